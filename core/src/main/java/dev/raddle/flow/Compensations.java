@@ -22,6 +22,22 @@ final class Compensations {
         } while (!completed.compareAndSet(before, new Completed(node, before)));
     }
 
+    /** Adds nodes of a state that was saved. */
+    void restore(int[] order) {
+        for (int each = order.length - 1; each >= 0; each--) {
+            add(order[each]);
+        }
+    }
+
+    /** Returns the nodes, the last to complete first. */
+    int[] order() {
+        List<Integer> nodes = new ArrayList<>();
+        for (Completed each = completed.get(); each != null; each = each.earlier()) {
+            nodes.add(each.node());
+        }
+        return nodes.stream().mapToInt(Integer::intValue).toArray();
+    }
+
     /**
      * Undoes all nodes, the last to complete first, and returns the exceptions. Stops if the run is lost.
      *
@@ -71,7 +87,7 @@ final class Compensations {
     }
 
     @SuppressWarnings("NullAway") // null is a value
-    private static RunEnvironment call(RunEnvironment run, int node) throws Exception {
+    static RunEnvironment call(RunEnvironment run, int node) throws Exception {
         Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.states.value(node));
         return run;
     }

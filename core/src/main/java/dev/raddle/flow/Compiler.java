@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 final class Compiler {
 
     private static final int NONE = -1;
+    private static final @Nullable Class<?>[] NO_TYPES = {};
+    private static final @Nullable Graph[] NO_GRAPHS = {};
 
     final String name;
     final int size;
@@ -37,6 +39,11 @@ final class Compiler {
     boolean hasNested;
     boolean hasCallbacks;
     boolean hasCompensations;
+    boolean hasWaits;
+    boolean hasInnerWaits;
+    boolean hasSignals;
+    @Nullable Class<?>[] signalTypes = NO_TYPES;
+    @Nullable Graph[] subflows = NO_GRAPHS;
     int[] up;
     Kind[] upKind;
     int[] downStart = {};
@@ -75,15 +82,14 @@ final class Compiler {
             bodies[node] = declaredNode.body;
             NodeOptions own = declaredNode.options;
             options[node] = own == NodeOptions.NONE ? null : own;
-            traits[node] = declaredNode.isNested ? Graph.NESTED : own == NodeOptions.NONE ? Graph.PLAIN : 0;
-            if (declaredNode.isNested && own.retry() != null) {
-                problems.add("node \"" + ids[node]
-                        + "\" is a nested run and has a retry policy; set it on the nodes of that run");
+            traits[node] = own == NodeOptions.NONE ? Graph.PLAIN : 0;
+            if (declaredNode.form != Node.Form.ACTION) {
+                addSpecial(node, declaredNode.form, own);
             }
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
             hasComputing |= own.has(NodeOptions.COMPUTE);
-            hasNested |= declaredNode.isNested;
+            hasNested |= declaredNode.form.isNested();
             hasCallbacks |= own.begin() != null || own.result() != null;
             hasCompensations |= own.compensation() != null;
             int needs = declaredNode.dependencyCount();
@@ -120,6 +126,33 @@ final class Compiler {
         clauseEdge = Arrays.copyOf(first, clauses);
         clauseSize = Arrays.copyOf(length, clauses);
         clauseNeeded = Arrays.copyOf(needed, clauses);
+    }
+
+    /** Adds a node that is a nested run, or waits. */
+    private void addSpecial(int node, Node.Form form, NodeOptions own) {
+        traits[node] = form.isNested() ? Graph.NESTED : Graph.WAITS;
+        if (form.isNested() && own.retry() != null) {
+            problems.add("node \"" + ids[node]
+                    + "\" is a nested run and has a retry policy; set it on the nodes of that run");
+        }
+        if (form.waits() && (own.retry() != null || own.group() != null)) {
+            problems.add("node \"" + ids[node] + "\" only waits and has a "
+                    + (own.retry() != null ? "retry policy" : "group") + "; set it on a node that acts");
+        }
+        hasWaits |= form.waits();
+        hasInnerWaits |= form.waits() || (form.subflow() != null && form.subflow().hasInnerWaits);
+        Class<?> type = form.signalType();
+        if (type != null) {
+            signalTypes = signalTypes.length == 0 ? new Class<?>[size] : signalTypes;
+            signalTypes[node] = type;
+            hasSignals = true;
+        }
+        Graph subflow = form.subflow();
+        if (subflow != null) {
+            subflows = subflows.length == 0 ? new Graph[size] : subflows;
+            subflows[node] = subflow;
+            hasSignals |= subflow.hasSignals;
+        }
     }
 
     /** Adds the edges into one node. */

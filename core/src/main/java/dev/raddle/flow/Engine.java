@@ -2,17 +2,13 @@ package dev.raddle.flow;
 
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
-import dev.raddle.kernel.TimeLimit;
-import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
-import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -106,7 +102,7 @@ final class Engine implements RunEntry, NestedRun {
         ensureGroups(graph, options);
         this.outer = outer;
         this.outerNode = outerNode;
-        run = new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run);
+        run = new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run, outerNode);
         transitions = new NodeTransitions(run, this);
         if (outer == null) {
             run.onLost = this::stopLost;
@@ -121,6 +117,11 @@ final class Engine implements RunEntry, NestedRun {
     @Nullable
     GroupWaits waits() {
         return dispatcher.waits;
+    }
+
+    @Override
+    public RunEnvironment environment() {
+        return run;
     }
 
     @Override
@@ -355,7 +356,7 @@ final class Engine implements RunEntry, NestedRun {
     private void proceed(Runner runner) {
         do {
             while (!transitions.settle(runner)) {
-                stopNested(runner);
+                NestedRun.stopAll(runner);
             }
         } while (!dispatcher.dispatch(runner));
     }
@@ -414,23 +415,7 @@ final class Engine implements RunEntry, NestedRun {
     /** Ends a node with the result of its nested run. */
     private void nestedEnded(Runner runner, Engine nested) {
         runner.finished++;
-        int node = nested.outerNode;
-        if (run.states.get(node) != nested) {
-            return; // it was ended from outside
-        }
-        FlowResult<?> inner = nested.result();
-        try {
-            Throwable failure = inner.failure();
-            if (failure == null) {
-                Object value = inner.value();
-                transitions.succeed(runner, node, nested, value == null ? NodeStates.NULL : value);
-            } else {
-                transitions.fail(runner, node, nested, failure);
-            }
-        } catch (FlowFailedException noValue) {
-            Throwable cause = noValue.getCause();
-            transitions.fail(runner, node, nested, cause == null ? noValue : cause);
-        }
+        transitions.endNested(runner, nested.outerNode, nested, nested.result());
     }
 
     // Reporting.
@@ -438,6 +423,11 @@ final class Engine implements RunEntry, NestedRun {
     @Override
     public void runTransitions(Consumer<Runner> action) {
         runTransitions(null, action);
+    }
+
+    @Override
+    public void runTransitionsLater(Consumer<Runner> action) {
+        run.alarmThread().execute(() -> runTransitions(action));
     }
 
     private void runTransitions(@Nullable DeferredSteps deferred, Consumer<Runner> action) {
@@ -519,12 +509,7 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Cancels all nodes that have not ended. */
     void stop(String reason) {
-        stop(cancelled(reason));
-    }
-
-    private NodeTransitions.Stop cancelled(String reason) {
-        String text = "flow \"" + run.graph.name + "\" was cancelled: " + reason;
-        return new NodeTransitions.Stop(FlowStatus.CANCELLED, new CancelledException(text), NodeEnd.NO_NODE);
+        stop(transitions.cancelled(reason));
     }
 
     /** Ends the run as lost. */
@@ -539,10 +524,7 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private void outOfTime() {
-        Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
-        String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
-        stop(new NodeTransitions.Stop(
-                FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0), NodeEnd.NO_NODE));
+        stop(transitions.outOfTime());
     }
 
     private void stop(NodeTransitions.Stop why) {
@@ -552,30 +534,10 @@ final class Engine implements RunEntry, NestedRun {
         }
     }
 
-    /** A run that is being stopped, and the runner that ended its nodes. */
-    private record Stopping(NestedRun run, Runner runner) {}
-
-    /** Stops nested runs of all depths: first ends the nodes of all of them, then notifies, the innermost run first. */
-    private static void stopNested(Runner runner) {
-        List<NestedRun> found = runner.takeStopped();
-        List<Stopping> stopping = new ArrayList<>();
-        for (int each = 0; each < found.size(); each++) {
-            NestedRun nested = found.get(each);
-            Runner stopper = nested.tryStop(runner.deferred());
-            if (stopper != null) {
-                found.addAll(stopper.takeStopped());
-                stopping.add(new Stopping(nested, stopper));
-            }
-        }
-        for (Stopping each : stopping.reversed()) {
-            each.run().finishStop(each.runner());
-        }
-    }
-
     @Override
     public @Nullable Runner tryStop(DeferredSteps deferred) {
-        NodeTransitions.Stop why =
-                cancelled("its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
+        NodeTransitions.Stop why = transitions.cancelled(
+                "its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
         if (!transitions.trySetStop(why)) {
             return null;
         }
@@ -594,7 +556,7 @@ final class Engine implements RunEntry, NestedRun {
     private boolean complete(Runner runner) {
         transitions.trySetStop(NodeTransitions.Stop.COMPLETE);
         Compensations completed = transitions.compensations;
-        FlowStatus status = status();
+        FlowStatus status = transitions.status();
         if (completed == null
                 || status == FlowStatus.SUCCESS
                 || status == FlowStatus.DEGRADED
@@ -654,31 +616,6 @@ final class Engine implements RunEntry, NestedRun {
         }
     }
 
-    /** Returns the status that the run has if no other node fails. */
-    private FlowStatus status() {
-        if (run.isLost()) {
-            return FlowStatus.LOST;
-        }
-        if (transitions.isStopping()) {
-            return Objects.requireNonNull(transitions.stopped()).status();
-        }
-        FlowStatus status = FlowStatus.SUCCESS;
-        for (int node = 0; node < run.graph.size; node++) {
-            if (run.states.hasFailed(node)) {
-                if (isSink(node)) {
-                    return FlowStatus.FAILED;
-                }
-                status = FlowStatus.DEGRADED;
-            }
-        }
-        return status;
-    }
-
-    private boolean isSink(int node) {
-        List<String> targets = run.options.only;
-        return targets.isEmpty() ? run.graph.sinks[node] : targets.contains(run.graph.ids[node]);
-    }
-
     // Refusals.
 
     @Override
@@ -696,6 +633,14 @@ final class Engine implements RunEntry, NestedRun {
         dispatcher.refuseDeadlocked();
     }
 
+    // Signals.
+
+    /** Delivers a signal to a node of this run or of a nested run. Returns whether this has an effect. */
+    boolean signal(String path, @Nullable Object value) {
+        Signals.ensureType(path, run.graph.signalType(path), value);
+        return !run.hasEnded(path) && Objects.requireNonNull(run.signals).deliver(path, value);
+    }
+
     // The end, as the waiting threads see it.
 
     /** Returns the result of the run, which must have ended. */
@@ -705,7 +650,7 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Returns the result that the run has if no other node fails, for its value. */
     FlowResult<?> resultSoFar() {
-        return new FlowResult<>(run.states, status(), run.now(), List.of(), null);
+        return new FlowResult<>(run.states, transitions.status(), run.now(), List.of(), null);
     }
 
     boolean hasThreadsInside() {

@@ -20,6 +20,7 @@ import dev.raddle.flow.CheckedFunction.V6;
 import dev.raddle.flow.CheckedFunction.V7;
 import dev.raddle.flow.CheckedFunction.V8;
 import dev.raddle.flow.CheckedFunction.V9;
+import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -62,11 +63,11 @@ public final class FlowBuilder<P> {
     }
 
     private <T> Node<T> add(String id, Node.Body body, Dependency<?>... arguments) {
-        return add(id, body, false, arguments);
+        return add(id, body, Node.Form.ACTION, arguments);
     }
 
-    private <T> Node<T> add(String id, Node.Body body, boolean isNested, Dependency<?>... arguments) {
-        Node<T> node = new Node<>(Objects.requireNonNull(id, "id"), nodes.size(), body, isNested, arguments);
+    private <T> Node<T> add(String id, Node.Body body, Node.Form form, Dependency<?>... arguments) {
+        Node<T> node = new Node<>(Objects.requireNonNull(id, "id"), nodes.size(), body, form, arguments);
         if (id.isBlank()) {
             problems.add("node " + nodes.size() + " has an empty id; give it a name");
         }
@@ -935,7 +936,7 @@ public final class FlowBuilder<P> {
     public <X, T> Node<T> subflow(String id, FlowPlan<X, T> plan, Dependency<X> parameter) {
         Objects.requireNonNull(plan, "plan");
         Node.Body body = (run, node) -> new NestedPlan(plan.graph, run.argument(node, 0), OnFailure.CONTINUE, 0);
-        return add(id, body, true, parameter);
+        return add(id, body, Node.Form.subflow(plan.graph), parameter);
     }
 
     /**
@@ -988,7 +989,7 @@ public final class FlowBuilder<P> {
             Collection<? extends X> elements = argument(run, node, 0);
             return mapped(id, elements, options, each);
         };
-        return add(id, body, true, items);
+        return add(id, body, Node.Form.NESTED, items);
     }
 
     private static <X, T> NestedPlan mapped(
@@ -1026,7 +1027,7 @@ public final class FlowBuilder<P> {
      */
     public Node<Void> sleep(String id, F1<? super NodeContext<P>, Duration> length) {
         Objects.requireNonNull(length, "length");
-        throw new UnsupportedOperationException("follows");
+        return add(id, (run, node) -> new NodeWait.Length(length.apply(context(run, node))), Node.Form.SLEEP);
     }
 
     /**
@@ -1040,7 +1041,7 @@ public final class FlowBuilder<P> {
      */
     public Node<Void> sleepUntil(String id, F1<? super NodeContext<P>, Instant> moment) {
         Objects.requireNonNull(moment, "moment");
-        throw new UnsupportedOperationException("follows");
+        return add(id, (run, node) -> new NodeWait.Moment(moment.apply(context(run, node))), Node.Form.SLEEP);
     }
 
     /**
@@ -1059,7 +1060,8 @@ public final class FlowBuilder<P> {
      */
     public <T> Node<T> signal(String id, Class<T> type) {
         Objects.requireNonNull(type, "type");
-        throw new UnsupportedOperationException("follows");
+        Class<?> ofValues = MethodType.methodType(type).wrap().returnType();
+        return add(id, (run, node) -> NodeWait.Value.SIGNAL, Node.Form.signal(ofValues));
     }
 
     /**

@@ -6,6 +6,7 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,10 +54,12 @@ final class FlowEvents {
 
     private final RunEnvironment run;
     private final @Nullable TaskListener listener;
+    private final @Nullable IntConsumer endings; // receives the nodes that have ended, after the callbacks
     private final Identity[] identities; // for the listener and recordings; empty if there are none
 
-    FlowEvents(RunEnvironment run) {
+    FlowEvents(RunEnvironment run, @Nullable IntConsumer endings) {
         this.run = run;
+        this.endings = endings;
         listener = run.options.listener;
         identities = new Identity[listener == null && !run.isRecorded ? 0 : run.graph.size];
         for (int node = 0; node < identities.length; node++) {
@@ -109,6 +112,9 @@ final class FlowEvents {
             if (!identities[node].stage.compareAndSet(Identity.Stage.SUBMITTING, Identity.Stage.ENDED)) {
                 notifySettled(node);
             }
+        }
+        if (endings != null) {
+            endings.accept(node);
         }
     }
 

@@ -130,7 +130,7 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if the options do not fit the plan, or include a journal or a deadline
      */
     public FlowStepper<R> stepper(@Nullable P parameter, RunOptions options) {
-        throw new UnsupportedOperationException("follows");
+        return FlowStepper.of(graph, parameter, options);
     }
 
     /**
@@ -157,7 +157,7 @@ public final class FlowPlan<P, R> {
      * @throws IOException if the bytes are not a complete saved state, or the codec cannot decode them
      */
     public FlowStepper<R> stepper(byte[] saved, FlowCodec codec, RunOptions options) throws IOException {
-        throw new UnsupportedOperationException("follows");
+        return FlowStepper.of(graph, saved, codec, options);
     }
 
     /**

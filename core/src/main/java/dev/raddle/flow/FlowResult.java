@@ -241,7 +241,14 @@ public final class FlowResult<R> {
         Object slot = states.slots[node];
         return slot instanceof NodeEnd end
                 ? end.state() + ": " + causeChain(node, end)
-                : "SUCCESS: its action returned at " + timeText(states.endNanos(node));
+                : "SUCCESS: " + success(node) + " at " + timeText(states.endNanos(node));
+    }
+
+    private String success(int node) {
+        if (!graph.is(Graph.WAITS, node)) {
+            return "its action returned";
+        }
+        return graph.signalTypeOf(node) == null ? "its sleep was over" : "its signal had arrived";
     }
 
     /** Returns the chain of reasons back to the first cause; the middle of a long chain is omitted. */
@@ -307,7 +314,8 @@ public final class FlowResult<R> {
             case OUT_OF_TIME -> cause;
             case RUN_ENDED -> "it had not ended at " + timeText(end.nanos()) + " when " + cause;
             case PLACING -> "no thread was available for it: " + cause;
-            case UNTIMED -> "its timeout could not be set: " + cause;
+            case UNTIMED ->
+                (graph.is(Graph.WAITS, node) ? "its timeout or sleep" : "its timeout") + " could not be set: " + cause;
             case RESTORED ->
                 end.state() == NodeState.SUCCESS
                         ? "an earlier run had finished it, says the journal"

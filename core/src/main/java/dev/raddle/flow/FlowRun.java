@@ -223,9 +223,11 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * @param value the value; null only if its class is {@code Void}
      * @return false if a value was delivered before, or the node has ended
      * @throws IllegalArgumentException if there is no such signal, or the value is not of its class
+     * @throws IllegalStateException if the journal cannot record the value; nothing was delivered
+     * @throws FencedException if the run belongs to another process
      */
     public boolean signal(String id, @Nullable Object value) {
-        throw new UnsupportedOperationException("follows");
+        return engine.signal(id, value);
     }
 
     /**

@@ -1,8 +1,12 @@
 package dev.raddle.flow;
 
+import dev.raddle.task.CancelledException;
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +42,75 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlowStepper<R> {
 
-    FlowStepper() {}
+    private final Stepping stepping;
+    private final SteppedRun root;
+    private boolean hasStarted;
+    private boolean isReporting;
+
+    private FlowStepper(Stepping stepping, SteppedRun root, boolean hasStarted) {
+        this.stepping = stepping;
+        this.root = root;
+        this.hasStarted = hasStarted;
+    }
+
+    static <R> FlowStepper<R> of(Graph graph, @Nullable Object parameter, RunOptions options) {
+        if (options.journal != null || options.deadline != null) {
+            throw new IllegalArgumentException("a stepper of flow \"" + graph.name + "\" has "
+                    + (options.journal != null ? "no journal: its driver keeps its state" : "no clock, and a deadline is "
+                            + "a moment on a clock; set a timeout"));
+        }
+        Stepping stepping = new Stepping(options.time == null ? TimeSource.system() : options.time);
+        SteppedRun root = new SteppedRun(stepping, graph, parameter, options, null, NodeEnd.NO_NODE);
+        stepping.begun(root);
+        return new FlowStepper<>(stepping, root, false);
+    }
+
+    static <R> FlowStepper<R> of(Graph graph, byte[] saved, FlowCodec codec, RunOptions options) throws IOException {
+        StepperState.Loaded loaded = StepperState.load(graph, saved, codec, options);
+        return new FlowStepper<>(loaded.stepping(), loaded.root(), loaded.hasStarted());
+    }
+
+    /** Applies a report and returns the steps that follow from it. */
+    private List<Step> report(long atNanos, Runnable action) {
+        if (isReporting) {
+            throw new IllegalStateException("a stepper of flow \"" + root.run.graph.name
+                    + "\" is used by another thread, or by a function that it calls; let one thread drive it");
+        }
+        if (!hasStarted) {
+            throw new IllegalStateException(
+                    "a stepper of flow \"" + root.run.graph.name + "\" was not started; call start first");
+        }
+        isReporting = true;
+        try {
+            stepping.time.moveTo(atNanos);
+            action.run();
+            stepping.runDeferred();
+            return stepping.takeSteps();
+        } finally {
+            isReporting = false;
+        }
+    }
+
+    private Stepping.Place placeOf(String node) {
+        Stepping.Place found = stepping.find(node);
+        if (found == null) {
+            root.run.graph.indexOf(node); // throws, and names the nodes
+        }
+        return Objects.requireNonNull(found);
+    }
+
+    /** Returns whether an id is that of a node in a nested run that has ended. */
+    private boolean isInEndedRun(String node) {
+        for (int slash = node.lastIndexOf('/'); slash >= 0; slash = node.lastIndexOf('/', slash - 1)) {
+            Stepping.Place outer = stepping.find(node.substring(0, slash));
+            if (outer != null) {
+                RunEnvironment around = outer.run().run;
+                Object slot = around.states.get(outer.node());
+                return around.graph.is(Graph.NESTED, outer.node()) && slot != null && !(slot instanceof SteppedRun);
+            }
+        }
+        return false;
+    }
 
     /**
      * Starts the run. Called once, before all other methods that report something.
@@ -48,7 +120,13 @@ public final class FlowStepper<R> {
      * @return the first steps
      */
     public List<Step> start(Instant at) {
-        throw new UnsupportedOperationException("follows");
+        if (hasStarted) {
+            throw new IllegalStateException("a stepper of flow \"" + root.run.graph.name
+                    + "\" is started once; a loaded one was started before it was saved");
+        }
+        hasStarted = true;
+        stepping.time.setOrigin(at);
+        return report(0, root::begin);
     }
 
     /**
@@ -62,7 +140,14 @@ public final class FlowStepper<R> {
      * @return the result, to be reported; a failure if the node has ended already
      */
     public CallResult call(Step.Work work) {
-        throw new UnsupportedOperationException("follows");
+        Stepping.Place place = stepping.find(work.node());
+        if (place == null) {
+            return new CallResult.Failed(new CancelledException("node \"" + work.node() + "\" of " + root.label()
+                    + " is not to be called; it has ended with its run"));
+        }
+        return work instanceof Step.Compensate
+                ? place.run().callCompensation(place.node())
+                : place.run().call(place.node(), work.attempt());
     }
 
     /**
@@ -76,7 +161,14 @@ public final class FlowStepper<R> {
      * @throws IllegalStateException if no call of the node is under way
      */
     public List<Step> settled(String node, CallResult result, long atNanos) {
-        throw new UnsupportedOperationException("follows");
+        Objects.requireNonNull(result, "result");
+        return report(atNanos, () -> {
+            if (stepping.find(node) == null && isInEndedRun(node)) {
+                return; // too late
+            }
+            Stepping.Place place = placeOf(node);
+            place.run().settled(place.node(), result);
+        });
     }
 
     /**
@@ -90,7 +182,12 @@ public final class FlowStepper<R> {
      * @throws IllegalArgumentException if there is no such signal, or the value is not of its type
      */
     public List<Step> signalled(String node, @Nullable Object value, long atNanos) {
-        throw new UnsupportedOperationException("follows");
+        Signals.ensureType(node, root.run.graph.signalType(node), value);
+        return report(atNanos, () -> {
+            if (!root.run.hasEnded(node)) {
+                Objects.requireNonNull(root.run.signals).deliver(node, value);
+            }
+        });
     }
 
     /**
@@ -102,7 +199,12 @@ public final class FlowStepper<R> {
      * @return the steps that follow
      */
     public List<Step> passed(long atNanos) {
-        throw new UnsupportedOperationException("follows");
+        return report(stepping.time.nanoTime(), () -> {
+            while (stepping.time.fireNext(atNanos)) {
+                stepping.runDeferred();
+            }
+            stepping.time.moveTo(atNanos);
+        });
     }
 
     /**
@@ -113,7 +215,7 @@ public final class FlowStepper<R> {
      * @return the steps that follow
      */
     public List<Step> cancel(String reason, long atNanos) {
-        throw new UnsupportedOperationException("follows");
+        return report(atNanos, () -> root.stop(root.transitions.cancelled(reason)));
     }
 
     /**
@@ -122,7 +224,7 @@ public final class FlowStepper<R> {
      * @return nanoseconds since the start; {@link Long#MAX_VALUE} if the run waits for no moment
      */
     public long nextMoment() {
-        throw new UnsupportedOperationException("follows");
+        return stepping.time.next();
     }
 
     /**
@@ -132,7 +234,9 @@ public final class FlowStepper<R> {
      * @return steps of the classes Start, Compensate, SleepUntil and AwaitSignal, by position of the node
      */
     public List<Step> pending() {
-        throw new UnsupportedOperationException("follows");
+        List<Step> pending = new ArrayList<>();
+        stepping.runs().values().forEach(run -> run.addPending(pending));
+        return pending;
     }
 
     /**
@@ -141,7 +245,7 @@ public final class FlowStepper<R> {
      * @return true after a step {@link Step.Complete}
      */
     public boolean isComplete() {
-        throw new UnsupportedOperationException("follows");
+        return root.hasEnded();
     }
 
     /**
@@ -152,7 +256,9 @@ public final class FlowStepper<R> {
      * @throws IllegalArgumentException if there is no such node
      */
     public NodeState state(String node) {
-        throw new UnsupportedOperationException("follows");
+        Stepping.Place found = stepping.find(node);
+        SteppedRun run = found == null ? root : found.run();
+        return run.run.states.state(found == null ? root.run.graph.indexOf(node) : found.node());
     }
 
     /**
@@ -161,8 +267,12 @@ public final class FlowStepper<R> {
      * @return the result
      * @throws IllegalStateException if the run has not ended
      */
+    @SuppressWarnings("unchecked") // the plan was built for this type
     public FlowResult<R> result() {
-        throw new UnsupportedOperationException("follows");
+        if (!root.hasEnded()) {
+            throw new IllegalStateException("the run of flow \"" + root.run.graph.name + "\" has not ended");
+        }
+        return (FlowResult<R>) root.result();
     }
 
     /**
@@ -174,6 +284,11 @@ public final class FlowStepper<R> {
      * @throws IOException if the codec cannot encode a value
      */
     public byte[] save(FlowCodec codec) throws IOException {
-        throw new UnsupportedOperationException("follows");
+        return StepperState.save(stepping, root, hasStarted, codec);
+    }
+
+    @Override
+    public String toString() {
+        return "stepper of " + root.label() + (root.hasEnded() ? ", which has ended" : "");
     }
 }

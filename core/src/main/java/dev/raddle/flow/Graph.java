@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,11 @@ final class Graph {
     /** The node is a nested run. */
     static final byte NESTED = 16;
 
+    /** The node waits for a moment or a signal. */
+    static final byte WAITS = 32;
+
+    private static final int SIGNATURE_BYTES = 8;
+
     final String name;
     final int size;
     final String[] ids;
@@ -76,6 +82,11 @@ final class Graph {
     final boolean hasNested;
     final boolean hasCallbacks;
     final boolean hasCompensations;
+    final boolean hasWaits; // whether some nodes wait for a moment or a signal
+    final boolean hasInnerWaits; // the same, or nodes of subflows
+    final boolean hasSignals; // whether some nodes, or nodes of subflows, wait for a signal
+    private final @Nullable Class<?>[] signalTypes; // of the nodes that wait for a signal
+    private final @Nullable Graph[] subflows; // of the nodes whose nested runs are of one plan
 
     final int[] upStart;
     final int[] up;
@@ -120,6 +131,11 @@ final class Graph {
         hasNested = from.hasNested;
         hasCallbacks = from.hasCallbacks;
         hasCompensations = from.hasCompensations;
+        hasWaits = from.hasWaits;
+        hasInnerWaits = from.hasInnerWaits;
+        hasSignals = from.hasSignals;
+        signalTypes = from.signalTypes;
+        subflows = from.subflows;
         upStart = from.upStart;
         up = from.up;
         upKind = from.upKind;
@@ -159,6 +175,68 @@ final class Graph {
         return known;
     }
 
+    /** Returns the position of a node, or -1. */
+    int find(String id) {
+        return index.find(id);
+    }
+
+    // Signals.
+
+    /** A node that waits for a signal, or the node in whose nested run it is, and the rest of its path. */
+    record Address(int node, @Nullable String inner) {}
+
+    /** Returns the class of the values of a node that waits for a signal, or null if it does not. */
+    @Nullable
+    Class<?> signalTypeOf(int node) {
+        return signalTypes.length == 0 ? null : signalTypes[node];
+    }
+
+    /**
+     * Returns the class of the values of a signal of this graph or of a subflow.
+     *
+     * @throws IllegalArgumentException if there is no such signal
+     */
+    Class<?> signalType(String path) {
+        Class<?> type = findSignalType(path);
+        if (type == null) {
+            throw new IllegalArgumentException("node \"" + ids[indexOf(path)] + "\" of flow \"" + name
+                    + "\" does not wait for a signal; declare it with FlowBuilder.signal");
+        }
+        return type;
+    }
+
+    private @Nullable Class<?> findSignalType(String path) {
+        Address address = findAddress(path);
+        if (address == null) {
+            return null;
+        }
+        String inner = address.inner();
+        return inner == null
+                ? signalTypeOf(address.node())
+                : Objects.requireNonNull(subflows[address.node()]).findSignalType(inner);
+    }
+
+    /** Returns the address of a signal, which must exist. */
+    Address addressOf(String path) {
+        return Objects.requireNonNull(findAddress(path));
+    }
+
+    private @Nullable Address findAddress(String path) {
+        int own = index.find(path);
+        if (own >= 0 && signalTypeOf(own) != null) {
+            return new Address(own, null);
+        }
+        for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+            int outer = index.find(path.substring(0, slash));
+            Graph subflow = outer < 0 || subflows.length == 0 ? null : subflows[outer];
+            String inner = path.substring(slash + 1);
+            if (subflow != null && subflow.findSignalType(inner) != null) {
+                return new Address(outer, inner);
+            }
+        }
+        return null;
+    }
+
     /** Returns the position of a node, which must belong to the definition of this graph. */
     int indexOf(Node<?> node) {
         int position = node.position;
@@ -180,29 +258,47 @@ final class Graph {
         return known;
     }
 
-    private String computedDigest() {
-        MessageDigest sum;
+    /** Returns a short digest of one node and its dependencies. */
+    String signature(int node) {
+        MessageDigest sum = newSum();
+        addNode(sum, node);
+        return HexFormat.of().formatHex(sum.digest(), 0, SIGNATURE_BYTES);
+    }
+
+    private static MessageDigest newSum() {
         try {
-            sum = MessageDigest.getInstance("SHA-256");
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException impossible) {
             throw new IllegalStateException("every JDK has SHA-256", impossible);
         }
+    }
+
+    private String computedDigest() {
+        MessageDigest sum = newSum();
         for (int node = 0; node < size; node++) {
-            add(sum, ids[node]);
-            for (int each = dependencyStart[node]; each < dependencyStart[node + 1]; each++) {
-                int needed = dependencyKind[each] == Kind.AT_LEAST ? clauseNeeded[dependencyClause[each]] : 0;
-                add(sum, dependencyKind[each] + " " + needed);
-                for (int edge = dependencyEdge[each]; edge < dependencyEdge[each + 1]; edge++) {
-                    add(sum, ids[up[edge]]);
-                }
-                add(sum, ";");
-            }
-            add(sum, ".");
+            addNode(sum, node);
         }
         for (int output : outputs) {
             add(sum, ids[output]);
         }
         return HexFormat.of().formatHex(sum.digest());
+    }
+
+    private void addNode(MessageDigest sum, int node) {
+        add(sum, ids[node]);
+        if (is(WAITS, node)) {
+            Class<?> type = signalTypeOf(node);
+            add(sum, type == null ? "sleep" : "signal " + type.getName());
+        }
+        for (int each = dependencyStart[node]; each < dependencyStart[node + 1]; each++) {
+            int needed = dependencyKind[each] == Kind.AT_LEAST ? clauseNeeded[dependencyClause[each]] : 0;
+            add(sum, dependencyKind[each] + " " + needed);
+            for (int edge = dependencyEdge[each]; edge < dependencyEdge[each + 1]; edge++) {
+                add(sum, ids[up[edge]]);
+            }
+            add(sum, ";");
+        }
+        add(sum, ".");
     }
 
     /** Adds a text with its length, so that different lists of texts have different bytes. */

@@ -8,7 +8,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** A ready node that waits for a permit of its group. */
-final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, NodePhase {
+final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, Withdrawable {
 
     private final RunEntry entry;
     private final RunEnvironment run;
@@ -74,7 +74,8 @@ final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, NodePha
     }
 
     /** Leaves the group's queue, if possible. */
-    void withdraw() {
+    @Override
+    public void withdraw() {
         Scheduler.Placement place = placement;
         if (place != null) {
             place.withdraw();

@@ -1,5 +1,7 @@
 package dev.raddle.flow;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A run in the place of a node of another run. In the slot of that node it means that the nested run is executing. */
@@ -15,6 +17,29 @@ interface NestedRun extends NodePhase {
     @Nullable
     Runner tryStop(DeferredSteps deferred);
 
+    /** Returns what the parts of this run share. */
+    RunEnvironment environment();
+
     /** Processes the consequences of {@link #tryStop}. */
     void finishStop(Runner runner);
+
+    /** A run that is being stopped, and the runner that ended its nodes. */
+    record Stopping(NestedRun run, Runner runner) {}
+
+    /** Stops nested runs of all depths: first ends the nodes of all of them, then notifies, the innermost run first. */
+    static void stopAll(Runner runner) {
+        List<NestedRun> found = runner.takeStopped();
+        List<Stopping> stopping = new ArrayList<>();
+        for (int each = 0; each < found.size(); each++) {
+            NestedRun nested = found.get(each);
+            Runner stopper = nested.tryStop(runner.deferred());
+            if (stopper != null) {
+                found.addAll(stopper.takeStopped());
+                stopping.add(new Stopping(nested, stopper));
+            }
+        }
+        for (Stopping each : stopping.reversed()) {
+            each.run().finishStop(each.runner());
+        }
+    }
 }

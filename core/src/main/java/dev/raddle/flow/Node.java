@@ -48,20 +48,49 @@ public final class Node<T> extends Dependency<T> {
         Object call(Inputs run, int node) throws Exception;
     }
 
+    /**
+     * What the body of a node returns.
+     *
+     * @param isNested whether it is the plan of a nested run
+     * @param waits whether it is what the node waits for
+     * @param signalType the class of the signal that the node waits for, or null
+     * @param subflow the plan of the nested run; null if there is none, or it depends on the run
+     */
+    record Form(
+            boolean isNested,
+            boolean waits,
+            @Nullable Class<?> signalType,
+            @Nullable Graph subflow) {
+
+        /** The body is an action and returns the value of the node. */
+        static final Form ACTION = new Form(false, false, null, null);
+
+        static final Form NESTED = new Form(true, false, null, null);
+        static final Form SLEEP = new Form(false, true, null, null);
+
+        static Form signal(Class<?> type) {
+            return new Form(false, true, type, null);
+        }
+
+        static Form subflow(Graph graph) {
+            return new Form(true, false, null, graph);
+        }
+    }
+
     private final String id;
     final int position; // in the order of declaration
     private Dependency<?>[] dependencies; // may be longer than dependencyCount
     private int dependencyCount;
     final Body body;
-    final boolean isNested; // whether the body returns the plan of a nested run
+    final Form form;
 
     NodeOptions options = NodeOptions.NONE;
 
-    Node(String id, int position, Body body, boolean isNested, Dependency<?>... arguments) {
+    Node(String id, int position, Body body, Form form, Dependency<?>... arguments) {
         this.id = id;
         this.position = position;
         this.body = body;
-        this.isNested = isNested;
+        this.form = form;
         dependencies = arguments;
         dependencyCount = arguments.length;
     }

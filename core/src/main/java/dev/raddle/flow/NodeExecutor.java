@@ -34,7 +34,8 @@ final class NodeExecutor {
      * Executes a node, unless another thread has ended it.
      *
      * @param expected the expected content of the node's slot
-     * @return whether the node is a nested run, which the caller must open; otherwise the node has ended
+     * @return whether the node is a nested run, which the caller must open; otherwise the node has ended, or waits
+     *     without a thread
      */
     boolean execute(Runner runner, int node, @Nullable Object expected) {
         if (transitions.isStopping()) {
@@ -73,6 +74,10 @@ final class NodeExecutor {
             if (run.graph.is(Graph.NESTED, node)) {
                 return true;
             }
+            if (run.graph.is(Graph.WAITS, node)) {
+                beginWait(runner, node, Objects.requireNonNull(run.waits));
+                return false;
+            }
             value = attempt(runner, node, own);
             if (value == NodePhase.Plain.ENDING) {
                 return false; // it has been ended
@@ -84,6 +89,12 @@ final class NodeExecutor {
         }
         transitions.succeed(runner, node, runner, value == null ? NodeStates.NULL : value);
         return false;
+    }
+
+    private void beginWait(Runner runner, int node, NodeWaits waits) throws Exception {
+        Duration length = waits.lengthOf(node);
+        forgetInterrupt(runner, node);
+        waits.begin(runner, node, runner, length);
     }
 
     /**

@@ -4,7 +4,7 @@ package dev.raddle.flow;
 public enum NodeState {
     /** The node has not begun. */
     PENDING,
-    /** The node is ready, and waits for a permit of its group without a thread. */
+    /** The node waits without a thread: for a permit of its group, for the end of its sleep, or for its signal. */
     WAITING,
     /** The action is running, or about to run. */
     RUNNING,

@@ -270,6 +270,30 @@ final class NodeStates {
         }
     }
 
+    // For a state that is saved and loaded, in one thread.
+
+    int[] counters() {
+        return counters;
+    }
+
+    int @Nullable [] knownConsumers() {
+        return consumers;
+    }
+
+    /** Returns the times of all nodes, which are empty if nodes are not timed. */
+    float[] times() {
+        return times == null ? new float[0] : times;
+    }
+
+    void restoreSlot(int node, @Nullable Object slot) {
+        slots[node] = slot;
+    }
+
+    void restore(int[] knownCounters, int @Nullable [] restoredConsumers) {
+        System.arraycopy(knownCounters, 0, counters, 0, counters.length);
+        consumers = restoredConsumers;
+    }
+
     boolean isTimed() {
         return times != null;
     }

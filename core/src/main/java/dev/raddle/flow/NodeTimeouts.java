@@ -55,7 +55,11 @@ final class NodeTimeouts {
     /** Arms the timeout of a node that is triggered; it continues if the node had begun in an earlier process. */
     void arm(int node, Duration length) {
         Duration left = run.journal == null ? null : run.journal.untilDeadline(node);
-        Deadline until = Deadline.after(run.time, left == null ? length : left);
+        arm(node, length, Deadline.after(run.time, left == null ? length : left));
+    }
+
+    /** Arms the timeout of a node that was triggered before, at a known moment. */
+    void arm(int node, Duration length, Deadline until) {
         deadlines[node] = until;
         alarms[node] = until.alarm(() -> run.alarmThread().executeFired(() -> onTimeout.accept(node, length)));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end
@@ -66,6 +70,16 @@ final class NodeTimeouts {
         if (set != null) {
             run.guard("alarm for the timeout", node, set::cancel);
         }
+    }
+
+    /** Sets the deadline of a node that may have ended. */
+    void restore(int node, Deadline until) {
+        deadlines[node] = until;
+    }
+
+    @Nullable
+    Alarm alarm(int node) {
+        return alarms[node];
     }
 
     @Nullable

@@ -6,9 +6,11 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Signal;
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +53,10 @@ final class NodeTransitions {
      * announces itself first and then reads the count.
      *
      * A triggered node counts as begun: it is not skipped as unneeded, whether or not a thread has taken it. The only
-     * exception is a node that waits for a permit of its group.
+     * exceptions are nodes that wait for a permit of their group, for a moment or for a signal.
+     *
+     * There are two drivers: the engine of this JVM, with threads and alarms (Engine), and the stepper, which is told
+     * what happens, and when (SteppedRun).
      */
 
     private static final VarHandle STOP;
@@ -97,13 +102,18 @@ final class NodeTransitions {
     private volatile int nextRoot; // the next root to trigger, if rootsAtOnce limits them
 
     NodeTransitions(RunEnvironment run, RunEntry entry) {
+        this(run, entry, run.needsEvents() ? new FlowEvents(run, null) : null);
+    }
+
+    NodeTransitions(RunEnvironment run, RunEntry entry, @Nullable FlowEvents events) {
         this.run = run;
         this.entry = entry;
+        this.events = events;
         Graph graph = run.graph;
         states = run.states;
-        events = graph.hasCallbacks || run.options.listener != null || run.isRecorded ? new FlowEvents(run) : null;
         compensations = graph.hasCompensations ? new Compensations() : null;
         run.nodeTimeouts = graph.hasTimeouts ? new NodeTimeouts(run, this::endAtTimeout) : null;
+        run.waits = graph.hasWaits ? new NodeWaits(run, entry, this) : null;
         remaining = graph.size + 1;
         pendingOutputs = graph.outputs.length;
     }
@@ -162,9 +172,43 @@ final class NodeTransitions {
         }
     }
 
+    // For a state that is saved and loaded.
+
+    void write(StateOutput out) throws IOException {
+        out.data.writeBoolean(hasBegun);
+        out.data.writeInt(remaining);
+        out.data.writeInt(pendingOutputs);
+        out.data.writeInt(nextRoot);
+        Stop why = stop;
+        out.data.writeByte(why == null ? NO_NODE : why.status().ordinal());
+        if (why != null) {
+            out.failure(why.cause());
+            out.data.writeInt(why.causedBy());
+        }
+        out.numbers(compensations == null ? new int[0] : compensations.order());
+    }
+
+    void read(StateInput in) throws IOException {
+        hasBegun = in.data.readBoolean();
+        remaining = in.data.readInt();
+        pendingOutputs = in.data.readInt();
+        nextRoot = in.data.readInt();
+        int status = in.data.readByte();
+        if (status >= 0) {
+            Throwable cause = in.failure();
+            Stop why = new Stop(FlowStatus.values()[status], cause, in.data.readInt());
+            stop = why.status() == FlowStatus.SUCCESS ? Stop.COMPLETE : why; // it is compared by identity
+        }
+        int[] completed = in.numbers();
+        if (compensations != null) {
+            compensations.restore(completed);
+        }
+    }
+
     // Ending a node.
 
-    void succeed(Runner runner, int node, Object expected, Object value) {
+    /** Ends a node with a value, unless it has ended. Returns whether it has succeeded by this. */
+    boolean succeed(Runner runner, int node, Object expected, Object value) {
         if (run.journal != null && states.get(node) == expected) { // a result that is too late is not recorded
             try {
                 run.journal.succeeded(node, value);
@@ -172,15 +216,16 @@ final class NodeTransitions {
                 NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
                 NodeEnd.Reason reason = run.isLost() ? NodeEnd.Reason.RUN_ENDED : NodeEnd.Reason.ACTION;
                 end(runner, node, expected, state, failure, reason, NO_NODE, true);
-                return;
+                return false;
             }
         }
         if (!leave(runner, node, expected, value)) {
-            return;
+            return false;
         }
         recordTimes(runner, node, expected == runner ? runner.began : -1); // that of a nested run is recorded
         recordCompleted(node);
         runner.addEnded(node);
+        return true;
     }
 
     /** Ends a node without options in a run without callbacks, and traverses its edges at once. */
@@ -210,29 +255,28 @@ final class NodeTransitions {
         CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback();
         Throwable cause = failure;
         if (fallback != null && states.get(node) == expected && !run.isLost()) {
+            if (entry.tryDeferFallback(node, expected, failure)) {
+                return;
+            }
             try {
                 if (run.journal != null) {
                     run.journal.attemptFailed(node, failure, true);
                 }
                 Object value = run.callInStarterContext(() -> fallback.apply(failure));
-                succeed(
-                        runner,
-                        node,
-                        expected,
-                        new NodeEnd(
-                                NodeState.SUCCESS,
-                                ValueSource.FALLBACK,
-                                value,
-                                failure,
-                                NodeEnd.Reason.ACTION,
-                                -1,
-                                run.now()));
+                recover(runner, node, expected, value, failure);
                 return;
             } catch (Throwable again) {
                 cause = withSuppressed(again, failure);
             }
         }
         endByItself(runner, node, expected, NodeState.FAILED, cause, NodeEnd.Reason.ACTION);
+    }
+
+    /** Ends a node with the value of its fallback. */
+    void recover(Runner runner, int node, Object expected, @Nullable Object value, Throwable failure) {
+        NodeEnd recovered = new NodeEnd(
+                NodeState.SUCCESS, ValueSource.FALLBACK, value, failure, NodeEnd.Reason.ACTION, NO_NODE, run.now());
+        succeed(runner, node, expected, recovered);
     }
 
     /** Ends a node without success after the end was recorded, unless another thread has ended it. */
@@ -249,7 +293,26 @@ final class NodeTransitions {
         end(runner, node, expected, state, cause, reason, NO_NODE, true);
     }
 
-    private static Throwable withSuppressed(Throwable main, Throwable other) {
+    /** Ends a node with the result of its nested run, unless it was ended from outside. */
+    void endNested(Runner runner, int node, NestedRun nested, FlowResult<?> inner) {
+        if (states.get(node) != nested) {
+            return;
+        }
+        try {
+            Throwable failure = inner.failure();
+            if (failure == null) {
+                Object value = inner.value();
+                succeed(runner, node, nested, value == null ? NodeStates.NULL : value);
+            } else {
+                fail(runner, node, nested, failure);
+            }
+        } catch (FlowFailedException noValue) {
+            Throwable cause = noValue.getCause();
+            fail(runner, node, nested, cause == null ? noValue : cause);
+        }
+    }
+
+    static Throwable withSuppressed(Throwable main, Throwable other) {
         if (main != other) {
             main.addSuppressed(other);
         }
@@ -596,15 +659,19 @@ final class NodeTransitions {
     }
 
     /**
-     * Skips a node that has become unneeded, if it is pending or waits for its group. A triggered node counts as begun,
-     * so that the outcome does not depend on whether a thread has taken it yet.
+     * Skips a node that has become unneeded, if it is pending, or waits for its group, a moment or a signal. Any other
+     * triggered node counts as begun, so that the outcome does not depend on whether a thread has taken it yet.
      */
     private void skipUnneeded(Runner runner, int node, int decided) {
         while (true) {
             Object slot = states.get(node);
-            if (isWaitingForGroup(node, slot) || (slot == null && !isTriggered(node))) {
+            if (isWaiting(node, slot) || (slot == null && !isTriggered(node))) {
                 if (end(runner, node, slot, NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided, false)) {
-                    withdraw(slot);
+                    withdraw(node, slot);
+                    return;
+                }
+            } else if (run.waits != null && run.graph.is(Graph.WAITS, node) && !NodeStates.isEnd(slot)) {
+                if (run.waits.tryMarkUnneeded(node, slot, decided)) {
                     return;
                 }
             } else {
@@ -638,20 +705,69 @@ final class NodeTransitions {
         return true;
     }
 
-    /** Returns whether a node waits for its group, or is about to be placed there. */
-    private boolean isWaitingForGroup(int node, @Nullable Object slot) {
+    /** Returns whether a node without a thread waits for its group, a moment or a signal, or is about to. */
+    private boolean isWaiting(int node, @Nullable Object slot) {
         boolean notBegun = slot == null || slot == NodePhase.Plain.READY;
         return slot instanceof GroupPlacement
-                || (notBegun && run.graph.optionsOf(node).group() != null);
+                || slot instanceof NodeWait
+                || (notBegun && (run.graph.is(Graph.WAITS, node) || run.graph.optionsOf(node).group() != null));
     }
 
-    private void withdraw(@Nullable Object slot) {
-        if (slot instanceof GroupPlacement placement) {
-            run.guard("withdraw() from the group", placement.node, placement::withdraw);
+    /** Skips a node that waits for a moment or a signal, because it had become unneeded before it began to wait. */
+    void skipWaiting(Runner runner, NodeWait wait, int decided) {
+        if (end(runner, wait.node, wait, NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided, false)) {
+            withdraw(wait.node, wait);
         }
     }
 
+    private void withdraw(int node, @Nullable Object slot) {
+        if (slot instanceof Withdrawable waiting) {
+            run.guard("withdraw() of a waiting node", node, waiting::withdraw);
+        }
+    }
+
+    // The status of the run.
+
+    /** Returns the status that the run has if no other node fails. */
+    FlowStatus status() {
+        if (run.isLost()) {
+            return FlowStatus.LOST;
+        }
+        if (isStopping()) {
+            return Objects.requireNonNull(stopped()).status();
+        }
+        FlowStatus status = FlowStatus.SUCCESS;
+        for (int node = 0; node < run.graph.size; node++) {
+            if (states.hasFailed(node)) {
+                if (isSink(node)) {
+                    return FlowStatus.FAILED;
+                }
+                status = FlowStatus.DEGRADED;
+            }
+        }
+        return status;
+    }
+
+    private boolean isSink(int node) {
+        List<String> targets = run.options.only;
+        return targets.isEmpty() ? run.graph.sinks[node] : targets.contains(run.graph.ids[node]);
+    }
+
     // Ending from outside.
+
+    /** Returns the stop of a run that is cancelled. */
+    Stop cancelled(String reason) {
+        String text = "flow \"" + run.graph.name + "\" was cancelled: " + reason;
+        return new Stop(FlowStatus.CANCELLED, new CancelledException(text), NO_NODE);
+    }
+
+    /** Returns the stop of a run whose deadline has passed. */
+    Stop outOfTime() {
+        Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
+        String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
+        return new Stop(
+                FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0), NO_NODE);
+    }
 
     private void stopForFailure(Runner runner, int failed) {
         Throwable cause = states.cause(failed);
@@ -663,13 +779,13 @@ final class NodeTransitions {
 
     /**
      * Ends all nodes after {@link #trySetStop}. If that fails, for example because the stack or the heap is exhausted,
-     * the alarm thread tries again, because no other thread can stop the run then.
+     * another thread tries again, because no other step can stop the run then.
      */
     void endAll(Runner runner, Stop why) {
         try {
             endEach(runner, why);
         } catch (Throwable failure) {
-            run.alarmThread().execute(() -> entry.runTransitions(again -> endEach(again, why)));
+            entry.runTransitionsLater(again -> endEach(again, why));
             throw failure;
         }
     }
@@ -764,7 +880,7 @@ final class NodeTransitions {
         }
         boolean ended = end(runner, node, slot, state, cause, reason, causedBy, false);
         if (ended) {
-            withdraw(slot);
+            withdraw(node, slot);
             if (slot instanceof NestedRun nested) {
                 runner.addStopped(nested);
             }

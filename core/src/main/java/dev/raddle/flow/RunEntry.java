@@ -32,4 +32,16 @@ interface RunEntry {
      * nodes.
      */
     void runTransitions(Consumer<Runner> action);
+
+    /** Does the same soon, in another thread, because this one has no stack or memory left. */
+    void runTransitionsLater(Consumer<Runner> action);
+
+    /**
+     * Takes over the call of a fallback, if the driver of this run does not call it at once.
+     *
+     * @param expected the content of the node's slot
+     */
+    default boolean tryDeferFallback(int node, Object expected, Throwable failure) {
+        return false;
+    }
 }

@@ -54,6 +54,8 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
     final @Nullable RunJournal journal; // null if nothing of this run is recorded
     final @Nullable TimeLimit limit;
+    final String path; // of the node of the outer runs that this run executes, with a slash; empty for the outermost
+    final @Nullable Signals signals; // of the outermost run; null if there are no nodes that wait for signals
     private final @Nullable Object parameter;
     private final long origin;
     private final @Nullable EnclosingScope enclosing;
@@ -69,15 +71,24 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     @Nullable
     NodeTimeouts nodeTimeouts; // null if no node has a timeout; written by the constructor of NodeTransitions
 
+    @Nullable
+    NodeWaits waits; // null if no node waits for a moment or a signal; likewise
+
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
-    RunEnvironment(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable RunEnvironment outer) {
+    RunEnvironment(
+            Graph graph,
+            @Nullable Object parameter,
+            RunOptions options,
+            @Nullable RunEnvironment outer,
+            int outerNode) {
         this.graph = graph;
         this.options = options;
         outermost = outer == null ? this : outer.outermost;
         this.parameter = parameter;
         joiner = options.inCallersThread ? new JoiningThread() : null;
         isRecorded = Recorder.isOn();
-        boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested;
+        boolean alone =
+                joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
         states = new NodeStates(graph, options.timed || options.listener != null || isRecorded, alone);
         enclosing = outer == null ? EnclosingScope.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
@@ -87,10 +98,49 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
                 : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
         origin = time.nanoTime();
         journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
+        path = outer == null || !graph.hasInnerWaits ? "" : outer.path + outer.graph.ids[outerNode] + "/";
+        signals = outer == null ? (graph.hasSignals ? new Signals(journal) : null) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
         perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // the thread context has that
+    }
+
+    /**
+     * Creates the environment of a run that a stepper drives, without a thread and outside of any scope.
+     *
+     * @param time the time as reported to the stepper, which begins at 0
+     */
+    @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
+    RunEnvironment(
+            Graph graph,
+            @Nullable Object parameter,
+            RunOptions options,
+            StepperTime time,
+            @Nullable RunEnvironment outer,
+            int outerNode) {
+        this.graph = graph;
+        this.options = options;
+        this.parameter = parameter;
+        this.time = time;
+        outermost = outer == null ? this : outer.outermost;
+        journal = null;
+        joiner = null;
+        isRecorded = false;
+        states = new NodeStates(graph, options.timed || options.listener != null, true);
+        enclosing = null;
+        origin = 0;
+        path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
+        signals = outer == null ? (graph.hasSignals ? new Signals(null) : null) : outer.signals;
+        limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
+        perThread = CapturedContext.NOTHING;
+        Propagation forNodes = outer == null ? options.forNodes() : null;
+        perNode = outer == null ? (forNodes == null ? null : forNodes.captureWithoutTaskContext()) : outer.perNode;
+    }
+
+    /** Returns whether callbacks, a listener or a recording are to be notified of the nodes. */
+    boolean needsEvents() {
+        return graph.hasCallbacks || options.listener != null || isRecorded;
     }
 
     private @Nullable TimeLimit limit(@Nullable Duration length) {
@@ -285,6 +335,24 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
             }
         }
         return values;
+    }
+
+    // Waits.
+
+    /** Returns the journal of the outermost run, in which the waits of all runs are recorded, or null. */
+    @Nullable
+    RunJournal outermostJournal() {
+        return outermost.journal;
+    }
+
+    /** Returns whether a node that waits for a signal has ended, or the node in whose nested run it is. */
+    boolean hasEnded(String signal) {
+        Graph.Address address = graph.addressOf(signal);
+        Object slot = states.get(address.node());
+        return NodeStates.isEnd(slot)
+                || (address.inner() != null
+                        && slot instanceof NestedRun nested
+                        && nested.environment().hasEnded(address.inner()));
     }
 
     // As a scope.

@@ -90,7 +90,7 @@ public final class RunOptions {
         timed = from.timed;
     }
 
-    private RunOptions copy() {
+    RunOptions copy() {
         return new RunOptions(this);
     }
 

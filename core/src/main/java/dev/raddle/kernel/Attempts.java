@@ -151,14 +151,28 @@ public final class Attempts<T> implements Callable<T> {
         }
     }
 
-    private static void keep(Exception failure, List<Throwable> earlier) {
+    /**
+     * Adds a failure to those of earlier attempts, of which the first and the latest are kept.
+     *
+     * @param failure the failure of an attempt
+     * @param earlier the failures of the attempts before it
+     */
+    public static void keep(Throwable failure, List<Throwable> earlier) {
         if (earlier.size() == 2 * KEPT) {
             earlier.remove(KEPT); // a task may be attempted any number of times
         }
         earlier.add(failure);
     }
 
-    private static <X extends Throwable> X withEarlier(X failure, List<Throwable> earlier) {
+    /**
+     * Adds the failures of earlier attempts to the last one.
+     *
+     * @param <X> the type of the failure
+     * @param failure the failure of the last attempt
+     * @param earlier the failures of the attempts before it
+     * @return the failure
+     */
+    public static <X extends Throwable> X withEarlier(X failure, List<Throwable> earlier) {
         for (Throwable before : earlier) {
             if (before != failure) {
                 failure.addSuppressed(before);
@@ -168,24 +182,42 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     private void requireTimeFor(long delay, int attempt, Throwable failure, List<Throwable> earlier) {
-        if (limit == null) {
-            return;
+        if (limit != null && delay >= limit.deadline().remaining().toNanos()) {
+            ranOutOfTime = true;
+            throw noTimeFor(Duration.ofNanos(delay), task, attempt, most(), limit, failure, earlier);
         }
-        Duration left = limit.deadline().remaining();
-        if (delay < left.toNanos()) {
-            return;
-        }
+    }
+
+    /**
+     * Returns the exception of a task whose next attempt would begin after its limit.
+     *
+     * @param delay the time until the next attempt
+     * @param task the name of the task
+     * @param attempt the number of the attempt that has failed
+     * @param most the maximum number of attempts
+     * @param limit the time limit
+     * @param failure the failure of that attempt
+     * @param earlier the failures of the attempts before it
+     * @return a new exception
+     */
+    public static TaskTimeoutException noTimeFor(
+            Duration delay,
+            String task,
+            int attempt,
+            int most,
+            TimeLimit limit,
+            Throwable failure,
+            List<Throwable> earlier) {
         TaskTimeoutException late = new TaskTimeoutException(
-                "task \"" + task + "\" gave up after attempt " + attempt + " of " + most()
-                        + ": the next would begin in "
-                        + TimeLimit.text(Duration.ofNanos(delay)) + ", and of its " + TimeLimit.text(limit.budget())
-                        + " only " + TimeLimit.text(left) + " are left",
+                "task \"" + task + "\" gave up after attempt " + attempt + " of " + most
+                        + ": the next would begin in " + TimeLimit.text(delay) + ", and of its "
+                        + TimeLimit.text(limit.budget()) + " only "
+                        + TimeLimit.text(limit.deadline().remaining()) + " are left",
                 task,
                 limit.budget(),
                 attempt,
                 failure);
-        ranOutOfTime = true;
-        throw withEarlier(late, earlier);
+        return withEarlier(late, earlier);
     }
 
     /** Ends a delay because the run is decided. The caller has decided it before. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class CapturedContext {
 
     /** A context without contents. */
-    static final CapturedContext NOTHING = new CapturedContext(null, List.of(), ExceptionSink.logging());
+    public static final CapturedContext NOTHING = new CapturedContext(null, List.of(), ExceptionSink.logging());
 
     private final ScopedValue.@Nullable Carrier bindings;
     private final List<ContextPropagator.Captured> captured;

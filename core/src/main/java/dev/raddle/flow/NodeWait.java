@@ -1,0 +1,64 @@
+package dev.raddle.flow;
+
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** In the slot of a node it means that the node waits for a moment or a signal, without a thread. */
+final class NodeWait implements Withdrawable {
+
+    /** What a node waits for. The body of a node with the trait {@link Graph#WAITS} returns it. */
+    sealed interface For {}
+
+    /** A time from now. */
+    record Length(Duration length) implements For {}
+
+    /** A moment on the wall clock. */
+    record Moment(Instant moment) implements For {}
+
+    /** A value from outside. */
+    enum Value implements For {
+        SIGNAL
+    }
+
+    private final NodeWaits waits;
+    final int node;
+    final @Nullable Deadline until; // null for a signal
+    private volatile @Nullable Alarm alarm; // null until it is armed
+
+    NodeWait(NodeWaits waits, int node, @Nullable Deadline until) {
+        this.waits = waits;
+        this.node = node;
+        this.until = until;
+    }
+
+    @Override
+    public NodeState state() {
+        return NodeState.WAITING;
+    }
+
+    /** Sets the alarm. The thread that ends the node sees it, or the caller sees the end. */
+    void setAlarm(Alarm armed) {
+        alarm = armed;
+    }
+
+    @Nullable
+    Alarm alarm() {
+        return alarm;
+    }
+
+    @Override
+    public void withdraw() {
+        Alarm armed = alarm;
+        if (armed != null) {
+            armed.cancel();
+        }
+    }
+
+    /** Ends the node with a value, unless it has ended. Returns whether it has. */
+    boolean end(Object value) {
+        return waits.end(this, value);
+    }
+}

@@ -1,0 +1,147 @@
+package dev.raddle.flow;
+
+import dev.raddle.time.Deadline;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.jspecify.annotations.Nullable;
+
+/** The nodes of one run that wait for a moment or a signal. */
+final class NodeWaits {
+
+    /*
+     * Overview. A thread enters such a node like any other: it evaluates the condition and calls the begin callback and
+     * the function that returns the moment. Then it changes the slot from its runner to a NodeWait and leaves. An alarm
+     * or the thread that delivers the signal ends the node.
+     *
+     * Such a node is skipped when it becomes unneeded, although it has begun: nobody should wait days for nothing. If it
+     * becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that thread skips it when it
+     * leaves. The marking thread writes the mark and then reads the slot; the leaving thread writes the slot and then
+     * reads the mark. So one of them skips the node, and the outcome does not depend on who is faster.
+     */
+
+    private final RunEnvironment run;
+    private final RunEntry entry;
+    private final NodeTransitions transitions;
+    private final AtomicIntegerArray unneededBy; // the node whose decision has made a node unneeded, or -1
+
+    NodeWaits(RunEnvironment run, RunEntry entry, NodeTransitions transitions) {
+        this.run = run;
+        this.entry = entry;
+        this.transitions = transitions;
+        int[] none = new int[run.graph.size];
+        Arrays.fill(none, NodeEnd.NO_NODE);
+        unneededBy = new AtomicIntegerArray(none);
+    }
+
+    /**
+     * Marks a node as unneeded that a thread is inside of. Returns false if that thread has left it meanwhile; then the
+     * caller looks at the node again.
+     */
+    boolean tryMarkUnneeded(int node, Object slot, int decided) {
+        unneededBy.compareAndSet(node, NodeEnd.NO_NODE, decided);
+        return run.states.get(node) == slot;
+    }
+
+    /**
+     * Returns how long a node sleeps from now, or null if it waits for a signal. A journal keeps the moment, so that a
+     * later run ends the sleep at the same one.
+     */
+    @Nullable
+    Duration lengthOf(int node) throws Exception {
+        RunJournal journal = run.outermostJournal();
+        String path = run.path + run.graph.ids[node];
+        Instant known = journal == null ? null : journal.recovered().sleeps().get(path);
+        if (known != null) {
+            return Duration.between(run.time.instant(), known);
+        }
+        Object awaited = run.callInStarterContext(() -> run.graph.bodies[node].call(run, node));
+        Duration length;
+        if (awaited instanceof NodeWait.Length(Duration given)) {
+            length = Objects.requireNonNull(given, () -> noMoment(node));
+        } else if (awaited instanceof NodeWait.Moment(Instant moment)) {
+            length = Duration.between(run.time.instant(), Objects.requireNonNull(moment, () -> noMoment(node)));
+        } else {
+            return null;
+        }
+        if (journal != null && length.isPositive()) {
+            journal.record(new Entry.SleepUntil(path, run.time.instant().plus(length)));
+        }
+        return length;
+    }
+
+    private String noMoment(int node) {
+        return "the function of the sleep \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name
+                + "\" returned null; return a length or a moment";
+    }
+
+    /**
+     * Begins the wait of a node, or ends the node if there is nothing to wait for.
+     *
+     * @param expected the content of the node's slot
+     * @param length the time until the end of a sleep; null for a signal
+     */
+    void begin(Runner runner, int node, Object expected, @Nullable Duration length) {
+        if (length != null && !length.isPositive()) {
+            transitions.succeed(runner, node, expected, NodeStates.NULL);
+            return;
+        }
+        NodeWait wait = new NodeWait(this, node, length == null ? null : Deadline.after(run.time, length));
+        run.states.recordBegin(node, runner.began);
+        if (!run.states.compareAndSet(node, expected, wait)) {
+            if (expected == runner) {
+                transitions.handleEndedByOther(runner, node);
+            }
+            return;
+        }
+        runner.now = -1;
+        if (length == null) {
+            awaitSignal(runner, wait);
+        } else {
+            arm(runner, wait);
+        }
+        int decided = unneededBy.get(node);
+        if (decided >= 0) {
+            transitions.skipWaiting(runner, wait, decided);
+        }
+    }
+
+    private void awaitSignal(Runner runner, NodeWait wait) {
+        SignalBox box = Objects.requireNonNull(run.signals).box(run.path + run.graph.ids[wait.node]);
+        if (box.await(wait)) {
+            transitions.succeed(runner, wait.node, wait, box.slotValue());
+        }
+    }
+
+    /** Arms the alarm of a sleep. */
+    void arm(Runner runner, NodeWait wait) {
+        try {
+            Deadline until = Objects.requireNonNull(wait.until);
+            wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, NodeStates.NULL))));
+        } catch (Throwable noTime) {
+            transitions.end(
+                    runner,
+                    wait.node,
+                    wait,
+                    NodeState.FAILED,
+                    noTime,
+                    NodeEnd.Reason.UNTIMED,
+                    NodeEnd.NO_NODE,
+                    false);
+            return;
+        }
+        if (NodeStates.isEnd(run.states.get(wait.node))) {
+            wait.withdraw(); // the thread that ended it may not have seen the alarm
+        }
+    }
+
+    /** Ends a node that waits, in a thread that is not inside the run. Returns whether it has succeeded by this. */
+    boolean end(NodeWait wait, Object value) {
+        boolean[] succeeded = new boolean[1];
+        entry.runTransitions(
+                runner -> succeeded[0] = transitions.succeed(runner, wait.node, wait, value));
+        return succeeded[0];
+    }
+}

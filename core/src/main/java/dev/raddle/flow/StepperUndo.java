@@ -1,0 +1,64 @@
+package dev.raddle.flow;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The compensations of one run of a stepper: one after the other, the last node to complete first. */
+final class StepperUndo {
+
+    private int[] nodes = {};
+    private int position; // of the node that is being undone
+    private @Nullable FlowStatus status; // null until all nodes have ended
+    private final List<Throwable> failures = new ArrayList<>();
+
+    /** Begins to undo nodes, possibly none. */
+    void begin(FlowStatus ofRun, int[] order) {
+        status = ofRun;
+        nodes = order;
+    }
+
+    /** Returns the node that is being undone, or -1. */
+    int current() {
+        return position < nodes.length ? nodes[position] : NodeEnd.NO_NODE;
+    }
+
+    void settled(CallResult result) {
+        switch (result) {
+            case CallResult.Returned unused -> {}
+            case CallResult.Recovered unused -> {}
+            case CallResult.Failed(Throwable failure) -> failures.add(failure);
+            case CallResult.Retry(Throwable failure, var unused) -> failures.add(failure);
+        }
+        position++;
+    }
+
+    FlowStatus status() {
+        return Objects.requireNonNull(status);
+    }
+
+    boolean hasBegun() {
+        return status != null;
+    }
+
+    List<Throwable> failures() {
+        return failures;
+    }
+
+    // For a state that is saved and loaded.
+
+    int[] nodes() {
+        return nodes;
+    }
+
+    int position() {
+        return position;
+    }
+
+    void restore(FlowStatus ofRun, int[] order, int at, List<Throwable> failed) {
+        begin(ofRun, order);
+        position = at;
+        failures.addAll(failed);
+    }
+}

@@ -1,0 +1,75 @@
+package dev.raddle.flow;
+
+import dev.raddle.time.TimeSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+
+/** What the run of a stepper and its nested runs share. Confined to the driver's thread, except for {@link #find}. */
+final class Stepping {
+
+    /** A node of one of the runs. */
+    record Place(SteppedRun run, int node) {}
+
+    final StepperTime time = new StepperTime();
+    final TimeSource realTime; // for the actions
+    private final ConcurrentSkipListMap<String, SteppedRun> runs = new ConcurrentSkipListMap<>(); // by path
+    private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
+    private List<Step> steps = new ArrayList<>();
+
+    Stepping(TimeSource realTime) {
+        this.realTime = realTime;
+    }
+
+    void add(Step step) {
+        steps.add(step);
+    }
+
+    List<Step> takeSteps() {
+        List<Step> taken = steps;
+        steps = new ArrayList<>();
+        return taken;
+    }
+
+    /** Adds a step that must not be nested in the current one: nested flows of any depth do not grow the stack. */
+    void defer(Runnable step) {
+        deferred.add(step);
+    }
+
+    void runDeferred() {
+        for (Runnable step; (step = deferred.poll()) != null; ) {
+            step.run();
+        }
+    }
+
+    void begun(SteppedRun run) {
+        runs.put(run.run.path, run);
+    }
+
+    void ended(SteppedRun run) {
+        runs.remove(run.run.path);
+    }
+
+    /** Returns the runs that have not ended, outer runs before nested ones. */
+    Map<String, SteppedRun> runs() {
+        return runs;
+    }
+
+    /** Returns the node with an id, the innermost run first, or null if there is none. Safe for any thread. */
+    @Nullable
+    Place find(String id) {
+        for (int slash = id.lastIndexOf('/'); slash >= 0; slash = id.lastIndexOf('/', slash - 1)) {
+            SteppedRun run = runs.get(id.substring(0, slash + 1));
+            int node = run == null ? NodeEnd.NO_NODE : run.run.graph.find(id.substring(slash + 1));
+            if (node >= 0) {
+                return new Place(run, node);
+            }
+        }
+        SteppedRun root = runs.get("");
+        int node = root == null ? NodeEnd.NO_NODE : root.run.graph.find(id);
+        return node < 0 ? null : new Place(root, node);
+    }
+}
