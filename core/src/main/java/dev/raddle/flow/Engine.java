@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Alarm;

@@ -136,7 +136,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         Runner starter = newRunner();
         starter.finished = 1;
         if (early != null) {
-            early.apply(transitions, starter);
+            early.apply(starter);
             transitions.settle(starter); // no nested run has begun
         }
         transitions.triggerRoots(starter);

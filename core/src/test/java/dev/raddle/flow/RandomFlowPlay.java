@@ -13,11 +13,15 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** Runs a random flow and compares each step with the reference. A difference is an AssertionError. */
@@ -34,7 +38,9 @@ final class RandomFlowPlay {
         /** On virtual threads, concurrently. Only properties of every run are checked. */
         FREE,
         /** The same on a fork-join pool of two threads. */
-        FORK_JOIN
+        FORK_JOIN,
+        /** Without threads, where the test reports the results one after the other, in a random order. */
+        STEPPER
     }
 
     /** The pools of flows that do not run on virtual threads. */
@@ -119,12 +125,23 @@ final class RandomFlowPlay {
                 order.add(node);
             }
         }
-        reference = new FlowReference(flow, mode == Mode.GATED, restored, order);
+        reference = new FlowReference(flow, mode == Mode.GATED || mode == Mode.STEPPER, restored, order);
         gates = new CountDownLatch[flow.size()];
         Arrays.setAll(gates, node -> new CountDownLatch(mode == Mode.GATED ? 1 : 0));
         entered = new int[flow.size()];
         reports = new NodeReport<?>[flow.size()];
         expiry = new long[flow.size()];
+    }
+
+    /**
+     * Drives a stepper through a run, in a random order of reports.
+     *
+     * @param saves whether the state is saved and loaded after each report, with a new plan; a run that is not saved is
+     *     compared with the reference
+     * @return all reports and steps as text
+     */
+    static String step(RandomFlow flow, Random random, boolean saves) throws Exception {
+        return new RandomFlowPlay(flow, Mode.STEPPER, random, null).drive(saves);
     }
 
     static void play(RandomFlow flow, Mode mode, Random random, Pools pools) throws Exception {
@@ -175,7 +192,7 @@ final class RandomFlowPlay {
             case CALLERS_THREAD -> options.inCallersThread();
             case ONE_THREAD -> options.withScheduler(Scheduler.from(pools.oneThread()));
             case FORK_JOIN -> options.withScheduler(Scheduler.from(pools.forkJoin()));
-            case GATED, FREE -> options;
+            case GATED, FREE, STEPPER -> options;
         };
         try (FlowRun<?> run = plan.start(null, options)) {
             try {
@@ -191,7 +208,7 @@ final class RandomFlowPlay {
                 }
                 Arrays.stream(gates).forEach(CountDownLatch::countDown);
                 run.close(); // an interrupted action may be about to be entered
-                compare(run, result);
+                compare(run::state, result);
             } catch (Throwable failure) {
                 run.cancel("the test has failed");
                 throw failure;
@@ -315,7 +332,7 @@ final class RandomFlowPlay {
         synchronized (this) {
             attempt = ++entered[number];
         }
-        boolean mayBeStopped = mode == Mode.GATED || flow.failFast() || flow.interruptObsolete();
+        boolean mayBeStopped = mode == Mode.GATED || mode == Mode.STEPPER || flow.failFast() || flow.interruptObsolete();
         check(mayBeStopped || !Thread.currentThread().isInterrupted(), number, "begins interrupted");
         gates[number].await();
         Object[] values = reads(number, spec, context, choices);
@@ -426,6 +443,109 @@ final class RandomFlowPlay {
         if (rest().stream().anyMatch(event -> event.what() != What.UNDONE)) {
             throw new AssertionError("more happened than had to: " + rest());
         }
+    }
+
+    // With a stepper.
+
+    private FlowStepper<?> stepper;
+    private final Map<Integer, CallResult> called = new TreeMap<>(); // results that are not reported
+    private final List<String> log = new ArrayList<>();
+
+    private String drive(boolean saves) throws Exception {
+        boolean[] begun = new boolean[flow.size()];
+        stepper = plan().stepper(null, options());
+        report("start", stepper.start(Instant.EPOCH), saves);
+        while (!stepper.isComplete()) {
+            if (!saves) {
+                settle(begun);
+                require(running().equals(List.copyOf(called.keySet())), 0, "is of a run in which " + running()
+                        + " run, and " + called.keySet() + " were started");
+            }
+            act(begun, saves);
+        }
+        synchronized (this) {
+            over = true;
+        }
+        if (!saves) {
+            settle(begun);
+            FlowResult<?> result = stepper.result();
+            compare(id -> stepper.state(id), result);
+        }
+        return String.join("\n", log);
+    }
+
+    private void act(boolean[] begun, boolean saves) throws Exception {
+        List<Integer> running = List.copyOf(called.keySet());
+        int choice = random.nextInt(60);
+        long next = stepper.nextMoment();
+        boolean isTimeout = next < Duration.ofHours(12).toNanos();
+        if (choice == 0) {
+            reference.cancel();
+            report("cancel", stepper.cancel("the test cancels it", time.nanoTime()), saves);
+        } else if (choice == 1 && !isTimeout) {
+            reference.timeOut();
+            time.advance(Duration.ofDays(2));
+            report("time", stepper.passed(time.nanoTime()), saves);
+        } else if (choice < 15 && isTimeout && isAloneAt(next, running)) {
+            int timed = running.stream().filter(node -> expiry[node] == next).findFirst().orElseThrow();
+            time.advance(Duration.ofNanos(next - time.nanoTime()));
+            report("timeout of " + timed, stepper.passed(next), saves);
+            reported(timed, begun, true, saves);
+        } else {
+            int node = running.get(random.nextInt(running.size()));
+            CallResult result = Objects.requireNonNull(called.remove(node));
+            report("result of " + node, stepper.settled(RandomFlow.id(node), result, time.nanoTime()), saves);
+            if (!called.containsKey(node)) {
+                reported(node, begun, false, saves);
+            }
+        }
+    }
+
+    /** Whether one node is timed out next, which is known. */
+    private boolean isAloneAt(long moment, List<Integer> running) {
+        return running.stream().filter(node -> expiry[node] == moment).count() == 1;
+    }
+
+    private void reported(int node, boolean[] begun, boolean timedOut, boolean saves) throws InterruptedException {
+        if (!saves) {
+            end(node, begun, timedOut);
+        }
+    }
+
+    /** Makes the calls of new steps, in their order, and keeps the results. */
+    private void report(String what, List<Step> steps, boolean saves) throws Exception {
+        log.add(what + " at " + time.nanoTime());
+        List<Step> compensations = new ArrayList<>();
+        for (Step step : steps) {
+            log.add("  " + step);
+            if (step instanceof Step.Start start) {
+                int node = Integer.parseInt(start.node().substring(1));
+                expiry[node] = start.attempt() == 1
+                        ? time.nanoTime() + TimeUnit.SECONDS.toNanos(flow.nodes().get(node).timeoutSeconds())
+                        : expiry[node];
+                called.put(node, stepper.call(start));
+            } else if (step instanceof Step.Ended ended) {
+                called.remove(Integer.parseInt(ended.node().substring(1)));
+            } else if (step instanceof Step.Compensate) {
+                compensations.add(step);
+            }
+        }
+        if (saves) {
+            saveAndLoad();
+        }
+        for (Step step : compensations) {
+            CallResult done = stepper.call((Step.Work) step);
+            report(step.toString(), stepper.settled(((Step.Work) step).node(), done, time.nanoTime()), saves);
+        }
+    }
+
+    private void saveAndLoad() throws Exception {
+        byte[] saved = stepper.save(FlowCodec.text());
+        FlowStepper<?> loaded = plan().stepper(saved, FlowCodec.text(), options());
+        require(loaded.pending().equals(stepper.pending()), 0, "is of a run in which " + loaded.pending()
+                + " is under way, and before it was saved " + stepper.pending());
+        require(loaded.nextMoment() == stepper.nextMoment(), 0, "is of a run that waits for another moment");
+        stepper = loaded;
     }
 
     private boolean isAlone(int timed, List<Integer> running) {
@@ -545,7 +665,7 @@ final class RandomFlowPlay {
     private void take(boolean[] begun) throws InterruptedException {
         Event event;
         synchronized (this) {
-            long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(mode == Mode.STEPPER ? 0 : PATIENCE_SECONDS);
             while (seen == events.size()) {
                 long left = until - System.nanoTime();
                 if (left <= 0) {
@@ -627,7 +747,7 @@ final class RandomFlowPlay {
 
     // In the end.
 
-    private void compare(FlowRun<?> run, FlowResult<?> result) {
+    private void compare(Function<String, NodeState> states, FlowResult<?> result) {
         if (!isFree()) {
             require(
                     result.status() == reference.status(),
@@ -668,7 +788,7 @@ final class RandomFlowPlay {
                     "began " + begun[node] + " times, ran " + runs + " times, and is " + report);
             require(runs <= spec.attempts(), node, "ran " + runs + " times");
             require(isSame(report, reports[node]), node, "was " + reports[node] + " and is " + report);
-            require(run.state(RandomFlow.id(node)) == report.state(), node, "has two states");
+            require(states.apply(RandomFlow.id(node)) == report.state(), node, "has two states");
             require(isTerminal(report.state()), node, "has not ended: " + report.state());
             require(!result.explain(RandomFlow.id(node)).isBlank(), node, "is not explained");
             if (report.state() == NodeState.SUCCESS && report.via() == ValueSource.ACTION) {
