@@ -245,10 +245,10 @@ final class StepperState {
         in.data.skipNBytes(Integer.BYTES + 1);
         readPlan(in, graph);
         try {
-            return new StepperState.Loading(in, graph, options).load();
-        } catch (IOException failure) {
+            return new Loading(in, graph, options).load();
+        } catch (IOException | RuntimeException failure) {
             throw new IOException(
-                    "the saved state of a stepper of flow \"" + graph.name + "\" cannot be read with this codec",
+                    "the saved state of a stepper of flow \"" + graph.name + "\" cannot be read; load it with the codec that saved it",
                     failure);
         }
     }
