@@ -31,6 +31,7 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("scope-alarm", ArmAndDisarm.class, ArmAndDisarm::rows),
             new Chapter("flow-nodes", FlowNodes.class, FlowNodes::rows),
             new Chapter("flow-times", FlowTimes.class, FlowTimes::rows),
+            new Chapter("flow-stepper", FlowStepperCost.class, FlowStepperCost::rows),
             new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
             new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
             new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),

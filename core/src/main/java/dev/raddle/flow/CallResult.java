@@ -107,14 +107,13 @@ public sealed interface CallResult {
         StateInput in = new StateInput(bytes, codec);
         try {
             byte kind = in.data.readByte();
-            CallResult result =
-                    switch (kind) {
-                        case 0 -> new Returned(in.value());
-                        case 1 -> new Recovered(in.value(), in.knownFailure());
-                        case 2 -> new Failed(in.knownFailure());
-                        case 3 -> new Retry(in.knownFailure(), Duration.ofNanos(in.data.readLong()));
-                        default -> throw new IOException("there is no kind " + kind);
-                    };
+            CallResult result = switch (kind) {
+                case 0 -> new Returned(in.value());
+                case 1 -> new Recovered(in.value(), in.knownFailure());
+                case 2 -> new Failed(in.knownFailure());
+                case 3 -> new Retry(in.knownFailure(), Duration.ofNanos(in.data.readLong()));
+                default -> throw new IOException("there is no kind " + kind);
+            };
             in.ensureEnd();
             return result;
         } catch (IOException damaged) {

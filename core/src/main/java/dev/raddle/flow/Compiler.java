@@ -42,8 +42,13 @@ final class Compiler {
     boolean hasWaits;
     boolean hasInnerWaits;
     boolean hasSignals;
-    @Nullable Class<?>[] signalTypes = NO_TYPES;
-    @Nullable Graph[] subflows = NO_GRAPHS;
+
+    @Nullable
+    Class<?>[] signalTypes = NO_TYPES;
+
+    @Nullable
+    Graph[] subflows = NO_GRAPHS;
+
     int[] up;
     Kind[] upKind;
     int[] downStart = {};

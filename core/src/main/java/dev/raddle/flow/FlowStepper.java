@@ -56,8 +56,13 @@ public final class FlowStepper<R> {
     static <R> FlowStepper<R> of(Graph graph, @Nullable Object parameter, RunOptions options) {
         if (options.journal != null || options.deadline != null) {
             throw new IllegalArgumentException("a stepper of flow \"" + graph.name + "\" has "
-                    + (options.journal != null ? "no journal: its driver keeps its state" : "no clock, and a deadline is "
-                            + "a moment on a clock; set a timeout"));
+                    + (options.journal != null
+                            ? "no journal: its driver keeps its state"
+                            : "no clock, and a deadline is " + "a moment on a clock; set a timeout"));
+        }
+        if (!options.again.isEmpty()) {
+            throw new IllegalArgumentException("a stepper of flow \"" + graph.name
+                    + "\" cannot run nodes again, since it has no journal; load a state that was saved before them");
         }
         Stepping stepping = new Stepping(options.time == null ? TimeSource.system() : options.time);
         SteppedRun root = new SteppedRun(stepping, graph, parameter, options, null, NodeEnd.NO_NODE);

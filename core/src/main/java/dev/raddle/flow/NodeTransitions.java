@@ -710,7 +710,9 @@ final class NodeTransitions {
         boolean notBegun = slot == null || slot == NodePhase.Plain.READY;
         return slot instanceof GroupPlacement
                 || slot instanceof NodeWait
-                || (notBegun && (run.graph.is(Graph.WAITS, node) || run.graph.optionsOf(node).group() != null));
+                || (notBegun
+                        && (run.graph.is(Graph.WAITS, node)
+                                || run.graph.optionsOf(node).group() != null));
     }
 
     /** Skips a node that waits for a moment or a signal, because it had become unneeded before it began to wait. */
@@ -765,8 +767,7 @@ final class NodeTransitions {
     Stop outOfTime() {
         Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
         String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
-        return new Stop(
-                FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0), NO_NODE);
+        return new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0), NO_NODE);
     }
 
     private void stopForFailure(Runner runner, int failed) {

@@ -122,14 +122,7 @@ final class NodeWaits {
             wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, NodeStates.NULL))));
         } catch (Throwable noTime) {
             transitions.end(
-                    runner,
-                    wait.node,
-                    wait,
-                    NodeState.FAILED,
-                    noTime,
-                    NodeEnd.Reason.UNTIMED,
-                    NodeEnd.NO_NODE,
-                    false);
+                    runner, wait.node, wait, NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED, NodeEnd.NO_NODE, false);
             return;
         }
         if (NodeStates.isEnd(run.states.get(wait.node))) {
@@ -140,8 +133,7 @@ final class NodeWaits {
     /** Ends a node that waits, in a thread that is not inside the run. Returns whether it has succeeded by this. */
     boolean end(NodeWait wait, Object value) {
         boolean[] succeeded = new boolean[1];
-        entry.runTransitions(
-                runner -> succeeded[0] = transitions.succeed(runner, wait.node, wait, value));
+        entry.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, wait.node, wait, value));
         return succeeded[0];
     }
 }

@@ -87,8 +87,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         this.parameter = parameter;
         joiner = options.inCallersThread ? new JoiningThread() : null;
         isRecorded = Recorder.isOn();
-        boolean alone =
-                joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
+        boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
         states = new NodeStates(graph, options.timed || options.listener != null || isRecorded, alone);
         enclosing = outer == null ? EnclosingScope.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();

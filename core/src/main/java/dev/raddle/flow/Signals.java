@@ -69,8 +69,9 @@ final class Signals {
     static void ensureType(String path, Class<?> type, @Nullable Object value) {
         boolean fits = value == null ? type == Void.class : type.isInstance(value);
         if (!fits) {
-            throw new IllegalArgumentException("signal \"" + path + "\" takes a " + type.getName() + ", and the value was "
-                    + (value == null ? "null" : "a " + value.getClass().getName()));
+            throw new IllegalArgumentException(
+                    "signal \"" + path + "\" takes a " + type.getName() + ", and the value was "
+                            + (value == null ? "null" : "a " + value.getClass().getName()));
         }
     }
 }

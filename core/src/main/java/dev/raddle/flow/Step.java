@@ -42,8 +42,7 @@ public sealed interface Step {
      * @param deadlineNanos the moment at which the node or the run times out, whichever is earlier;
      *     {@link Long#MAX_VALUE} if there is none
      */
-    record Start(
-            String node, int attempt, @Nullable String group, long deadlineNanos) implements Work {
+    record Start(String node, int attempt, @Nullable String group, long deadlineNanos) implements Work {
 
         /** Checks that there is a node. */
         public Start {

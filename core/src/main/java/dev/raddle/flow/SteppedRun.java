@@ -47,8 +47,8 @@ final class SteppedRun implements RunEntry, NestedRun {
             this.label = label;
             this.around = around;
             Deadline outer = around == null ? null : around.deadline();
-            boolean isOuterFirst = outer != null
-                    && (own == null || outer.remaining().compareTo(own.remaining()) < 0);
+            boolean isOuterFirst =
+                    outer != null && (own == null || outer.remaining().compareTo(own.remaining()) < 0);
             deadline = isOuterFirst ? outer : own;
         }
 
@@ -92,8 +92,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         this.stepping = stepping;
         this.outer = outer;
         this.outerNode = outerNode;
-        run = new RunEnvironment(
-                graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode);
+        run = new RunEnvironment(graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode);
         events = new FlowEvents(run, this::addEnded);
         transitions = new NodeTransitions(run, this, events);
         ensureUniquePaths(graph);
@@ -177,7 +176,8 @@ final class SteppedRun implements RunEntry, NestedRun {
     }
 
     @Override
-    public void runTransitionsLater(Consumer<Runner> action) {} // the report has thrown, and its driver can report again
+    public void runTransitionsLater(
+            Consumer<Runner> action) {} // the report has thrown, and its driver can report again
 
     private void proceed(Runner runner) {
         do {
@@ -373,16 +373,20 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    private @Nullable Object inScope(int node, java.util.concurrent.Callable<@Nullable Object> action) throws Exception {
+    private @Nullable Object inScope(int node, java.util.concurrent.Callable<@Nullable Object> action)
+            throws Exception {
         CallScope scope = new CallScope(
                 "node \"" + run.graph.ids[node] + "\" of " + label(), realDeadline(node), EnclosingScope.innermost());
-        return run.callInStarterContext(() -> TaskContext.current().within(scope).call(action));
+        return run.callInStarterContext(
+                () -> TaskContext.current().within(scope).call(action));
     }
 
     private @Nullable Deadline realDeadline(int node) {
         long nanos = deadlineNanos(node);
         TimeSource real = stepping.realTime;
-        return nanos == Long.MAX_VALUE ? null : Deadline.after(real, Duration.ofNanos(nanos - stepping.time.nanoTime()));
+        return nanos == Long.MAX_VALUE
+                ? null
+                : Deadline.after(real, Duration.ofNanos(nanos - stepping.time.nanoTime()));
     }
 
     private CallResult afterFailure(SteppedCall call, NodeOptions own, Throwable failure) {
@@ -450,8 +454,7 @@ final class SteppedRun implements RunEntry, NestedRun {
             case CallResult.Recovered(Object value, Throwable failure) ->
                 transitions.recover(runner, call.node, call, value, failure);
             case CallResult.Failed(Throwable failure) ->
-                transitions.endByItself(
-                        runner, call.node, call, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
+                transitions.endByItself(runner, call.node, call, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
             case CallResult.Retry(Throwable failure, Duration delay) -> retry(runner, call, failure, delay);
         }
     }
@@ -465,14 +468,7 @@ final class SteppedRun implements RunEntry, NestedRun {
             Throwable late =
                     Attempts.noTimeFor(delay, run.graph.ids[node], call.attempt, most, limit, failure, call.earlier);
             transitions.end(
-                    runner,
-                    node,
-                    call,
-                    NodeState.TIMED_OUT,
-                    late,
-                    NodeEnd.Reason.OUT_OF_TIME,
-                    NodeEnd.NO_NODE,
-                    true);
+                    runner, node, call, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME, NodeEnd.NO_NODE, true);
             return;
         }
         List<Throwable> failures = new ArrayList<>(call.earlier);
@@ -516,7 +512,8 @@ final class SteppedRun implements RunEntry, NestedRun {
         transitions.trySetStop(NodeTransitions.Stop.COMPLETE);
         FlowStatus status = transitions.status();
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
-        undo.begin(status, undoes && transitions.compensations != null ? transitions.compensations.order() : new int[0]);
+        undo.begin(
+                status, undoes && transitions.compensations != null ? transitions.compensations.order() : new int[0]);
         undoNext();
     }
 

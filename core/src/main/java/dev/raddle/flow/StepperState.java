@@ -248,7 +248,8 @@ final class StepperState {
             return new Loading(in, graph, options).load();
         } catch (IOException | RuntimeException failure) {
             throw new IOException(
-                    "the saved state of a stepper of flow \"" + graph.name + "\" cannot be read; load it with the codec that saved it",
+                    "the saved state of a stepper of flow \"" + graph.name
+                            + "\" cannot be read; load it with the codec that saved it",
                     failure);
         }
     }
@@ -374,8 +375,7 @@ final class StepperState {
             readAlarm((nanos, sequence) -> alarms.add(new Armed(
                     nanos,
                     sequence,
-                    () -> stepped.alarm =
-                            Objects.requireNonNull(run.deadline()).alarm(stepped::outOfTime))));
+                    () -> stepped.alarm = Objects.requireNonNull(run.deadline()).alarm(stepped::outOfTime))));
             boolean isUndoing = in.data.readBoolean();
             FlowStatus status = in.constant(FlowStatus.values());
             int[] order = in.numbers();
@@ -409,23 +409,23 @@ final class StepperState {
         private void readSlot(SteppedRun stepped, int node) throws IOException {
             RunEnvironment run = stepped.run;
             byte tag = in.data.readByte();
-            Object slot =
-                    switch (tag) {
-                        case PENDING -> null;
-                        case READY -> NodePhase.Plain.READY;
-                        case PLAIN_VALUE -> in.value();
-                        case NULL_VALUE -> NodeStates.NULL;
-                        case END -> readEnd();
-                        case CALL -> readCall(stepped, node);
-                        case NESTED -> PLACEHOLDER;
-                        case WAIT -> readWait(run, node);
-                        default -> throw new IOException("there is no phase " + tag);
-                    };
+            Object slot = switch (tag) {
+                case PENDING -> null;
+                case READY -> NodePhase.Plain.READY;
+                case PLAIN_VALUE -> in.value();
+                case NULL_VALUE -> NodeStates.NULL;
+                case END -> readEnd();
+                case CALL -> readCall(stepped, node);
+                case NESTED -> PLACEHOLDER;
+                case WAIT -> readWait(run, node);
+                default -> throw new IOException("there is no phase " + tag);
+            };
             run.states.restoreSlot(node, slot);
             if (in.data.readBoolean()) {
                 Deadline until = new Deadline(run.time, in.data.readLong());
                 NodeTimeouts timeouts = Objects.requireNonNull(run.nodeTimeouts);
-                Duration length = Objects.requireNonNull(run.graph.optionsOf(node).timeout());
+                Duration length =
+                        Objects.requireNonNull(run.graph.optionsOf(node).timeout());
                 timeouts.restore(node, until);
                 readAlarm((nanos, sequence) ->
                         alarms.add(new Armed(nanos, sequence, () -> timeouts.arm(node, length, until))));
@@ -448,9 +448,7 @@ final class StepperState {
             List<Throwable> earlier = in.failures();
             SteppedCall call = new SteppedCall(stepped, node, attempt, group, earlier, in.failure());
             readAlarm((nanos, sequence) -> alarms.add(new Armed(
-                    nanos,
-                    sequence,
-                    () -> call.delayed = stepping.time.at(nanos, () -> stepped.beginAttempt(call)))));
+                    nanos, sequence, () -> call.delayed = stepping.time.at(nanos, () -> stepped.beginAttempt(call)))));
             return call;
         }
 
@@ -458,12 +456,13 @@ final class StepperState {
             NodeWaits waits = Objects.requireNonNull(run.waits);
             if (!in.data.readBoolean()) {
                 NodeWait wait = new NodeWait(waits, node, null);
-                Objects.requireNonNull(run.signals).box(run.path + run.graph.ids[node]).await(wait);
+                Objects.requireNonNull(run.signals)
+                        .box(run.path + run.graph.ids[node])
+                        .await(wait);
                 return wait;
             }
             NodeWait wait = new NodeWait(waits, node, new Deadline(run.time, in.data.readLong()));
-            readAlarm((nanos, sequence) ->
-                    alarms.add(new Armed(nanos, sequence, () -> waits.arm(new Runner(), wait))));
+            readAlarm((nanos, sequence) -> alarms.add(new Armed(nanos, sequence, () -> waits.arm(new Runner(), wait))));
             return wait;
         }
 

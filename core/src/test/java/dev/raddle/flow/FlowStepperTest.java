@@ -308,7 +308,9 @@ class FlowStepperTest {
 
         Throwable cause = stepper.result().node("a").cause();
         assertThat(cause).hasMessage("no 3");
-        assertThat(cause.getSuppressed()[0]).isInstanceOf(RecordedException.class).hasMessageContaining("no 1");
+        assertThat(cause.getSuppressed()[0])
+                .isInstanceOf(RecordedException.class)
+                .hasMessageContaining("no 1");
         assertThat(cause.getSuppressed()[1]).isInstanceOf(IOException.class).hasMessage("no 2");
     }
 
@@ -353,7 +355,8 @@ class FlowStepperTest {
         assertThat(stepper.passed(NANOS - 1)).isEmpty();
         assertThat(stepper.passed(5 * NANOS))
                 .containsExactly(new Step.Cancel("a"), ended("a", NodeState.TIMED_OUT), started("b"));
-        assertThat(stepper.settled("a", new CallResult.Returned("late"), 5 * NANOS)).isEmpty();
+        assertThat(stepper.settled("a", new CallResult.Returned("late"), 5 * NANOS))
+                .isEmpty();
         assertThat(stepper.state("a")).isEqualTo(NodeState.TIMED_OUT);
         call("b", 1, 6 * NANOS);
         assertThat(stepper.result().node("a").endNanos()).isEqualTo(NANOS);
@@ -407,6 +410,20 @@ class FlowStepperTest {
         assertThat(stepper.passed(9 * NANOS))
                 .containsExactly(
                         succeeded("one"), succeeded("two"), succeeded("late"), new Step.Complete(FlowStatus.SUCCESS));
+    }
+
+    @Test
+    void equal_moments_keep_their_order_when_they_are_saved() throws Exception {
+        Node<String> a = f.node("a", () -> "a");
+        f.sleep("second", SECOND).needs(order(a));
+        f.sleep("first", SECOND.multipliedBy(2));
+        FlowPlan<String, Void> plan = f.build();
+        start(plan, RunOptions.defaults());
+        call("a", 1, NANOS);
+        saveAndLoad(plan);
+
+        assertThat(stepper.passed(2 * NANOS))
+                .containsExactly(succeeded("first"), succeeded("second"), new Step.Complete(FlowStatus.SUCCESS));
     }
 
     @Test
@@ -557,10 +574,14 @@ class FlowStepperTest {
 
     @Test
     void a_map_with_a_limit_starts_its_elements_one_after_the_other() throws Exception {
-        Node<List<String>> map = f.map("map", f.node("in", c -> List.of("a", "b", "c")), MapOptions.limit(2), x -> x + "!");
+        Node<List<String>> map =
+                f.map("map", f.node("in", c -> List.of("a", "b", "c")), MapOptions.limit(2), x -> x + "!");
         FlowPlan<String, List<String>> plan = f.returning(map);
         FlowCodec lists = FlowCodec.of(
-                value -> String.valueOf(value instanceof List<?> list ? "L" + String.join(",", (List<String>) list) : "S" + value)
+                value -> String.valueOf(
+                                value instanceof List<?> list
+                                        ? "L" + String.join(",", (List<String>) list)
+                                        : "S" + value)
                         .getBytes(StandardCharsets.UTF_8),
                 bytes -> {
                     String text = new String(bytes, StandardCharsets.UTF_8);
@@ -591,7 +612,10 @@ class FlowStepperTest {
         List<Step> steps = new ArrayList<>(start(plan, RunOptions.defaults()));
         int calls = 0;
         while (!stepper.isComplete()) {
-            Step.Work work = (Step.Work) steps.stream().filter(Step.Work.class::isInstance).findFirst().orElseThrow();
+            Step.Work work = (Step.Work) steps.stream()
+                    .filter(Step.Work.class::isInstance)
+                    .findFirst()
+                    .orElseThrow();
             steps = stepper.settled(work.node(), stepper.call(work), calls++);
         }
         assertThat(stepper.result().value()).isEqualTo("p");
@@ -682,11 +706,10 @@ class FlowStepperTest {
         assertThat(stepper.nextMoment()).isEqualTo(NANOS);
         stepper.passed(NANOS);
         assertThat(stepper.result().status()).isEqualTo(FlowStatus.TIMED_OUT);
-        assertThat(stepper.result().node("z").cause())
-                .isInstanceOfSatisfying(RecordedException.class, recorded -> {
-                    assertThat(recorded.failure().type()).isEqualTo("java.io.IOException");
-                    assertThat(recorded.failure().message()).isEqualTo("no z");
-                });
+        assertThat(stepper.result().node("z").cause()).isInstanceOfSatisfying(RecordedException.class, recorded -> {
+            assertThat(recorded.failure().type()).isEqualTo("java.io.IOException");
+            assertThat(recorded.failure().message()).isEqualTo("no z");
+        });
     }
 
     @Test
@@ -695,8 +718,9 @@ class FlowStepperTest {
 
         assertThatThrownBy(() -> plan("c", "a").stepper(saved, FlowCodec.text()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("the saved state is of another plan of flow \"saved\": node \"c\" was added, node \"b\" was "
-                        + "removed; load it with the plan that it was saved with");
+                .hasMessage(
+                        "the saved state is of another plan of flow \"saved\": node \"c\" was added, node \"b\" was "
+                                + "removed; load it with the plan that it was saved with");
         assertThatThrownBy(() -> plan("b", "z").stepper(saved, FlowCodec.text()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("node \"b\" has other dependencies, or is of another kind;");
@@ -790,10 +814,11 @@ class FlowStepperTest {
                         .hasMessageStartingWith("the bytes are not a result of a call: ");
             }
             byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
-            assertThatThrownBy(() -> CallResult.fromBytes(longer, FlowCodec.text())).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> CallResult.fromBytes(longer, FlowCodec.text()))
+                    .isInstanceOf(IOException.class);
         }
-        assertThat(((CallResult.Retry) CallResult.fromBytes(
-                                results.getLast().toBytes(FlowCodec.text()), FlowCodec.text()))
+        assertThat(((CallResult.Retry)
+                                CallResult.fromBytes(results.getLast().toBytes(FlowCodec.text()), FlowCodec.text()))
                         .delay())
                 .isEqualTo(SECOND);
         assertThatThrownBy(() -> CallResult.fromBytes(new byte[] {9}, FlowCodec.text()))

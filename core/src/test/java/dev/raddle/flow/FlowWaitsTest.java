@@ -99,7 +99,8 @@ class FlowWaitsTest {
     @Test
     void the_time_of_a_sleep_may_depend_on_the_parameter_and_on_upstream_nodes() throws Exception {
         Node<Integer> days = f.node("days", () -> 3);
-        f.sleep("trial", c -> Duration.ofDays(c.read(days) + c.param().length())).needs(days);
+        f.sleep("trial", c -> Duration.ofDays(c.read(days) + c.param().length()))
+                .needs(days);
         try (FlowRun<Void> run = start()) {
             time.advance(Duration.ofDays(4).minusNanos(1));
             assertThat(run.isDone()).isFalse();
@@ -167,20 +168,17 @@ class FlowWaitsTest {
     void a_sleep_fails_if_the_time_source_sets_no_alarm() throws Exception {
         VirtualTime broken = time;
         f.sleep("pause", SECOND);
-        FlowResult<Void> result = f.build()
-                .run(
-                        "p",
-                        options.withTimeSource(new dev.raddle.time.TimeSource() {
-                            @Override
-                            public long nanoTime() {
-                                return broken.nanoTime();
-                            }
+        FlowResult<Void> result = f.build().run("p", options.withTimeSource(new dev.raddle.time.TimeSource() {
+            @Override
+            public long nanoTime() {
+                return broken.nanoTime();
+            }
 
-                            @Override
-                            public dev.raddle.time.Alarm after(Duration delay, Runnable action) {
-                                throw new IllegalStateException("no alarm today");
-                            }
-                        }));
+            @Override
+            public dev.raddle.time.Alarm after(Duration delay, Runnable action) {
+                throw new IllegalStateException("no alarm today");
+            }
+        }));
 
         assertThat(result.explain("pause"))
                 .isEqualTo("FAILED: its timeout or sleep could not be set: java.lang.IllegalStateException: no alarm "
@@ -287,9 +285,8 @@ class FlowWaitsTest {
 
     @Test
     void a_signal_that_times_out_has_its_default() throws Exception {
-        Node<String> approved = f.signal("approved", String.class)
-                .timeout(SECOND)
-                .defaultValue("nobody");
+        Node<String> approved =
+                f.signal("approved", String.class).timeout(SECOND).defaultValue("nobody");
         try (FlowRun<String> run = f.returning(approved).start("p", options)) {
             time.advance(SECOND);
             assertThat(run.join().value()).isEqualTo("nobody");
@@ -485,8 +482,7 @@ class FlowWaitsTest {
         try (FlowRun<Void> run = f.build().start("p", options.withListener(listener))) {
             assertThat(log).containsExactly("submitted", "started", "begin wait");
             endWait(run, "wait", sleeps);
-            assertThat(log)
-                    .containsExactly("submitted", "started", "begin wait", "result SUCCESS", "settled SUCCESS");
+            assertThat(log).containsExactly("submitted", "started", "begin wait", "result SUCCESS", "settled SUCCESS");
         }
     }
 
@@ -522,7 +518,8 @@ class FlowWaitsTest {
     void a_node_with_a_group_begins_after_a_wait(boolean sleeps) throws Exception {
         Node<?> wait = waiting("wait", sleeps);
         logged("b", order(wait)).group("g");
-        try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build());
+        try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(
+                        GroupPolicy.builder().build());
                 FlowRun<Void> run = f.build().start("p", options.withGroups(groups::scheduler))) {
             endWait(run, "wait", sleeps);
             assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
@@ -682,7 +679,8 @@ class FlowWaitsTest {
             time.advance(SECOND);
             assertThat(second.join().value()).isEqualTo("x");
         }
-        try (FlowRun<String> third = plan.start("p", options.withJournal(journal).rerun("ok"))) {
+        try (FlowRun<String> third =
+                plan.start("p", options.withJournal(journal).rerun("ok"))) {
             assertThat(third.signal("ok", "z")).isTrue();
             assertThat(third.join().value()).isEqualTo("z");
         }

@@ -332,7 +332,8 @@ final class RandomFlowPlay {
         synchronized (this) {
             attempt = ++entered[number];
         }
-        boolean mayBeStopped = mode == Mode.GATED || mode == Mode.STEPPER || flow.failFast() || flow.interruptObsolete();
+        boolean mayBeStopped =
+                mode == Mode.GATED || mode == Mode.STEPPER || flow.failFast() || flow.interruptObsolete();
         check(mayBeStopped || !Thread.currentThread().isInterrupted(), number, "begins interrupted");
         gates[number].await();
         Object[] values = reads(number, spec, context, choices);
@@ -458,8 +459,10 @@ final class RandomFlowPlay {
         while (!stepper.isComplete()) {
             if (!saves) {
                 settle(begun);
-                require(running().equals(List.copyOf(called.keySet())), 0, "is of a run in which " + running()
-                        + " run, and " + called.keySet() + " were started");
+                require(
+                        running().equals(List.copyOf(called.keySet())),
+                        0,
+                        "is of a run in which " + running() + " run, and " + called.keySet() + " were started");
             }
             act(begun, saves);
         }
@@ -487,7 +490,10 @@ final class RandomFlowPlay {
             time.advance(Duration.ofDays(2));
             report("time", stepper.passed(time.nanoTime()), saves);
         } else if (choice < 15 && isTimeout && isAloneAt(next, running)) {
-            int timed = running.stream().filter(node -> expiry[node] == next).findFirst().orElseThrow();
+            int timed = running.stream()
+                    .filter(node -> expiry[node] == next)
+                    .findFirst()
+                    .orElseThrow();
             time.advance(Duration.ofNanos(next - time.nanoTime()));
             report("timeout of " + timed, stepper.passed(next), saves);
             reported(timed, begun, true, saves);
@@ -521,7 +527,9 @@ final class RandomFlowPlay {
             if (step instanceof Step.Start start) {
                 int node = Integer.parseInt(start.node().substring(1));
                 expiry[node] = start.attempt() == 1
-                        ? time.nanoTime() + TimeUnit.SECONDS.toNanos(flow.nodes().get(node).timeoutSeconds())
+                        ? time.nanoTime()
+                                + TimeUnit.SECONDS.toNanos(
+                                        flow.nodes().get(node).timeoutSeconds())
                         : expiry[node];
                 called.put(node, stepper.call(start));
             } else if (step instanceof Step.Ended ended) {
@@ -542,8 +550,11 @@ final class RandomFlowPlay {
     private void saveAndLoad() throws Exception {
         byte[] saved = stepper.save(FlowCodec.text());
         FlowStepper<?> loaded = plan().stepper(saved, FlowCodec.text(), options());
-        require(loaded.pending().equals(stepper.pending()), 0, "is of a run in which " + loaded.pending()
-                + " is under way, and before it was saved " + stepper.pending());
+        require(
+                loaded.pending().equals(stepper.pending()),
+                0,
+                "is of a run in which " + loaded.pending() + " is under way, and before it was saved "
+                        + stepper.pending());
         require(loaded.nextMoment() == stepper.nextMoment(), 0, "is of a run that waits for another moment");
         stepper = loaded;
     }

@@ -63,8 +63,10 @@ class RandomFlowsAgreeWithTheReferenceTest {
                 (flow, mode, random, unused) -> {
                     long seed = random.nextLong();
                     String steps = RandomFlowPlay.step(flow, new Random(seed), false);
-                    assertThat(RandomFlowPlay.step(flow, new Random(seed), false)).isEqualTo(steps);
-                    assertThat(RandomFlowPlay.step(flow, new Random(seed), true)).isEqualTo(steps);
+                    assertThat(RandomFlowPlay.step(flow, new Random(seed), false))
+                            .isEqualTo(steps);
+                    assertThat(RandomFlowPlay.step(flow, new Random(seed), true))
+                            .isEqualTo(steps);
                 },
                 Mode.STEPPER,
                 GRAPHS);
