@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a transition of a flow's stepper cost: the report of one result, with all steps that follow? With the call of
- * an empty action, and compared with an empty node of a run in its caller's thread? What do saving and loading cost?
+ * What does a transition of a flow's stepper cost: the report of one result, with all steps that follow? With the call
+ * of an empty action, and compared with an empty node of a run in its caller's thread? What do saving and loading cost?
  * Divide by the number of nodes.
  */
 @State(Scope.Benchmark)

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The result of one {@linkplain FlowStepper#call call} of an action or a compensation, which a driver may write down
- * before it {@linkplain FlowStepper#settled reports} it. The retry policy and the fallback of the node have been applied
- * by then, where the original exception was known.
+ * before it {@linkplain FlowStepper#settled reports} it. The retry policy and the fallback of the node have been
+ * applied by then, where the original exception was known.
  */
 public sealed interface CallResult {
 

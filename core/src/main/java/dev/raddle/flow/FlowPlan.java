@@ -134,9 +134,9 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Loads the state of a run that was {@linkplain FlowStepper#save saved}.
+     * Loads the state of a run that was saved by {@link FlowStepper#save(FlowCodec)}.
      *
-     * @param saved the bytes that {@code save} has returned
+     * @param saved the bytes of the state
      * @param codec the codec that has encoded the parameter and the values of nodes
      * @return a stepper that continues the run; {@link FlowStepper#pending()} has what was under way
      * @throws IllegalArgumentException if the state is of another plan; the message names the nodes that differ
@@ -147,9 +147,9 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Loads the state of a run that was {@linkplain FlowStepper#save saved}.
+     * Loads the state of a run that was saved by {@link FlowStepper#save(FlowCodec)}.
      *
-     * @param saved the bytes that {@code save} has returned
+     * @param saved the bytes of the state
      * @param codec the codec that has encoded the parameter and the values of nodes
      * @param options options for the listener, the propagators and the sink; all other options were saved
      * @return a stepper that continues the run; {@link FlowStepper#pending()} has what was under way

@@ -216,8 +216,9 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
     }
 
     /**
-     * Delivers a value to a node that was declared by {@link FlowBuilder#signal}. Exactly one delivery has an effect. If
-     * the node has not been reached, the value is kept until then. The callbacks of the node are called in this thread.
+     * Delivers a value to a node that was declared by {@link FlowBuilder#signal}. Exactly one delivery has an effect.
+     * If the node has not been reached, the value is kept until then. The callbacks of the node are called in this
+     * thread.
      *
      * @param id the id of the node; for a node of a nested flow the ids of its path, separated by slashes
      * @param value the value; null only if its class is {@code Void}

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * itself calls these functions, and result callbacks, in the driver's thread. Actions with their retry policies,
  * fallbacks and begin callbacks, and compensations, are called by {@link #call} only, and may do anything.
  *
- * <p>Moments are in nanoseconds since the start, as the driver measures them; one that is earlier than the last reported
- * one counts as that. A node of a nested flow has the ids of its path, separated by slashes, such as {@code
+ * <p>Moments are in nanoseconds since the start, as the driver measures them; one that is earlier than the last
+ * reported one counts as that. A node of a nested flow has the ids of its path, separated by slashes, such as {@code
  * "ship/label"} or {@code "images/images[3]"}.
  *
  * <p>A stepper is not thread-safe: one thread at a time may use it, except for {@link #call}, which any thread may call

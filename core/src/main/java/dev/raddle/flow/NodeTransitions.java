@@ -180,8 +180,9 @@ final class NodeTransitions {
         out.data.writeInt(pendingOutputs);
         out.data.writeInt(nextRoot);
         Stop why = stop;
-        out.data.writeByte(why == null ? NO_NODE : why.status().ordinal());
+        out.data.writeBoolean(why != null);
         if (why != null) {
+            out.constant(why.status());
             out.failure(why.cause());
             out.data.writeInt(why.causedBy());
         }
@@ -193,10 +194,10 @@ final class NodeTransitions {
         remaining = in.data.readInt();
         pendingOutputs = in.data.readInt();
         nextRoot = in.data.readInt();
-        int status = in.data.readByte();
-        if (status >= 0) {
+        if (in.data.readBoolean()) {
+            FlowStatus status = in.constant(FlowStatus.class);
             Throwable cause = in.failure();
-            Stop why = new Stop(FlowStatus.values()[status], cause, in.data.readInt());
+            Stop why = new Stop(status, cause, in.data.readInt());
             stop = why.status() == FlowStatus.SUCCESS ? Stop.COMPLETE : why; // it is compared by identity
         }
         int[] completed = in.numbers();

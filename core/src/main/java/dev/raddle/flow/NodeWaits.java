@@ -16,10 +16,11 @@ final class NodeWaits {
      * the function that returns the moment. Then it changes the slot from its runner to a NodeWait and leaves. An alarm
      * or the thread that delivers the signal ends the node.
      *
-     * Such a node is skipped when it becomes unneeded, although it has begun: nobody should wait days for nothing. If it
-     * becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that thread skips it when it
-     * leaves. The marking thread writes the mark and then reads the slot; the leaving thread writes the slot and then
-     * reads the mark. So one of them skips the node, and the outcome does not depend on who is faster.
+     * Such a node is skipped when it becomes unneeded, although it has begun, so that a run does not last for days
+     * because of it. If it becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that thread
+     * skips it when it leaves. The marking thread writes the mark and then reads the slot; the leaving thread writes
+     * the slot and then reads the mark. So one of them skips the node, and the outcome does not depend on which thread
+     * is faster.
      */
 
     private final RunEnvironment run;
@@ -40,7 +41,7 @@ final class NodeWaits {
      * Marks a node as unneeded that a thread is inside of. Returns false if that thread has left it meanwhile; then the
      * caller looks at the node again.
      */
-    boolean tryMarkUnneeded(int node, Object slot, int decided) {
+    boolean tryMarkUnneeded(int node, @Nullable Object slot, int decided) {
         unneededBy.compareAndSet(node, NodeEnd.NO_NODE, decided);
         return run.states.get(node) == slot;
     }

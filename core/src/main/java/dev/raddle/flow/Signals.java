@@ -20,12 +20,12 @@ final class Signals {
     }
 
     SignalBox box(String path) {
-        return boxes.computeIfAbsent(path, unused -> new SignalBox());
+        return boxes.computeIfAbsent(path, _ -> new SignalBox());
     }
 
     /**
-     * Delivers a value of the right class to a node that has not ended. Returns whether this is the delivery that has an
-     * effect. A journal receives the value before it has one.
+     * Delivers a value of the right class to a node that has not ended. Returns whether this is the delivery that has
+     * an effect. A journal receives the value before it has one.
      *
      * @throws FencedException if the run belongs to another process
      * @throws IllegalStateException if the journal cannot record the value; nothing was delivered

@@ -130,12 +130,13 @@ final class StateInput {
         return several;
     }
 
-    <E extends Enum<E>> E constant(E[] constants) throws IOException {
-        int ordinal = data.readByte();
-        if (ordinal < 0 || ordinal >= constants.length) {
-            throw new IOException("there is no constant " + ordinal + " of " + constants.length);
+    <E extends Enum<E>> E constant(Class<E> type) throws IOException {
+        String name = knownText();
+        try {
+            return Enum.valueOf(type, name);
+        } catch (IllegalArgumentException unknown) {
+            throw new IOException("there is no " + type.getSimpleName() + " \"" + name + "\"", unknown);
         }
-        return constants[ordinal];
     }
 
     void ensureEnd() throws IOException {

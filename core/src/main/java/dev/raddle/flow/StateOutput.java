@@ -20,7 +20,7 @@ final class StateOutput {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     final DataOutputStream data = new DataOutputStream(bytes);
     private final FlowCodec codec;
-    private final Map<Throwable, Integer> failures = new IdentityHashMap<>(); // those that were written, numbered
+    private final IdentityHashMap<Throwable, Integer> failures = new IdentityHashMap<>(); // those that were written, numbered
 
     StateOutput(FlowCodec codec) {
         this.codec = codec;
@@ -36,6 +36,10 @@ final class StateOutput {
             return;
         }
         bytes(text.getBytes(StandardCharsets.UTF_16BE)); // any text, even with unpaired surrogates
+    }
+
+    void constant(Enum<?> constant) throws IOException {
+        text(constant.name());
     }
 
     void bytes(byte[] some) throws IOException {
@@ -81,7 +85,11 @@ final class StateOutput {
 
     /** Writes an exception, or its number if it was written before, so that equal causes stay the same object. */
     void failure(@Nullable Throwable failure) throws IOException {
-        Integer known = failure == null ? Integer.valueOf(-1) : failures.get(failure);
+        if (failure == null) {
+            data.writeInt(-1);
+            return;
+        }
+        Integer known = failures.get(failure);
         if (known != null) {
             data.writeInt(known);
             return;

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In the slot of a node of a stepper it means that the driver is to call the action or the fallback of the node, or that
- * the node waits for its next attempt.
+ * In the slot of a node of a stepper it means that the driver is to call the action or the fallback of the node, or
+ * that the node waits for its next attempt.
  */
 final class SteppedCall implements Withdrawable {
 

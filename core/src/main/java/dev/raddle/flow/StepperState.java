@@ -30,8 +30,8 @@ final class StepperState {
      *
      * Slots and counters are those of NodeStates, as they are: a run whose plan has the same digest means the same by
      * them. The plan of a nested run is built again, from the values of its upstreams. Alarms that are due at the same
-     * moment fire in the order in which they were set; so each is written with its number, and all of them are set again
-     * in that order when everything else has been read.
+     * moment fire in the order in which they were set; so each is written with its number, and all of them are set
+     * again in that order when everything else has been read.
      *
      * Exceptions are written as their texts (RecordedFailure). One that is the cause of several ends stays one object.
      */
@@ -104,8 +104,8 @@ final class StepperState {
     }
 
     private static void writeOptions(StateOutput out, RunOptions options) throws IOException {
-        out.data.writeByte(options.onFailure.ordinal());
-        out.data.writeByte(options.obsolete.ordinal());
+        out.constant(options.onFailure);
+        out.constant(options.obsolete);
         out.data.writeBoolean(options.timed);
         out.data.writeBoolean(options.timeout != null);
         out.data.writeLong(options.timeout == null ? 0 : Deadline.nanos(options.timeout));
@@ -135,7 +135,7 @@ final class StepperState {
         writeAlarm(out, stepped.alarm);
         StepperUndo undo = stepped.undo;
         out.data.writeBoolean(undo.hasBegun());
-        out.data.writeByte(undo.hasBegun() ? undo.status().ordinal() : 0);
+        out.constant(undo.hasBegun() ? undo.status() : FlowStatus.SUCCESS);
         out.numbers(undo.nodes());
         out.data.writeInt(undo.position());
         out.failures(undo.failures());
@@ -147,10 +147,10 @@ final class StepperState {
         Object slot = run.states.get(node);
         switch (slot) {
             case null -> out.data.writeByte(PENDING);
-            case NodePhase.Plain unused -> out.data.writeByte(READY);
+            case NodePhase.Plain _ -> out.data.writeByte(READY);
             case NodeEnd end -> writeEnd(out, run, node, end);
             case SteppedCall call -> writeCall(out, call);
-            case NestedRun unused -> out.data.writeByte(NESTED);
+            case NestedRun _ -> out.data.writeByte(NESTED);
             case NodeWait wait -> writeWait(out, wait);
             default -> {
                 out.data.writeByte(slot == NodeStates.NULL ? NULL_VALUE : PLAIN_VALUE);
@@ -185,9 +185,9 @@ final class StepperState {
 
     private static void writeEnd(StateOutput out, RunEnvironment run, int node, NodeEnd end) throws IOException {
         out.data.writeByte(END);
-        out.data.writeByte(end.state().ordinal());
-        out.data.writeByte(end.via().ordinal());
-        out.data.writeByte(end.reason().ordinal());
+        out.constant(end.state());
+        out.constant(end.via());
+        out.constant(end.reason());
         out.data.writeInt(end.causedBy());
         out.data.writeLong(end.nanos());
         writeValue(out, run, node, end.value());
@@ -214,9 +214,10 @@ final class StepperState {
 
     private static void writeAlarm(StateOutput out, @Nullable Object alarm) throws IOException {
         StepperTime.Moment moment = (StepperTime.Moment) alarm;
-        boolean isSet = moment != null && moment.isSet();
-        out.data.writeBoolean(isSet);
-        if (isSet) {
+        if (moment == null || !moment.isSet()) {
+            out.data.writeBoolean(false);
+        } else {
+            out.data.writeBoolean(true);
             out.data.writeLong(moment.nanos);
             out.data.writeLong(moment.sequence);
         }
@@ -332,8 +333,8 @@ final class StepperState {
         }
 
         private void readOptions() throws IOException {
-            options.onFailure = in.constant(OnFailure.values());
-            options.obsolete = in.constant(UnneededPolicy.values());
+            options.onFailure = in.constant(OnFailure.class);
+            options.obsolete = in.constant(UnneededPolicy.class);
             options.timed = in.data.readBoolean();
             boolean isLimited = in.data.readBoolean();
             long nanos = in.data.readLong();
@@ -377,7 +378,7 @@ final class StepperState {
                     sequence,
                     () -> stepped.alarm = Objects.requireNonNull(run.deadline()).alarm(stepped::outOfTime))));
             boolean isUndoing = in.data.readBoolean();
-            FlowStatus status = in.constant(FlowStatus.values());
+            FlowStatus status = in.constant(FlowStatus.class);
             int[] order = in.numbers();
             int position = in.data.readInt();
             List<Throwable> failures = in.failures();
@@ -433,9 +434,9 @@ final class StepperState {
         }
 
         private NodeEnd readEnd() throws IOException {
-            NodeState state = in.constant(NodeState.values());
-            ValueSource via = in.constant(ValueSource.values());
-            NodeEnd.Reason reason = in.constant(NodeEnd.Reason.values());
+            NodeState state = in.constant(NodeState.class);
+            ValueSource via = in.constant(ValueSource.class);
+            NodeEnd.Reason reason = in.constant(NodeEnd.Reason.class);
             int causedBy = in.data.readInt();
             long nanos = in.data.readLong();
             Object value = in.value();

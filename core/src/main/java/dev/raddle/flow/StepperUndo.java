@@ -26,10 +26,10 @@ final class StepperUndo {
 
     void settled(CallResult result) {
         switch (result) {
-            case CallResult.Returned unused -> {}
-            case CallResult.Recovered unused -> {}
+            case CallResult.Returned _ -> {}
+            case CallResult.Recovered _ -> {}
             case CallResult.Failed(Throwable failure) -> failures.add(failure);
-            case CallResult.Retry(Throwable failure, var unused) -> failures.add(failure);
+            case CallResult.Retry(Throwable failure, _) -> failures.add(failure);
         }
         position++;
     }

@@ -61,15 +61,16 @@ final class Stepping {
     /** Returns the node with an id, the innermost run first, or null if there is none. Safe for any thread. */
     @Nullable
     Place find(String id) {
-        for (int slash = id.lastIndexOf('/'); slash >= 0; slash = id.lastIndexOf('/', slash - 1)) {
-            SteppedRun run = runs.get(id.substring(0, slash + 1));
-            int node = run == null ? NodeEnd.NO_NODE : run.run.graph.find(id.substring(slash + 1));
-            if (node >= 0) {
-                return new Place(run, node);
-            }
+        Place found = null;
+        for (int slash = id.lastIndexOf('/'); found == null && slash >= 0; slash = id.lastIndexOf('/', slash - 1)) {
+            found = find(id.substring(0, slash + 1), id.substring(slash + 1));
         }
-        SteppedRun root = runs.get("");
-        int node = root == null ? NodeEnd.NO_NODE : root.run.graph.find(id);
-        return node < 0 ? null : new Place(root, node);
+        return found == null ? find("", id) : found;
+    }
+
+    private @Nullable Place find(String path, String id) {
+        SteppedRun run = runs.get(path);
+        int node = run == null ? NodeEnd.NO_NODE : run.run.graph.find(id);
+        return run == null || node < 0 ? null : new Place(run, node);
     }
 }
