@@ -27,6 +27,9 @@ final class Await {
                 return false;
             }
             LockSupport.parkNanos(LOOK_EVERY);
+            if (Thread.currentThread().isInterrupted()) {
+                throw new IllegalStateException("interrupted");
+            }
         }
         return true;
     }

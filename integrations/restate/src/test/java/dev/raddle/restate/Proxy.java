@@ -32,6 +32,12 @@ final class Proxy implements AutoCloseable {
         Thread.ofVirtual().start(this::acceptAll);
     }
 
+    /** Replaces all targets, for new connections. */
+    void target(int port) {
+        targets.add(port);
+        targets.removeIf(each -> each != port);
+    }
+
     int port() {
         return listener.getLocalPort();
     }

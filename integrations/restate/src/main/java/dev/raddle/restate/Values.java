@@ -1,0 +1,84 @@
+package dev.raddle.restate;
+
+import dev.raddle.flow.CallResult;
+import dev.raddle.flow.FileJournal;
+import dev.restate.sdk.common.TerminalException;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Encodes and decodes what the engine stores of the values of a flow. An empty array stands for null. */
+record Values(FileJournal.Codec codec, int maxBytes) {
+
+    /**
+     * Encodes the result of a call. A value that cannot be encoded and decoded again, or is too large, becomes a
+     * failure, so that no run is left with a value that it cannot read.
+     */
+    byte[] encodeResult(String node, CallResult result) {
+        byte[] bytes;
+        try {
+            bytes = result.toBytes(codec);
+            CallResult.fromBytes(bytes, codec);
+        } catch (IOException | RuntimeException unfit) {
+            return failure("the value of node \"" + node + "\" cannot be stored: " + unfit, unfit);
+        }
+        return bytes.length <= maxBytes
+                ? bytes
+                : failure(
+                        "the value of node \"" + node + "\" has " + bytes.length + " bytes, and at most " + maxBytes
+                                + " are stored; store it elsewhere and return its place, or raise"
+                                + " RestateOptions.withMaxValueBytes",
+                        null);
+    }
+
+    private byte[] failure(String message, @Nullable Throwable cause) {
+        try {
+            return new CallResult.Failed(new IOException(message, cause)).toBytes(codec);
+        } catch (IOException impossible) {
+            throw new IllegalStateException("a failure has no value to encode", impossible);
+        }
+    }
+
+    CallResult decodeResult(String node, byte[] bytes) {
+        try {
+            return CallResult.fromBytes(bytes, codec);
+        } catch (IOException | RuntimeException unreadable) {
+            throw terminal(
+                    TerminalException.INTERNAL_SERVER_ERROR_CODE,
+                    "the stored value of node \"" + node + "\" cannot be read: " + unreadable
+                            + "; serve a changed codec at a new address and register that",
+                    unreadable);
+        }
+    }
+
+    /**
+     * Decodes a value that a caller has sent.
+     *
+     * @throws TerminalException if the codec cannot decode it; the caller is told that its request is wrong
+     */
+    @Nullable
+    Object decodeSent(String what, byte[] bytes) {
+        try {
+            return bytes.length == 0 ? null : codec.decode(bytes);
+        } catch (IOException | RuntimeException wrong) {
+            throw terminal(TerminalException.BAD_REQUEST_CODE, what + " cannot be read: " + wrong, wrong);
+        }
+    }
+
+    /** Encodes the value of a flow. */
+    byte[] encodeOutput(String flow, @Nullable Object value) {
+        try {
+            return value == null ? new byte[0] : codec.encode(value);
+        } catch (IOException | RuntimeException unfit) {
+            throw terminal(
+                    TerminalException.INTERNAL_SERVER_ERROR_CODE,
+                    "the value of flow \"" + flow + "\" cannot be encoded: " + unfit,
+                    unfit);
+        }
+    }
+
+    private static TerminalException terminal(int code, String message, Throwable cause) {
+        TerminalException exception = new TerminalException(code, message);
+        exception.initCause(cause);
+        return exception;
+    }
+}

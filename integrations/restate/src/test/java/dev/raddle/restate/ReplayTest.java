@@ -1,0 +1,185 @@
+package dev.raddle.restate;
+
+import static dev.raddle.flow.Dependency.after;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.NodeContext;
+import dev.raddle.task.RetryPolicy;
+import dev.restate.sdk.endpoint.definition.ServiceDefinition;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Runs that the engine suspends whenever they wait, so that each step is preceded by a replay of all earlier ones. */
+@RestateTest
+class ReplayTest {
+    private static final String MISMATCH = "mismatch between the code paths";
+
+    private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
+    private final AtomicInteger replays = new AtomicInteger(); // with the first attempt
+
+    private void noteCall(String node) {
+        calls.computeIfAbsent(node, unused -> new AtomicInteger()).incrementAndGet();
+    }
+
+    /** A condition is evaluated once in each attempt. */
+    private boolean noteReplay(NodeContext<?> unused) {
+        replays.incrementAndGet();
+        return true;
+    }
+
+    private Engine.Answer run(Engine engine, String service, FlowPlan<?, ?> plan) {
+        ServiceDefinition definition =
+                Worker.suspendedAlways(RestateFlows.service(service, plan, TestCodec.CODEC));
+        try (Worker worker = Worker.serve(definition)) {
+            engine.register(worker.port());
+            return engine.run(service, "k", TestCodec.bytes("p"));
+        }
+    }
+
+    @Test
+    void a_run_that_is_replayed_at_each_step_calls_each_action_once(Engine engine) {
+        FlowBuilder<String> f = FlowPlan.define("replayed", String.class);
+        Node<String> a = f.node("a", context -> called("a")).when(this::noteReplay);
+        Node<String> b = f.node("b", a, value -> called("b"));
+        Node<String> c = f.node("c", a, value -> called("c"));
+        Node<List<String>> map = f.map("map", f.node("list", b, c, (x, y) -> List.of(x, y)), this::called);
+        Node<String> sub = f.subflow("sub", subflow(), c);
+        Node<String> end = f.node("end", map, sub, (list, value) -> list + value);
+
+        Engine.Answer answer = run(engine, "replayed", f.returning(end));
+
+        assertThat(TestCodec.value(answer.value())).isEqualTo("[b, c]inner c");
+        assertThat(calls.toString()).isEqualTo("{a=1, b=2, c=2, inner=1}");
+        assertThat(replays.get()).isGreaterThanOrEqualTo(5);
+        assertThat(engine.log()).doesNotContain(MISMATCH);
+    }
+
+    private String called(String node) {
+        noteCall(node);
+        return node;
+    }
+
+    private FlowPlan<String, String> subflow() {
+        FlowBuilder<String> f = FlowPlan.define("sub", String.class);
+        return f.returning(f.node("inner", context -> called("inner") + " " + context.param()));
+    }
+
+    @Test
+    void waiting_attempts_sleeps_and_timeouts_survive_replays(Engine engine) {
+        AtomicInteger attempts = new AtomicInteger();
+        FlowBuilder<String> f = FlowPlan.define("waiting", String.class);
+        Node<Void> pause = f.sleep("pause", Duration.ofMillis(50));
+        Node<String> retried = f.<String>node("retried", () -> {
+                    if (attempts.incrementAndGet() < 3) {
+                        throw new IOException("not yet");
+                    }
+                    return "third";
+                })
+                .retry(RetryPolicy.fixedDelay(3, Duration.ofMillis(30)))
+                .timeout(Duration.ofSeconds(30))
+                .needs(pause);
+        Node<String> unanswered = f.signal("unanswered", String.class).timeout(Duration.ofMillis(100));
+        Node<String> end = f.node(
+                "end", retried, after(unanswered), (value, outcome) -> value + " " + outcome.isSuccess());
+
+        Engine.Answer answer = run(engine, "waiting", f.returning(end));
+
+        assertThat(TestCodec.value(answer.value())).isEqualTo("third false");
+        assertThat(attempts).hasValue(3);
+        assertThat(engine.log()).doesNotContain(MISMATCH);
+    }
+
+    @Test
+    void random_flows_end_as_in_one_JVM(Engine engine) throws InterruptedException {
+        for (int seed = 0; seed < 15; seed++) {
+            FlowPlan<String, String> plan = randomPlan(new Random(seed));
+            String expected = plan.run("p").value();
+            Map<String, Integer> expectedCalls = takeCalls();
+
+            Engine.Answer answer = run(engine, "random" + seed, plan);
+
+            assertThat(TestCodec.value(answer.value())).as("seed " + seed).isEqualTo(expected);
+            assertThat(takeCalls()).as("seed " + seed).isEqualTo(expectedCalls);
+        }
+        assertThat(engine.log()).doesNotContain(MISMATCH);
+    }
+
+    private Map<String, Integer> takeCalls() {
+        Map<String, Integer> counts = new java.util.TreeMap<>();
+        calls.forEach((node, count) -> counts.put(node, count.get()));
+        calls.clear();
+        return counts;
+    }
+
+    /** Returns a plan whose value contains how each node has ended, in which nothing depends on who is faster. */
+    private FlowPlan<String, String> randomPlan(Random random) {
+        FlowBuilder<String> f = FlowPlan.define("random", String.class);
+        List<Node<String>> nodes = new ArrayList<>();
+        int size = 3 + random.nextInt(6);
+        for (int i = 0; i < size; i++) {
+            String id = "n" + i;
+            boolean fails = random.nextInt(4) == 0;
+            List<String> upstreams = new ArrayList<>();
+            Node<String> node = f.<String>node(id, context -> {
+                noteCall(id);
+                if (fails) {
+                    throw new IOException(id + " has failed");
+                }
+                return id + upstreams.stream()
+                        .map(each -> each + "=" + context.state(each) + context.peek(each))
+                        .toList();
+            });
+            for (Node<String> upstream : nodes) {
+                if (random.nextInt(3) == 0) {
+                    upstreams.add(upstream.id());
+                    node.needs(random.nextInt(3) == 0 ? after(upstream) : upstream);
+                }
+            }
+            if (random.nextInt(5) == 0) {
+                node.fallbackValue("fallback of " + id);
+            }
+            if (random.nextInt(5) == 0) {
+                node.defaultValue("default of " + id);
+            }
+            if (random.nextInt(6) == 0) {
+                node.when(context -> false);
+            }
+            nodes.add(node);
+        }
+        Node<String> end = f.node("end", context -> nodes.stream()
+                .map(each -> each.id() + "=" + context.state(each.id()) + context.peek(each.id()))
+                .toList()
+                .toString());
+        nodes.forEach(each -> end.needs(after(each)));
+        return f.returning(end);
+    }
+
+    @Test
+    void a_flow_that_decides_by_chance_is_detected(Engine engine) {
+        AtomicInteger evaluations = new AtomicInteger();
+        FlowBuilder<String> f = FlowPlan.define("chance", String.class);
+        Node<String> a = f.node("a", () -> "a").when(context -> evaluations.incrementAndGet() == 1);
+        Node<String> b = f.node("b", () -> "b");
+        FlowPlan<String, String> plan = f.returning(f.node("end", after(a), after(b), (x, y) -> "end"));
+        try (Worker worker = Worker.serve(
+                Worker.suspendedAlways(RestateFlows.service("chance", plan, TestCodec.CODEC)))) {
+            engine.register(worker.port());
+            engine.submit("chance", "k", new byte[0]);
+
+            Await.until("the engine has noticed", () -> engine.query(
+                            "SELECT last_failure FROM sys_invocation WHERE target = 'chance/k/run'")
+                    .contains(MISMATCH));
+            engine.cancel("chance", "k");
+        }
+    }
+}
