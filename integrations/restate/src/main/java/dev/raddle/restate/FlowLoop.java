@@ -5,6 +5,7 @@ import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.FlowStepper;
 import dev.raddle.flow.NodeReport;
+import dev.raddle.flow.NodeState;
 import dev.raddle.flow.Step;
 import dev.raddle.group.GroupExecutor;
 import dev.restate.sdk.DurableFuture;
@@ -126,16 +127,19 @@ final class FlowLoop<R> {
 
     // The beginning.
 
-    /** Stores the time and the plan at the start of the run, or checks that this is the plan, and returns the time. */
+    /**
+     * Stores the time and the plan at the start of the run, or checks that this is the plan, and returns the time.
+     *
+     * @throws IllegalStateException if it is another plan. The engine then tries again, and in the end pauses the run:
+     *     it accepts no end of a run before all stored commands were issued again
+     */
     private Instant begin() {
         Timed beginning = store("begin " + flow, shape::toBytes);
         String difference = shape.differenceTo(PlanShape.fromBytes(beginning.body()));
         if (!difference.isEmpty()) {
-            throw new TerminalException(
-                    TerminalException.INTERNAL_SERVER_ERROR_CODE,
-                    "run \"" + context.key() + "\" of flow \"" + flow + "\" began with another plan: " + difference
-                            + "; serve a changed plan at a new address and register that, so that the engine continues"
-                            + " each run where it began");
+            throw new IllegalStateException("run \"" + context.key() + "\" of flow \"" + flow
+                    + "\" began with another plan: " + difference + "; serve that plan here again, and a changed plan at"
+                    + " a new address, so that the engine continues each run where it began");
         }
         startNanos = beginning.epochNanos();
         return Instant.ofEpochSecond(0, startNanos);
@@ -300,7 +304,7 @@ final class FlowLoop<R> {
     private String explained(FlowResult<R> result) {
         StringBuilder text = new StringBuilder("flow \"" + flow + "\" is " + result.status());
         result.nodes().stream()
-                .filter(node -> node.state().isFailure())
+                .filter(node -> node.state() == NodeState.FAILED || node.state() == NodeState.TIMED_OUT)
                 .findFirst()
                 .map(NodeReport::id)
                 .ifPresent(id -> text.append("; node \"" + id + "\": " + result.explain(id)));

@@ -1,6 +1,6 @@
 package dev.raddle.restate;
 
-import dev.raddle.flow.FileJournal;
+import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.restate.sdk.HandlerRunner;
 import dev.restate.sdk.SharedWorkflowContext;
@@ -32,8 +32,9 @@ import java.util.Objects;
  *
  * <p>Whenever a process continues a run, it repeats the decisions of the flow from the start with the stored results.
  * Therefore conditions, keys of groups, defaults, the elements of a {@code map} and the moments of sleeps must depend on
- * nothing but the parameter and the values of nodes; result callbacks are called again. A run whose plan has other nodes
- * or dependencies than it began with is ended by an error that names them: serve a changed plan at a new address.
+ * nothing but the parameter and the values of nodes; result callbacks are called again. A run does not continue with a
+ * plan that has other nodes or dependencies than it began with: the engine shows an error that names them, and tries
+ * again until it pauses the run. So serve a changed plan at a new address.
  *
  * <p>Cancelling the invocation cancels the nodes: their actions are interrupted, and the run is compensated.
  */
@@ -52,7 +53,7 @@ public final class RestateFlows {
      * @param codec the codec for the parameter and the values of nodes
      * @return a definition, to be bound to an endpoint
      */
-    public static ServiceDefinition service(String name, FlowPlan<?, ?> plan, FileJournal.Codec codec) {
+    public static ServiceDefinition service(String name, FlowPlan<?, ?> plan, FlowCodec codec) {
         return service(name, plan, codec, RestateOptions.defaults());
     }
 
@@ -67,7 +68,7 @@ public final class RestateFlows {
      *     engine's retries
      */
     public static ServiceDefinition service(
-            String name, FlowPlan<?, ?> plan, FileJournal.Codec codec, RestateOptions options) {
+            String name, FlowPlan<?, ?> plan, FlowCodec codec, RestateOptions options) {
         Objects.requireNonNull(name, "name");
         Values values = new Values(codec, options.maxValueBytes());
         HandlerDefinition<byte[], byte[]> run = HandlerDefinition.of(

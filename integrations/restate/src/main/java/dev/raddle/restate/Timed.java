@@ -1,6 +1,5 @@
 package dev.raddle.restate;
 
-import dev.restate.sdk.common.TerminalException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 
@@ -31,8 +30,7 @@ record Timed(long epochNanos, byte[] body) {
 
     static Timed fromBytes(byte[] bytes) {
         if (bytes.length < HEADER || bytes[0] != VERSION) {
-            throw new TerminalException(
-                    TerminalException.INTERNAL_SERVER_ERROR_CODE,
+            throw new IllegalStateException(
                     "the run was begun by another version of this library, which must continue it at its own address");
         }
         ByteBuffer buffer = ByteBuffer.wrap(bytes, Byte.BYTES, bytes.length - Byte.BYTES);

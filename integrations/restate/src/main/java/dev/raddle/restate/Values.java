@@ -1,13 +1,13 @@
 package dev.raddle.restate;
 
 import dev.raddle.flow.CallResult;
-import dev.raddle.flow.FileJournal;
+import dev.raddle.flow.FlowCodec;
 import dev.restate.sdk.common.TerminalException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** Encodes and decodes what the engine stores of the values of a flow. An empty array stands for null. */
-record Values(FileJournal.Codec codec, int maxBytes) {
+record Values(FlowCodec codec, int maxBytes) {
 
     /**
      * Encodes the result of a call. A value that cannot be encoded and decoded again, or is too large, becomes a
@@ -38,14 +38,18 @@ record Values(FileJournal.Codec codec, int maxBytes) {
         }
     }
 
+    /**
+     * Decodes the stored result of a call.
+     *
+     * @throws IllegalStateException if the codec has changed; the engine then tries again
+     */
     CallResult decodeResult(String node, byte[] bytes) {
         try {
             return CallResult.fromBytes(bytes, codec);
         } catch (IOException | RuntimeException unreadable) {
-            throw terminal(
-                    TerminalException.INTERNAL_SERVER_ERROR_CODE,
+            throw new IllegalStateException(
                     "the stored value of node \"" + node + "\" cannot be read: " + unreadable
-                            + "; serve a changed codec at a new address and register that",
+                            + "; serve the codec that wrote it here again, and a changed codec at a new address",
                     unreadable);
         }
     }

@@ -1,6 +1,6 @@
 package dev.raddle.restate;
 
-import dev.raddle.flow.FileJournal;
+import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
@@ -27,7 +27,7 @@ final class CrashWorker {
 
     public static void main(String[] arguments) {
         CrashWorker worker = new CrashWorker(Path.of(arguments[0]));
-        Worker server = Worker.serve(RestateFlows.service(SERVICE, worker.plan(), FileJournal.Codec.strings()));
+        Worker server = Worker.serve(RestateFlows.service(SERVICE, worker.plan(), FlowCodec.text()));
         System.out.println(READY + server.port());
     }
 

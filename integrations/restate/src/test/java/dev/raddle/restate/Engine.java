@@ -226,8 +226,22 @@ final class Engine implements AutoCloseable {
                 .toList();
     }
 
+    /** Returns the failure of the last attempt of a flow, as JSON. */
+    String lastFailure(String service, String run) {
+        return query("SELECT last_failure FROM sys_invocation WHERE target = '" + service + "/" + run + "/run'");
+    }
+
     void cancel(String service, String run) {
-        HttpRequest request = request(admin, "/invocations/" + invocation(service, run) + "/cancel")
+        end(service, run, "cancel");
+    }
+
+    /** Ends a flow without asking its worker. */
+    void killRun(String service, String run) {
+        end(service, run, "kill");
+    }
+
+    private void end(String service, String run, String how) {
+        HttpRequest request = request(admin, "/invocations/" + invocation(service, run) + "/" + how)
                 .method("PATCH", HttpRequest.BodyPublishers.noBody())
                 .build();
         send(request).value();

@@ -1,6 +1,6 @@
 package dev.raddle.restate;
 
-import dev.raddle.flow.FileJournal;
+import dev.raddle.flow.FlowCodec;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Stores strings, and lists of strings. */
-enum TestCodec implements FileJournal.Codec {
+enum TestCodec implements FlowCodec {
     CODEC;
 
     @Override

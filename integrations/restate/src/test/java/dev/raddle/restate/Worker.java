@@ -33,7 +33,7 @@ final class Worker implements AutoCloseable {
     private static ServiceDefinition withQuickRetries(ServiceDefinition service) {
         return service.configure(each -> each.invocationRetryPolicy(InvocationRetryPolicy.builder()
                 .initialInterval(Duration.ofMillis(50))
-                .exponentiationFactor(2)
+                .exponentiationFactor(2.0)
                 .maxInterval(Duration.ofMillis(500))));
     }
 
