@@ -12,7 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The handler "run" of a flow. When the connection to the engine ends, the actions that still run are interrupted.
+ * The handler "run" of a flow. Each attempt of a run has its own threads, which are interrupted when its connection to
+ * the engine ends.
  *
  * @param <P> the type of the parameter
  * @param <R> the type of the value
@@ -32,6 +33,7 @@ final class FlowHandler<P, R> implements dev.restate.sdk.endpoint.definition.Han
         this.shape = PlanShape.of(plan);
         this.values = values;
         this.options = options;
+        plan.stepper(null, options.run()); // refuses options that do not fit
     }
 
     @Override
@@ -50,6 +52,7 @@ final class FlowHandler<P, R> implements dev.restate.sdk.endpoint.definition.Han
     private byte[] runFlow(WorkflowContext workflow, byte[] sent, LocalCalls calls) {
         P parameter = (P) values.decodeSent("the parameter of flow \"" + plan.name() + "\"", sent);
         FlowStepper<R> stepper = plan.stepper(parameter, options.run());
-        return new FlowLoop<>(workflow, plan.name(), stepper, shape, values, options.groups(), calls).run();
+        FlowLoop<R> loop = new FlowLoop<>(workflow, plan.name(), stepper, shape, values, options.groups(), calls);
+        return calls.drive(loop::run);
     }
 }

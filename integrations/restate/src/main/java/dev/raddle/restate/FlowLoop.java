@@ -262,9 +262,17 @@ final class FlowLoop<R> {
                 switch (done) {
                     case Call unused ->
                         stepper.settled(node, values.decodeResult(node, stored.body()), lastMoment);
-                    case Signal unused ->
-                        stepper.signalled(node, values.decodeSent("signal \"" + node + "\"", stored.body()), lastMoment);
+                    case Signal unused -> delivered(node, stored.body());
                 });
+    }
+
+    /** Delivers a signal. A value of another class cancels the run, since another value cannot follow. */
+    private List<Step> delivered(String node, byte[] sent) {
+        try {
+            return stepper.signalled(node, values.decodeSent("signal \"" + node + "\"", sent), lastMoment);
+        } catch (IllegalArgumentException wrong) {
+            return stepper.cancel(wrong.getMessage(), lastMoment);
+        }
     }
 
     private void advanceTo(long epochNanos) {

@@ -10,7 +10,12 @@ import dev.raddle.flow.NodeContext;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.restate.sdk.endpoint.definition.ServiceDefinition;
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Runs that the engine suspends whenever they wait, so that each step is preceded by a replay of all earlier ones. */
 @RestateTest
@@ -74,6 +80,42 @@ class ReplayTest {
         assertThat(calls.toString()).isEqualTo("{a=1, b=2, c=2, inner=1}");
         assertThat(replays.get()).isGreaterThanOrEqualTo(5);
         ensureNoMismatch(engine);
+    }
+
+    @Test
+    void a_suspended_run_leaves_no_thread_behind(Engine engine, @TempDir Path directory) throws IOException {
+        FlowBuilder<String> f = FlowPlan.define("asleep", String.class);
+        Node<String> a = f.node("a", () -> called("a")).when(this::noteReplay);
+        Node<String> answer = f.signal("answer", String.class).needs(a);
+        FlowPlan<String, String> plan = f.returning(f.node("end", answer, value -> value));
+        ServiceDefinition definition = Worker.suspendedAlways(RestateFlows.service("asleep", plan, TestCodec.CODEC));
+        try (Worker worker = Worker.serve(definition)) {
+            engine.register(worker.port());
+            engine.submit("asleep", "k", new byte[0]);
+            Await.until("the run waits for its signal", () -> engine.query(
+                            "SELECT status FROM sys_invocation WHERE target = 'asleep/k/run'")
+                    .contains("suspended"));
+
+            Await.until("no thread drives it", () -> !threads(directory).contains("FlowLoop.run"));
+
+            engine.call("asleep", "k", "signal", TestCodec.bytes("yes"), Map.of(RestateFlows.NODE_HEADER, "answer"))
+                    .value();
+            assertThat(TestCodec.value(engine.attach("asleep", "k").value())).isEqualTo("yes");
+            assertThat(replays.get()).isGreaterThan(1);
+        }
+    }
+
+    /** Returns the stacks of all threads, also of virtual ones. */
+    private static String threads(Path directory) {
+        try {
+            Path file = Files.createTempFile(directory, "threads", ".txt");
+            Files.delete(file);
+            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                    .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private String called(String node) {
