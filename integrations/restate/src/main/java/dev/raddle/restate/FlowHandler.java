@@ -2,26 +2,15 @@ package dev.raddle.restate;
 
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowStepper;
-import dev.restate.common.Slice;
-import dev.restate.sdk.HandlerRunner;
 import dev.restate.sdk.WorkflowContext;
-import dev.restate.sdk.endpoint.definition.HandlerContext;
-import dev.restate.serde.Serde;
-import dev.restate.serde.SerdeFactory;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The handler "run" of a flow. Each attempt of a run has its own threads, which are interrupted when its connection to
- * the engine ends.
+ * The handler "run" of a flow.
  *
  * @param <P> the type of the parameter
  * @param <R> the type of the value
  */
-final class FlowHandler<P, R> implements dev.restate.sdk.endpoint.definition.HandlerRunner<byte[], byte[]> {
-
-    static final HandlerRunner.Options ON_VIRTUAL_THREADS =
-            HandlerRunner.Options.withExecutor(task -> Thread.ofVirtual().start(task));
+final class FlowHandler<P, R> implements AttemptRunner.Handler {
 
     private final FlowPlan<P, R> plan;
     private final PlanShape shape;
@@ -37,22 +26,10 @@ final class FlowHandler<P, R> implements dev.restate.sdk.endpoint.definition.Han
     }
 
     @Override
-    public CompletableFuture<Slice> run(
-            HandlerContext context, Serde<byte[]> in, Serde<byte[]> out, AtomicReference<Runnable> onClosed) {
-        LocalCalls calls = new LocalCalls();
-        onClosed.set(calls::close);
-        HandlerRunner<byte[], byte[]> attempt = HandlerRunner.of(
-                (WorkflowContext workflow, byte[] parameter) -> runFlow(workflow, parameter, calls),
-                SerdeFactory.NOOP,
-                ON_VIRTUAL_THREADS);
-        return attempt.run(context, in, out, onClosed);
-    }
-
     @SuppressWarnings("unchecked") // the caller of the service sends a parameter of the plan's type
-    private byte[] runFlow(WorkflowContext workflow, byte[] sent, LocalCalls calls) {
-        P parameter = (P) values.decodeSent("the parameter of flow \"" + plan.name() + "\"", sent);
+    public byte[] handle(WorkflowContext context, byte[] request, LocalCalls calls) {
+        P parameter = (P) values.decodeSent("the parameter of flow \"" + plan.name() + "\"", request);
         FlowStepper<R> stepper = plan.stepper(parameter, options.run());
-        FlowLoop<R> loop = new FlowLoop<>(workflow, plan.name(), stepper, shape, values, options.groups(), calls);
-        return calls.drive(loop::run);
+        return new FlowLoop<>(context, plan.name(), stepper, shape, values, options.groups(), calls).run();
     }
 }

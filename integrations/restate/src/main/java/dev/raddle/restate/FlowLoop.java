@@ -308,11 +308,11 @@ final class FlowLoop<R> {
         return values.encodeOutput(flow, result.value());
     }
 
-    /** Returns the status, the first failure, and how many compensations have failed. */
+    /** Returns the status, why the first node did not succeed, and how many compensations have failed. */
     private String explained(FlowResult<R> result) {
         StringBuilder text = new StringBuilder("flow \"" + flow + "\" is " + result.status());
         result.nodes().stream()
-                .filter(node -> node.state() == NodeState.FAILED || node.state() == NodeState.TIMED_OUT)
+                .filter(node -> hasFailed(node.state(), result.status()))
                 .findFirst()
                 .map(NodeReport::id)
                 .ifPresent(id -> text.append("; node \"" + id + "\": " + result.explain(id)));
@@ -322,5 +322,14 @@ final class FlowLoop<R> {
                     + result.compensationFailures().getFirst());
         }
         return text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) + "…" : text.toString();
+    }
+
+    /** Returns whether the state of a node explains the status of the run. */
+    private static boolean hasFailed(NodeState state, FlowStatus status) {
+        return switch (status) {
+            case CANCELLED -> state == NodeState.CANCELLED;
+            case TIMED_OUT -> state == NodeState.TIMED_OUT;
+            default -> state == NodeState.FAILED || state == NodeState.TIMED_OUT;
+        };
     }
 }

@@ -2,13 +2,10 @@ package dev.raddle.restate;
 
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
-import dev.restate.sdk.HandlerRunner;
-import dev.restate.sdk.SharedWorkflowContext;
 import dev.restate.sdk.endpoint.definition.HandlerDefinition;
 import dev.restate.sdk.endpoint.definition.HandlerType;
 import dev.restate.sdk.endpoint.definition.ServiceDefinition;
 import dev.restate.sdk.endpoint.definition.ServiceType;
-import dev.restate.serde.SerdeFactory;
 import java.util.List;
 import java.util.Objects;
 
@@ -71,17 +68,11 @@ public final class RestateFlows {
             String name, FlowPlan<?, ?> plan, FlowCodec codec, RestateOptions options) {
         Objects.requireNonNull(name, "name");
         Values values = new Values(codec, options.maxValueBytes());
-        HandlerDefinition<byte[], byte[]> run = HandlerDefinition.of(
-                "run", HandlerType.WORKFLOW, Bytes.SERDE, Bytes.SERDE, new FlowHandler<>(plan, values, options));
-        SignalHandler signals = new SignalHandler(plan, values);
-        HandlerRunner<byte[], byte[]> delivery =
-                HandlerRunner.of(
-                        (SharedWorkflowContext context, byte[] value) -> signals.deliver(context, value),
-                        SerdeFactory.NOOP,
-                        FlowHandler.ON_VIRTUAL_THREADS);
-        HandlerDefinition<byte[], byte[]> signal =
-                HandlerDefinition.of("signal", HandlerType.SHARED, Bytes.SERDE, Bytes.SERDE, delivery);
-        return ServiceDefinition.of(name, ServiceType.WORKFLOW, List.of(run, signal))
+        AttemptRunner runs = new AttemptRunner(new FlowHandler<>(plan, values, options));
+        AttemptRunner signals = new AttemptRunner(new SignalHandler(plan, values));
+        return ServiceDefinition.of(name, ServiceType.WORKFLOW, List.of(
+                        HandlerDefinition.of("run", HandlerType.WORKFLOW, Bytes.SERDE, Bytes.SERDE, runs),
+                        HandlerDefinition.of("signal", HandlerType.SHARED, Bytes.SERDE, Bytes.SERDE, signals)))
                 .configure(service -> service.abortTimeout(options.longestCall()));
     }
 }

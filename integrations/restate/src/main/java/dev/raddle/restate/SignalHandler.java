@@ -2,13 +2,13 @@ package dev.raddle.restate;
 
 import dev.raddle.flow.FlowPlan;
 import dev.restate.sdk.DurableFuture;
-import dev.restate.sdk.SharedWorkflowContext;
+import dev.restate.sdk.WorkflowContext;
 import dev.restate.sdk.common.DurablePromiseKey;
 import dev.restate.sdk.common.TerminalException;
 import org.jspecify.annotations.Nullable;
 
 /** The handler "signal" of a flow: resolves the promise for which a node of the run waits, or will wait. */
-final class SignalHandler {
+final class SignalHandler implements AttemptRunner.Handler {
 
     private static final String PROMISES = "signal ";
 
@@ -29,7 +29,8 @@ final class SignalHandler {
      *
      * @throws TerminalException if the request is wrong, or the node has a value already
      */
-    byte[] deliver(SharedWorkflowContext context, byte[] value) {
+    @Override
+    public byte[] handle(WorkflowContext context, byte[] value, LocalCalls calls) {
         String node = context.request().headers().get(RestateFlows.NODE_HEADER);
         ensureNode(node);
         values.decodeSent("the value for signal \"" + node + "\"", value);

@@ -14,20 +14,20 @@ record Values(FlowCodec codec, int maxBytes) {
      * failure, so that no run is left with a value that it cannot read.
      */
     byte[] encodeResult(String node, CallResult result) {
-        byte[] bytes;
         try {
-            bytes = result.toBytes(codec);
-            CallResult.fromBytes(bytes, codec);
-        } catch (IOException | RuntimeException unfit) {
-            return failure("the value of node \"" + node + "\" cannot be stored: " + unfit, unfit);
-        }
-        return bytes.length <= maxBytes
-                ? bytes
-                : failure(
+            byte[] bytes = result.toBytes(codec);
+            if (bytes.length > maxBytes) {
+                return failure(
                         "the value of node \"" + node + "\" has " + bytes.length + " bytes, and at most " + maxBytes
                                 + " are stored; store it elsewhere and return its place, or raise"
                                 + " RestateOptions.withMaxValueBytes",
                         null);
+            }
+            CallResult.fromBytes(bytes, codec);
+            return bytes;
+        } catch (Throwable unfit) { // also an Error of the codec is an outcome of the node
+            return failure("the value of node \"" + node + "\" cannot be stored: " + unfit, unfit);
+        }
     }
 
     private byte[] failure(String message, @Nullable Throwable cause) {
@@ -63,7 +63,7 @@ record Values(FlowCodec codec, int maxBytes) {
     Object decodeSent(String what, byte[] bytes) {
         try {
             return bytes.length == 0 ? null : codec.decode(bytes);
-        } catch (IOException | RuntimeException wrong) {
+        } catch (IOException | RuntimeException | StackOverflowError wrong) {
             throw terminal(TerminalException.BAD_REQUEST_CODE, what + " cannot be read: " + wrong, wrong);
         }
     }

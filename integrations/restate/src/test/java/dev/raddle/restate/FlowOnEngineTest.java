@@ -1,9 +1,13 @@
 package dev.raddle.restate;
 
 import static dev.raddle.flow.Dependency.after;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
@@ -325,6 +329,71 @@ class FlowOnEngineTest {
         assertThat(answer.text())
                 .contains("the value of node \\\"number\\\" cannot be stored")
                 .contains("a java.lang.Integer is neither a string nor a list");
+    }
+
+    @Test
+    void an_error_of_the_codec_fails_the_node_whether_it_encodes_or_decodes(Engine engine) {
+        FlowCodec broken = FlowCodec.of(
+                text -> text.equals("in") ? text.getBytes(UTF_8) : fail("in"), bytes -> fail("out"), String.class);
+        FlowBuilder<String> f = FlowPlan.define("broken", String.class);
+        Node<String> in = f.node("in", () -> "never encoded");
+        Node<String> out = f.node("out", () -> "in");
+        Node<String> end = f.node("end", after(in), after(out), (a, b) -> noted(a + " " + b));
+        Worker worker = Worker.serve(RestateFlows.service(service, f.returning(end), broken));
+        try (worker) {
+            engine.register(worker.port());
+            Engine.Answer answer = engine.run(service, "k", new byte[0]);
+
+            assertThat(answer.status()).isEqualTo(500);
+            assertThat(calls).hasSize(1);
+            assertThat(calls.peek())
+                    .contains("the value of node \"in\" cannot be stored: java.lang.AssertionError: in")
+                    .contains("the value of node \"out\" cannot be stored: java.lang.AssertionError: out");
+        }
+    }
+
+    private static <T> T fail(String what) {
+        throw new AssertionError(what);
+    }
+
+    @Test
+    void a_signal_of_another_class_cancels_the_run(Engine engine) {
+        FlowBuilder<String> f = FlowPlan.define("picky", String.class);
+        Node<Integer> number = f.signal("number", Integer.class);
+        FlowPlan<String, String> plan = f.returning(f.node("end", number, value -> "n" + value));
+        try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC))) {
+            engine.register(worker.port());
+            engine.submit(service, "k", new byte[0]);
+
+            assertThat(signal(engine, "number", "seven").status()).isEqualTo(200);
+
+            Engine.Answer end = engine.attach(service, "k");
+            assertThat(end.status()).isEqualTo(409);
+            assertThat(end.text()).contains("java.lang.Integer");
+        }
+    }
+
+    @Test
+    void many_nodes_at_once_end(Engine engine) {
+        FlowBuilder<String> f = FlowPlan.define("wide", String.class);
+        List<String> items = IntStream.range(0, 200).mapToObj(i -> "i" + i).toList();
+        Node<List<String>> map = f.map("map", f.node("list", () -> items), item -> item + "!");
+
+        Object value = TestCodec.value(run(engine, f.returning(map)).value());
+
+        assertThat(value).isEqualTo(items.stream().map(item -> item + "!").toList());
+    }
+
+    @Test
+    void options_that_do_not_fit_are_refused_at_once() {
+        FlowBuilder<String> f = FlowPlan.define("unfit", String.class);
+        FlowPlan<String, String> plan = f.returning(f.node("a", () -> noted("a")));
+        RestateOptions options =
+                RestateOptions.defaults().withRun(RunOptions.defaults().withJournal(FlowJournal.inMemory()));
+
+        assertThatThrownBy(() -> RestateFlows.service("unfit", plan, TestCodec.CODEC, options))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no journal");
     }
 
     @Test

@@ -83,6 +83,31 @@ class ReplayTest {
     }
 
     @Test
+    void a_cancelled_run_is_undone_once_over_all_replays(Engine engine) {
+        FlowBuilder<String> f = FlowPlan.define("cancelled", String.class);
+        Node<String> a = f.node("a", () -> called("a")).compensate(value -> called("undo a"));
+        Node<String> b = f.node("b", a, value -> called("b")).compensate(value -> called("undo b"));
+        Node<String> answer = f.signal("answer", String.class).needs(b);
+        FlowPlan<String, String> plan = f.returning(f.node("end", answer, value -> value));
+        ServiceDefinition definition =
+                Worker.suspendedAlways(RestateFlows.service("cancelled", plan, TestCodec.CODEC));
+        try (Worker worker = Worker.serve(definition)) {
+            engine.register(worker.port());
+            engine.submit("cancelled", "k", new byte[0]);
+            Await.until("b has ended", () -> engine.journal("cancelled", "k").size() >= 4);
+
+            engine.cancel("cancelled", "k");
+
+            Engine.Answer end = engine.attach("cancelled", "k");
+            assertThat(end.status()).isEqualTo(409);
+            assertThat(end.text()).contains("flow \\\"cancelled\\\" is CANCELLED");
+            assertThat(calls.keySet()).containsExactlyInAnyOrder("a", "b", "undo b", "undo a");
+            assertThat(calls.values()).allMatch(count -> count.get() == 1);
+        }
+        ensureNoMismatch(engine);
+    }
+
+    @Test
     void a_suspended_run_leaves_no_thread_behind(Engine engine, @TempDir Path directory) throws IOException {
         FlowBuilder<String> f = FlowPlan.define("asleep", String.class);
         Node<String> a = f.node("a", () -> called("a")).when(this::noteReplay);
