@@ -62,16 +62,8 @@ final class FlowLoop<R> {
      * for, which can be awaited again.
      */
 
-    /** A command that is under way. */
-    private sealed interface Pending {
-        String node();
-
-        DurableFuture<byte[]> future();
-    }
-
-    private record Call(String node, DurableFuture<byte[]> future) implements Pending {}
-
-    private record Signal(String node, DurableFuture<byte[]> future) implements Pending {}
+    /** A call or a promise that is under way. */
+    private record Pending(String node, boolean isSignal, DurableFuture<byte[]> future) {}
 
     private static final int CANCELLED = -1;
     private static final int MAX_MESSAGE = 4_000;
@@ -155,18 +147,20 @@ final class FlowLoop<R> {
     private void execute(List<Step> steps) {
         for (Step step : steps) {
             switch (step) {
-                case Step.Work work -> pending.put(work.node(), new Call(work.node(), begin(work)));
-                case Step.AwaitSignal signal ->
-                    pending.put(signal.node(), new Signal(signal.node(), promiseOf(signal.node())));
+                case Step.Work work -> addPending(work.node(), false, begin(work));
+                case Step.AwaitSignal signal -> addPending(signal.node(), true, promiseOf(signal.node()));
                 case Step.Cancel cancel -> {
                     pending.remove(cancel.node());
                     calls.cancel(cancel.node());
                 }
                 case Step.Ended ended -> pending.remove(ended.node());
-                case Step.SleepUntil unused -> {} // the next moment says so, too
-                case Step.Complete unused -> {}
+                default -> {} // a moment or the end, for which the stepper is asked
             }
         }
+    }
+
+    private void addPending(String node, boolean isSignal, DurableFuture<byte[]> future) {
+        pending.put(node, new Pending(node, isSignal, future));
     }
 
     private DurableFuture<byte[]> promiseOf(String node) {
@@ -259,11 +253,9 @@ final class FlowLoop<R> {
         String node = done.node();
         pending.remove(node);
         execute(
-                switch (done) {
-                    case Call unused ->
-                        stepper.settled(node, values.decodeResult(node, stored.body()), lastMoment);
-                    case Signal unused -> delivered(node, stored.body());
-                });
+                done.isSignal()
+                        ? delivered(node, stored.body())
+                        : stepper.settled(node, values.decodeResult(node, stored.body()), lastMoment));
     }
 
     /** Delivers a signal. A value of another class cancels the run, since another value cannot follow. */

@@ -31,16 +31,15 @@ final class SignalHandler implements AttemptRunner.Handler {
      */
     @Override
     public byte[] handle(WorkflowContext context, byte[] value, LocalCalls calls) {
-        String node = context.request().headers().get(RestateFlows.NODE_HEADER);
-        ensureNode(node);
+        String node = nodeOf(context.request().headers().get(RestateFlows.NODE_HEADER));
         values.decodeSent("the value for signal \"" + node + "\"", value);
         DurableFuture<byte[]> timed = context.runAsync("signal", Bytes.SERDE, () -> Timed.now(value));
         context.promiseHandle(promise(node)).resolve(timed.await());
         return new byte[0];
     }
 
-    /** Checks the part of the id that names a node of this plan, not of a subflow. */
-    private void ensureNode(@Nullable String node) {
+    /** Checks and returns the id of a node. Of a subflow's node only the part that names a node of this plan is known. */
+    private String nodeOf(@Nullable String node) {
         if (node == null) {
             throw new TerminalException(
                     TerminalException.BAD_REQUEST_CODE,
@@ -52,5 +51,6 @@ final class SignalHandler implements AttemptRunner.Handler {
                     TerminalException.BAD_REQUEST_CODE,
                     "flow \"" + plan.name() + "\" has no node \"" + node + "\"");
         }
+        return node;
     }
 }

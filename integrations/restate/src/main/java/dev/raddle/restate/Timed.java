@@ -3,16 +3,27 @@ package dev.raddle.restate;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 
-/**
- * Bytes with the time at which they were written, as the engine stores them.
- *
- * @param epochNanos the time, in nanoseconds since 1970
- * @param body the bytes
- */
-record Timed(long epochNanos, byte[] body) {
+/** Bytes with the time at which they were written, as the engine stores them. */
+final class Timed {
 
     private static final byte VERSION = 1;
     private static final int HEADER = Byte.BYTES + Long.BYTES;
+
+    private final long epochNanos; // since 1970
+    private final byte[] body;
+
+    private Timed(long epochNanos, byte[] body) {
+        this.epochNanos = epochNanos;
+        this.body = body;
+    }
+
+    long epochNanos() {
+        return epochNanos;
+    }
+
+    byte[] body() {
+        return body;
+    }
 
     static long nowNanos() {
         Instant now = Instant.now();
