@@ -130,7 +130,8 @@ final class FlowLoop<R> {
         String difference = shape.differenceTo(PlanShape.fromBytes(beginning.body()));
         if (!difference.isEmpty()) {
             throw new IllegalStateException("run \"" + context.key() + "\" of flow \"" + flow
-                    + "\" began with another plan: " + difference + "; serve that plan here again, and a changed plan at"
+                    + "\" began with another plan: " + difference
+                    + "; serve that plan here again, and a changed plan at"
                     + " a new address, so that the engine continues each run where it began");
         }
         startNanos = beginning.epochNanos();
@@ -235,7 +236,8 @@ final class FlowLoop<R> {
             return;
         }
         long nanos = Math.max(0, moment - (Timed.nowNanos() - startNanos));
-        Duration left = Duration.ofMillis(Duration.ofNanos(nanos).plusNanos(999_999).toMillis());
+        Duration left =
+                Duration.ofMillis(Duration.ofNanos(nanos).plusNanos(999_999).toMillis());
         timers.put(moment, context.timer("until +" + Duration.ofNanos(moment).toMillis() + " ms", left));
     }
 

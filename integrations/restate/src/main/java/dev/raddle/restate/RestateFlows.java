@@ -64,15 +64,17 @@ public final class RestateFlows {
      * @return a definition, to be bound to an endpoint; {@link ServiceDefinition#configure} sets its retention and the
      *     engine's retries
      */
-    public static ServiceDefinition service(
-            String name, FlowPlan<?, ?> plan, FlowCodec codec, RestateOptions options) {
+    public static ServiceDefinition service(String name, FlowPlan<?, ?> plan, FlowCodec codec, RestateOptions options) {
         Objects.requireNonNull(name, "name");
         Values values = new Values(codec, options.maxValueBytes());
         AttemptRunner runs = new AttemptRunner(new FlowHandler<>(plan, values, options));
         AttemptRunner signals = new AttemptRunner(new SignalHandler(plan, values));
-        return ServiceDefinition.of(name, ServiceType.WORKFLOW, List.of(
-                        HandlerDefinition.of("run", HandlerType.WORKFLOW, Bytes.SERDE, Bytes.SERDE, runs),
-                        HandlerDefinition.of("signal", HandlerType.SHARED, Bytes.SERDE, Bytes.SERDE, signals)))
+        return ServiceDefinition.of(
+                        name,
+                        ServiceType.WORKFLOW,
+                        List.of(
+                                HandlerDefinition.of("run", HandlerType.WORKFLOW, Bytes.SERDE, Bytes.SERDE, runs),
+                                HandlerDefinition.of("signal", HandlerType.SHARED, Bytes.SERDE, Bytes.SERDE, signals)))
                 .configure(service -> service.abortTimeout(options.longestCall()));
     }
 }

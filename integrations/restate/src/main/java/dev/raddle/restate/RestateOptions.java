@@ -18,11 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxValueBytes the largest stored value; see {@link #withMaxValueBytes}
  * @param longestCall the time after which the engine gives up a call; see {@link #withLongestCall}
  */
-public record RestateOptions(
-        RunOptions run,
-        @Nullable GroupExecutor groups,
-        int maxValueBytes,
-        Duration longestCall) {
+public record RestateOptions(RunOptions run, @Nullable GroupExecutor groups, int maxValueBytes, Duration longestCall) {
 
     /** How many bytes a stored value may have unless the options say otherwise. */
     public static final int DEFAULT_MAX_VALUE_BYTES = 1 << 20;

@@ -46,10 +46,10 @@ final class SignalHandler implements AttemptRunner.Handler {
                     "the header " + RestateFlows.NODE_HEADER + " must have the id of the node");
         }
         String top = node.contains("/") ? node.substring(0, node.indexOf('/')) : node;
-        if (plan.nodes().stream().noneMatch(each -> each.id().equals(node) || each.id().equals(top))) {
+        if (plan.nodes().stream()
+                .noneMatch(each -> each.id().equals(node) || each.id().equals(top))) {
             throw new TerminalException(
-                    TerminalException.BAD_REQUEST_CODE,
-                    "flow \"" + plan.name() + "\" has no node \"" + node + "\"");
+                    TerminalException.BAD_REQUEST_CODE, "flow \"" + plan.name() + "\" has no node \"" + node + "\"");
         }
         return node;
     }

@@ -1,7 +1,7 @@
 package dev.raddle.restate;
 
-import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import java.io.IOException;

@@ -150,7 +150,8 @@ final class Engine implements AutoCloseable {
 
     private boolean isReady() {
         try {
-            return get(admin, "/health").status() == 200 && get(ingress, "/restate/health").status() == 200;
+            return get(admin, "/health").status() == 200
+                    && get(ingress, "/restate/health").status() == 200;
         } catch (UncheckedIOException e) {
             return false; // not yet
         }
@@ -217,8 +218,8 @@ final class Engine implements AutoCloseable {
 
     /** Returns the names of the journal's entries of a flow, in their order. */
     List<String> journal(String service, String run) {
-        String rows = query("SELECT index, name, entry_type FROM sys_journal WHERE id = '"
-                + invocation(service, run) + "' ORDER BY index");
+        String rows = query("SELECT index, name, entry_type FROM sys_journal WHERE id = '" + invocation(service, run)
+                + "' ORDER BY index");
         return Pattern.compile("\\{[^}]*}")
                 .matcher(rows)
                 .results()

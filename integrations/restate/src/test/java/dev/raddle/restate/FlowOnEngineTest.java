@@ -138,7 +138,9 @@ class FlowOnEngineTest {
         Engine.Answer answer = run(engine, f.returning(ship));
 
         assertThat(answer.status()).isEqualTo(500);
-        assertThat(answer.text()).contains("flow \\\"order\\\" is FAILED; node \\\"ship\\\"").contains("no lorry");
+        assertThat(answer.text())
+                .contains("flow \\\"order\\\" is FAILED; node \\\"ship\\\"")
+                .contains("no lorry");
         assertThat(calls).containsExactly("reserve", "pay", "undo pay", "undo reserve");
     }
 
@@ -179,7 +181,8 @@ class FlowOnEngineTest {
         Node<String> slow = f.node("slow", () -> untilInterrupted(interrupted))
                 .timeout(Duration.ofMillis(100))
                 .defaultValue("default");
-        Node<String> end = f.node("end", after(slow), outcome -> "after " + outcome.getClass().getSimpleName());
+        Node<String> end = f.node(
+                "end", after(slow), outcome -> "after " + outcome.getClass().getSimpleName());
 
         Engine.Answer answer = run(engine, f.returning(List.of(slow, end)), RestateOptions.defaults());
 
@@ -274,8 +277,7 @@ class FlowOnEngineTest {
     }
 
     private Engine.Answer signal(Engine engine, String node, String value) {
-        return engine.call(
-                service, "k", "signal", TestCodec.bytes(value), Map.of(RestateFlows.NODE_HEADER, node));
+        return engine.call(service, "k", "signal", TestCodec.bytes(value), Map.of(RestateFlows.NODE_HEADER, node));
     }
 
     @Test
@@ -420,8 +422,10 @@ class FlowOnEngineTest {
         try (Worker changed =
                 Worker.serve(RestateFlows.service(service, changing("c", begun), TestCodec.CODEC), port)) {
             assertThat(changed.port()).isEqualTo(port);
-            Await.until("the engine shows the difference", () -> engine.lastFailure(service, "k")
-                    .contains("began with another plan: node \\\"c\\\" is new, node \\\"b\\\" is gone"));
+            Await.until(
+                    "the engine shows the difference",
+                    () -> engine.lastFailure(service, "k")
+                            .contains("began with another plan: node \\\"c\\\" is new, node \\\"b\\\" is gone"));
         }
         gate.countDown();
         try (Worker first = Worker.serve(RestateFlows.service(service, changing("b", begun), TestCodec.CODEC), port)) {

@@ -50,8 +50,7 @@ class LocalCallsTest {
     void closing_interrupts_the_driver_and_all_calls() throws Exception {
         CountDownLatch begun = new CountDownLatch(2);
         FutureTask<CallResult> call = start("a", () -> awaited(begun, new CountDownLatch(1)));
-        FutureTask<CallResult> driver =
-                start(() -> calls.drive(() -> awaited(begun, new CountDownLatch(1))));
+        FutureTask<CallResult> driver = start(() -> calls.drive(() -> awaited(begun, new CountDownLatch(1))));
         begun.await();
 
         calls.close();

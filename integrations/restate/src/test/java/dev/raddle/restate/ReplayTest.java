@@ -3,6 +3,7 @@ package dev.raddle.restate;
 import static dev.raddle.flow.Dependency.after;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
@@ -10,7 +11,6 @@ import dev.raddle.flow.NodeContext;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.restate.sdk.endpoint.definition.ServiceDefinition;
-import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
@@ -56,8 +56,7 @@ class ReplayTest {
     }
 
     private Engine.Answer run(Engine engine, String service, FlowPlan<?, ?> plan) {
-        ServiceDefinition definition =
-                Worker.suspendedAlways(RestateFlows.service(service, plan, TestCodec.CODEC));
+        ServiceDefinition definition = Worker.suspendedAlways(RestateFlows.service(service, plan, TestCodec.CODEC));
         try (Worker worker = Worker.serve(definition)) {
             engine.register(worker.port());
             return engine.run(service, "k", TestCodec.bytes("p"));
@@ -89,8 +88,7 @@ class ReplayTest {
         Node<String> b = f.node("b", a, value -> called("b")).compensate(value -> called("undo b"));
         Node<String> answer = f.signal("answer", String.class).needs(b);
         FlowPlan<String, String> plan = f.returning(f.node("end", answer, value -> value));
-        ServiceDefinition definition =
-                Worker.suspendedAlways(RestateFlows.service("cancelled", plan, TestCodec.CODEC));
+        ServiceDefinition definition = Worker.suspendedAlways(RestateFlows.service("cancelled", plan, TestCodec.CODEC));
         try (Worker worker = Worker.serve(definition)) {
             engine.register(worker.port());
             engine.submit("cancelled", "k", new byte[0]);
@@ -117,9 +115,10 @@ class ReplayTest {
         try (Worker worker = Worker.serve(definition)) {
             engine.register(worker.port());
             engine.submit("asleep", "k", new byte[0]);
-            Await.until("the run waits for its signal", () -> engine.query(
-                            "SELECT status FROM sys_invocation WHERE target = 'asleep/k/run'")
-                    .contains("suspended"));
+            Await.until(
+                    "the run waits for its signal",
+                    () -> engine.query("SELECT status FROM sys_invocation WHERE target = 'asleep/k/run'")
+                            .contains("suspended"));
 
             Await.until("no thread drives it", () -> !threads(directory).contains("FlowLoop.run"));
 
@@ -169,7 +168,10 @@ class ReplayTest {
                 .needs(pause);
         Node<String> unanswered = f.signal("unanswered", String.class).timeout(Duration.ofMillis(100));
         Node<String> end = f.node(
-                "end", retried, after(unanswered), (value, outcome) -> value + " " + (outcome instanceof Outcome.Success));
+                "end",
+                retried,
+                after(unanswered),
+                (value, outcome) -> value + " " + (outcome instanceof Outcome.Success));
 
         Engine.Answer answer = run(engine, "waiting", f.returning(end));
 
@@ -214,9 +216,10 @@ class ReplayTest {
                 if (fails) {
                     throw new IOException(id + " has failed");
                 }
-                return id + upstreams.stream()
-                        .map(each -> each + "=" + context.state(each) + context.peek(each))
-                        .toList();
+                return id
+                        + upstreams.stream()
+                                .map(each -> each + "=" + context.state(each) + context.peek(each))
+                                .toList();
             });
             for (Node<String> upstream : nodes) {
                 if (random.nextInt(3) == 0) {
@@ -235,10 +238,12 @@ class ReplayTest {
             }
             nodes.add(node);
         }
-        Node<String> end = f.node("end", context -> nodes.stream()
-                .map(each -> each.id() + "=" + context.state(each.id()) + context.peek(each.id()))
-                .toList()
-                .toString());
+        Node<String> end = f.node(
+                "end",
+                context -> nodes.stream()
+                        .map(each -> each.id() + "=" + context.state(each.id()) + context.peek(each.id()))
+                        .toList()
+                        .toString());
         nodes.forEach(each -> end.needs(after(each)));
         return f.returning(end);
     }
@@ -250,12 +255,14 @@ class ReplayTest {
         Node<String> a = f.node("a", () -> "a").when(context -> evaluations.incrementAndGet() == 1);
         Node<String> b = f.node("b", () -> "b");
         FlowPlan<String, String> plan = f.returning(f.node("end", after(a), after(b), (x, y) -> "end"));
-        try (Worker worker = Worker.serve(
-                Worker.suspendedAlways(RestateFlows.service("chance", plan, TestCodec.CODEC)))) {
+        try (Worker worker =
+                Worker.serve(Worker.suspendedAlways(RestateFlows.service("chance", plan, TestCodec.CODEC)))) {
             engine.register(worker.port());
             engine.submit("chance", "k", new byte[0]);
 
-            Await.until("the engine has noticed", () -> engine.lastFailure("chance", "k").contains(MISMATCH));
+            Await.until(
+                    "the engine has noticed",
+                    () -> engine.lastFailure("chance", "k").contains(MISMATCH));
             engine.killRun("chance", "k");
             assertThat(engine.log().substring(logged)).contains(MISMATCH);
         }

@@ -51,8 +51,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
                     ? binary
                     : context.getRoot()
                             .getStore(NAMESPACE)
-                            .computeIfAbsent(
-                                    "engine", unused -> Engine.start(binary.path(), Map.of()), Engine.class);
+                            .computeIfAbsent("engine", unused -> Engine.start(binary.path(), Map.of()), Engine.class);
         }
     }
 }
