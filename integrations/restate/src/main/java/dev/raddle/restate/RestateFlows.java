@@ -24,13 +24,13 @@ import java.util.Objects;
  *
  * <p>The engine stores the result of each attempt of each action before a node that depends on it begins, and does not
  * run it again. An action may nevertheless run twice: if its process dies before the engine has stored its result, or
- * the engine dies before this is on its disk. So actions should be idempotent; the key of the run and the id of the node
- * are a good key for that.
+ * the engine dies before this is on its disk. So actions should be idempotent; the key of the run and the id of the
+ * node are a good key for that.
  *
  * <p>Whenever a process continues a run, it repeats the decisions of the flow from the start with the stored results.
- * Therefore conditions, keys of groups, defaults, the elements of a {@code map} and the moments of sleeps must depend on
- * nothing but the parameter and the values of nodes; result callbacks are called again. A run does not continue with a
- * plan that has other nodes or dependencies than it began with: the engine shows an error that names them, and tries
+ * Therefore conditions, keys of groups, defaults, the elements of a {@code map} and the moments of sleeps must depend
+ * on nothing but the parameter and the values of nodes; result callbacks are called again. A run does not continue with
+ * a plan that has other nodes or dependencies than it began with: the engine shows an error that names them, and tries
  * again until it pauses the run. So serve a changed plan at a new address.
  *
  * <p>Cancelling the invocation cancels the nodes: their actions are interrupted, and the run is compensated.

@@ -47,8 +47,8 @@ public record RestateOptions(RunOptions run, @Nullable GroupExecutor groups, int
     }
 
     /**
-     * Sets the options of each run. Of these apply the timeout, the failure policy, the treatment of unneeded nodes, the
-     * selected nodes and the sink. A listener and propagators are called, too, but again at each replay.
+     * Sets the options of each run. Of these apply the timeout, the failure policy, the treatment of unneeded nodes,
+     * the selected nodes and the sink. A listener and propagators are called, too, but again at each replay.
      *
      * @param options the options of each run, without a journal and without a deadline
      * @return changed options

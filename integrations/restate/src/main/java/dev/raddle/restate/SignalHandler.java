@@ -38,7 +38,7 @@ final class SignalHandler implements AttemptRunner.Handler {
         return new byte[0];
     }
 
-    /** Checks and returns the id of a node. Of a subflow's node only the part that names a node of this plan is known. */
+    /** Checks and returns the id of a node. Of a subflow's node only the part that is a node of this plan is known. */
     private String nodeOf(@Nullable String node) {
         if (node == null) {
             throw new TerminalException(
