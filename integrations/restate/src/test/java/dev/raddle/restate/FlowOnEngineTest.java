@@ -13,6 +13,7 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.TaskHandle;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import java.io.IOException;
@@ -98,6 +99,7 @@ class FlowOnEngineTest {
             engine.submit(service, "k", new byte[0]);
 
             assertThat(TestCodec.value(engine.attach(service, "k").value())).isEqualTo("a");
+            assertThat(engine.run(service, "k", new byte[0]).status()).isEqualTo(409);
             assertThat(calls).containsExactly("a");
         }
     }
@@ -309,6 +311,36 @@ class FlowOnEngineTest {
                             .isEqualTo("v" + i);
                 }
             }
+        }
+    }
+
+    @Test
+    void cancelling_the_invocation_takes_a_waiting_node_out_of_its_group(Engine engine) throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("queued", String.class);
+        Node<String> a = f.node("a", () -> noted("a")).group("partner");
+        GroupPolicy policy =
+                GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1).build();
+        try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(policy);
+                Worker worker = Worker.serve(RestateFlows.service(
+                        service,
+                        f.returning(a),
+                        TestCodec.CODEC,
+                        RestateOptions.defaults().withGroups(groups)))) {
+            TaskHandle<String> holder = groups.submit("partner", () -> {
+                gate.await();
+                return "held";
+            });
+            engine.register(worker.port());
+            engine.submit(service, "k", new byte[0]);
+            Await.until("the node waits", () -> groups.stats().totalQueuedCount() == 1);
+
+            engine.cancel(service, "k");
+
+            assertThat(engine.attach(service, "k").status()).isEqualTo(409);
+            Await.until("the node has left", () -> groups.stats().totalQueuedCount() == 0);
+            gate.countDown();
+            holder.await();
+            assertThat(calls).isEmpty();
         }
     }
 
