@@ -1,0 +1,126 @@
+package dev.raddle.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Runs statements on connections of the user's data source. */
+final class Database {
+
+    /** Work with a connection. */
+    interface Work<T extends @Nullable Object> {
+        T with(Connection connection) throws SQLException;
+    }
+
+    /** Work with a statement. */
+    interface Use<T extends @Nullable Object> {
+        T of(PreparedStatement statement) throws SQLException;
+    }
+
+    /** Classes of SQL states after which the same statement may succeed: connection, resources, shutdown, system. */
+    private static final Set<String> TEMPORARY = Set.of("08", "53", "57", "58");
+
+    /** States with the same meaning: serialization failure, deadlock, lock timeout, idle transaction ended. */
+    private static final Set<String> TEMPORARY_STATES = Set.of("40001", "40P01", "55P03", "25P03", "25006");
+
+    private final DataSource source;
+
+    Database(DataSource source) {
+        this.source = source;
+    }
+
+    DataSource source() {
+        return source;
+    }
+
+    /** Runs single statements, each of which commits itself. */
+    <T extends @Nullable Object> T autoCommit(Work<T> work) throws SQLException {
+        try (Connection connection = source.getConnection()) {
+            boolean was = connection.getAutoCommit();
+            if (!was) {
+                connection.setAutoCommit(true);
+            }
+            try {
+                return work.with(connection);
+            } finally {
+                if (!was && !connection.isClosed()) {
+                    connection.setAutoCommit(false);
+                }
+            }
+        }
+    }
+
+    /** Runs one statement, which commits itself. */
+    <T extends @Nullable Object> T statement(String sql, Use<T> use) throws SQLException {
+        return autoCommit(connection -> statement(connection, sql, use));
+    }
+
+    /** Runs one statement on a connection. */
+    static <T extends @Nullable Object> T statement(Connection connection, String sql, Use<T> use)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            return use.of(statement);
+        }
+    }
+
+    /** Runs work in a transaction, which commits if the work returns. */
+    <T extends @Nullable Object> T transaction(Work<T> work) throws SQLException {
+        try (Connection connection = source.getConnection()) {
+            boolean was = connection.getAutoCommit();
+            connection.setAutoCommit(false);
+            boolean done = false;
+            try {
+                T result = work.with(connection);
+                connection.commit();
+                done = true;
+                return result;
+            } finally {
+                if (!done) {
+                    rollBack(connection);
+                }
+                restore(connection, was);
+            }
+        }
+    }
+
+    /** Rolls back; a connection that cannot is broken, and its transaction ends with it. */
+    static void rollBack(Connection connection) {
+        try {
+            connection.rollback();
+        } catch (SQLException broken) {
+            // the exception that led here says more
+        }
+    }
+
+    /** Gives a connection the mode that it had; one that cannot take it is broken, which its pool will notice. */
+    static void restore(Connection connection, boolean autoCommit) {
+        try {
+            if (!connection.isClosed()) {
+                connection.setAutoCommit(autoCommit);
+            }
+        } catch (SQLException broken) {
+            // the exception that led here says more
+        }
+    }
+
+    /** Returns whether a statement that failed may succeed later, because the database was away or busy. */
+    static boolean isTemporary(SQLException failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof java.sql.SQLTransientException
+                    || each instanceof java.sql.SQLRecoverableException
+                    || each instanceof java.io.IOException) {
+                return true;
+            }
+            String state = each instanceof SQLException sql ? sql.getSQLState() : null;
+            if (state != null
+                    && (TEMPORARY_STATES.contains(state)
+                            || TEMPORARY.contains(state.substring(0, Math.min(2, state.length()))))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,33 @@
+package dev.raddle.jdbc;
+
+/** The state of a stored run. */
+public enum RunState {
+    /** The run waits for a worker. */
+    WAITING,
+    /**
+     * The run has not ended, and no live worker has registered the version of its flow. It continues as soon as one
+     * does.
+     */
+    WITHOUT_VERSION,
+    /** A worker has claimed the run. */
+    RUNNING,
+    /** No node failed or timed out. */
+    SUCCESS,
+    /** Some node failed or timed out, and no sink did. */
+    DEGRADED,
+    /** A sink failed or timed out, or any node under a policy that stops the run. */
+    FAILED,
+    /** The deadline of the run passed first. */
+    TIMED_OUT,
+    /** The run was cancelled. */
+    CANCELLED;
+
+    /**
+     * Returns whether a run in this state has ended.
+     *
+     * @return false if it waits or runs
+     */
+    public boolean isEnd() {
+        return compareTo(RUNNING) > 0;
+    }
+}

@@ -1,0 +1,33 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.RecordedFailure;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run as the database had it in one moment.
+ *
+ * @param id the id of the run
+ * @param flow the name of its flow
+ * @param version the version of the flow that the run began with
+ * @param state the state
+ * @param claims the number of times that a worker has claimed the run
+ * @param worker the worker of the last claim; null before the first one
+ * @param createdAt the moment at which the run was submitted
+ * @param begunAt the moment of the first claim; null before that
+ * @param endedAt the end of the run; null before that
+ * @param failure the exception of a run that ended without success; null if there was none
+ * @param problem the reason why the run cannot continue at the moment; null if there is none
+ */
+public record StoredRun(
+        String id,
+        String flow,
+        String version,
+        RunState state,
+        long claims,
+        @Nullable String worker,
+        Instant createdAt,
+        @Nullable Instant begunAt,
+        @Nullable Instant endedAt,
+        @Nullable RecordedFailure failure,
+        @Nullable String problem) {}

@@ -1,0 +1,61 @@
+package dev.raddle.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** Signals to processes that the test has started, by their ids. */
+final class Signals {
+    private Signals() {}
+
+    /** Stops a process as a stopped virtual machine is stopped: it notices nothing but the time that has passed. */
+    static void stop(Process process) {
+        send("-STOP", process);
+    }
+
+    static void proceed(Process process) {
+        send("-CONT", process);
+    }
+
+    /** Lets a PostgreSQL server end at once, as in a crash; its next start repairs the data from the log. */
+    static void quit(Process process) {
+        send("-QUIT", process);
+        await(process);
+    }
+
+    /** Kills a process and waits until it is gone. */
+    static void kill(Process process) {
+        process.destroyForcibly();
+        await(process);
+    }
+
+    private static void await(Process process) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                process.waitFor();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void send(String signal, Process process) {
+        try {
+            Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid()))
+                    .redirectErrorStream(true)
+                    .start();
+            if (kill.waitFor() != 0 && process.isAlive()) {
+                throw new IllegalStateException("cannot signal process " + process.pid());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+}
