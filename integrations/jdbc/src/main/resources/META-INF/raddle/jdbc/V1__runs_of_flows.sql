@@ -17,7 +17,8 @@ CREATE TABLE raddle_run (
   status           text             NOT NULL DEFAULT 'WAITING',
   epoch            bigint           NOT NULL DEFAULT 0,
   worker           text, -- of the last claim
-  again            text[], -- the nodes to run again, from the request to do so until the next claim
+  again            text[], -- the nodes that the latest request to run nodes again has named
+  again_after      bigint           NOT NULL DEFAULT 0, -- the epoch at that request
   cancel_reason    text, -- not null if the run is to be cancelled
   value            bytea, -- of the run, encoded; null for null
   failure_type     text,

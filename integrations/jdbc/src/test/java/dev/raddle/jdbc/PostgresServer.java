@@ -80,7 +80,12 @@ final class PostgresServer implements AutoCloseable {
     }
 
     String url() {
-        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=postgres&connectTimeout=5&socketTimeout=60";
+        return url("postgres");
+    }
+
+    String url(String database) {
+        return "jdbc:postgresql://127.0.0.1:" + port + "/" + database
+                + "?user=postgres&connectTimeout=5&socketTimeout=60";
     }
 
     Connection connect() throws SQLException {

@@ -1,0 +1,172 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.FlowRun;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.NodeReport;
+import dev.raddle.flow.RecordedFailure;
+import dev.raddle.flow.RunOptions;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** One claim of a run by this worker: executes the run to its end, or until the claim is lost. */
+final class ClaimedRun {
+
+    /** How a claim ended. */
+    sealed interface End {
+        /** The run has ended, and nothing remains to be done. */
+        record Done() implements End {}
+
+        /** Another worker has the run. */
+        record Lost() implements End {}
+
+        /**
+         * The run waits for another claim.
+         *
+         * @param problem the reason why it cannot continue here; null if it can continue at once
+         */
+        record Waits(@Nullable String problem) implements End {}
+    }
+
+    private static final long PAUSE_NANOS = 200_000_000;
+
+    private final RunTable runs;
+    private final Registration<?> registration;
+    private final RunTable.Claim claim;
+    private final JdbcJournal journal;
+    private volatile @Nullable FlowRun<?> run; // null until it has started
+    private volatile @Nullable String cancelReason;
+
+    ClaimedRun(RunTable runs, Registration<?> registration, RunTable.Claim claim, JdbcJournal journal) {
+        this.runs = runs;
+        this.registration = registration;
+        this.claim = claim;
+        this.journal = journal;
+        cancelReason = claim.cancelReason();
+    }
+
+    String id() {
+        return claim.id();
+    }
+
+    // Called by the thread of the claim.
+
+    /** Executes the run in this JVM. */
+    End execute() {
+        try {
+            return execute(registration);
+        } catch (IOException | IllegalArgumentException | SQLException | IllegalStateException cannotStart) {
+            return new End.Waits(textOf(cannotStart));
+        } finally {
+            journal.close();
+        }
+    }
+
+    private static String textOf(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure.getMessage() + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage());
+    }
+
+    @SuppressWarnings("unchecked") // the parameter was encoded by the codec of this registration
+    private <P> End execute(Registration<P> registered) throws IOException, SQLException {
+        P parameter = (P) registered.values().decode(claim.parameter());
+        RunOptions options = registered.options()
+                .withScopedValue(JdbcJournal.CURRENT)
+                .withJournal(journal, claim.id());
+        if (!claim.again().isEmpty()) {
+            options = options.rerun(claim.again().toArray(String[]::new));
+        }
+        RunOptions chosen = options;
+        try (FlowRun<?> started = ScopedValue.where(JdbcJournal.CURRENT, journal)
+                .<FlowRun<?>, RuntimeException>call(() -> registered.plan().start(parameter, chosen))) {
+            run = started;
+            String reason = cancelReason;
+            if (reason != null) {
+                started.cancel(reason);
+            }
+            return end(started.join());
+        } catch (InterruptedException closing) {
+            return new End.Waits(null); // the service is being closed, and has abandoned the run
+        }
+    }
+
+    private End end(FlowResult<?> result) throws SQLException {
+        if (result.status() == FlowStatus.LOST) {
+            return journal.mustContinue() ? new End.Waits(null) : new End.Lost();
+        }
+        if (!journal.hasEnd()) {
+            return new End.Waits("its end could not be recorded");
+        }
+        byte @Nullable [] value = null;
+        RecordedFailure failure = failureOf(result);
+        String status = result.status().name();
+        try {
+            if (result.status() == FlowStatus.SUCCESS || result.status() == FlowStatus.DEGRADED) {
+                value = registration.values().encode("the value of the run", result.value());
+            }
+        } catch (IOException | RuntimeException noValue) {
+            failure = RecordedFailure.of(noValue);
+            status = FlowStatus.FAILED.name();
+        }
+        return recordEnd(status, value, failure) ? new End.Done() : new End.Lost();
+    }
+
+    /** Records the end of the run, also if the database is away meanwhile. Returns false if the claim was lost. */
+    private boolean recordEnd(String status, byte @Nullable [] value, @Nullable RecordedFailure failure)
+            throws SQLException {
+        while (true) {
+            try {
+                return runs.end(claim.id(), claim.epoch(), journal.endNumber(), status, value, failure);
+            } catch (SQLException away) {
+                if (!Database.isTemporary(away)) {
+                    throw away;
+                }
+                if (journal.isLost() || Thread.interrupted()) {
+                    return false;
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    private static @Nullable RecordedFailure failureOf(FlowResult<?> result) {
+        for (NodeReport<?> node : result.nodes()) {
+            if (node.cause() != null && node.state().isFailure()) {
+                return RecordedFailure.of(node.cause());
+            }
+        }
+        return null;
+    }
+
+    // Called by the thread that watches.
+
+    void cancel(String reason) {
+        if (cancelReason == null) {
+            cancelReason = reason;
+            FlowRun<?> started = run;
+            if (started != null) {
+                started.cancel(reason);
+            }
+        }
+    }
+
+    /** Ends the run here; another worker, or this one later, continues it. */
+    void lose(String reason, boolean isStillClaimed) {
+        journal.giveUp(reason, isStillClaimed);
+        FlowRun<?> started = run;
+        if (started != null) {
+            started.abandon(reason);
+        }
+    }
+
+    long epoch() {
+        return claim.epoch();
+    }
+
+    @Override
+    public String toString() {
+        return "run \"" + claim.id() + "\", epoch " + claim.epoch();
+    }
+}

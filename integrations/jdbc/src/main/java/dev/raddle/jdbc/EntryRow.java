@@ -1,0 +1,257 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.Entry;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.NodeState;
+import dev.raddle.flow.RecordedFailure;
+import dev.raddle.flow.ValueSource;
+import java.io.IOException;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row of the table of entries. The meaning of the columns depends on the kind.
+ *
+ * @param runId the id of the run
+ * @param epoch the epoch of the claim that wrote the row
+ * @param number the position among the rows of the epoch
+ * @param kind the kind of entry
+ * @param node the id of the node; for the work its digest
+ * @param state a state or status
+ * @param via the source of a value
+ * @param count an attempt, an index or a size
+ * @param at a moment
+ * @param value an encoded value, null for null
+ * @param failure an exception
+ * @param nodes ids of nodes
+ */
+record EntryRow(
+        String runId,
+        long epoch,
+        int number,
+        Kind kind,
+        @Nullable String node,
+        @Nullable String state,
+        @Nullable String via,
+        @Nullable Integer count,
+        @Nullable Instant at,
+        byte @Nullable [] value,
+        @Nullable RecordedFailure failure,
+        List<String> nodes) {
+
+    /** The kind of an entry. The first one is the plan that the run is bound to; the others are those of the core. */
+    enum Kind {
+        WORK,
+        BEGUN,
+        NODE,
+        ATTEMPT,
+        DEADLINE,
+        SLEEP,
+        SIGNAL,
+        ELEMENT,
+        MAP,
+        COMPENSATING,
+        COMPENSATED,
+        ENDED
+    }
+
+    /** The columns of a row that depend on its kind. */
+    static final String COLUMNS = "kind, node, state, via, count, at, value, failure_type, failure_message,"
+            + " failure_trace, nodes";
+
+    private static final String LAST = "LAST";
+
+    /** Returns the rough number of bytes of this row. */
+    int size() {
+        return 200 + (value == null ? 0 : value.length) + (failure == null ? 0 : failure.trace().length());
+    }
+
+    /** Makes the rows of one claim. */
+    record Maker(String runId, long epoch, Values values) {
+
+        EntryRow work(int number, String digest) {
+            return row(number, Kind.WORK, digest, null, null, null, null, null, null, List.of());
+        }
+
+        /** Returns the row of an entry. Throws if its value cannot be encoded or is too long. */
+        EntryRow row(int number, Entry entry) throws IOException {
+            return switch (entry) {
+                case Entry.Begun begun ->
+                    row(number, Kind.BEGUN, null, null, null, null, begun.at(), null, null, begun.again());
+                case Entry.NodeEnded end ->
+                    row(
+                            number,
+                            Kind.NODE,
+                            end.id(),
+                            end.state().name(),
+                            end.via().name(),
+                            end.attempt(),
+                            null,
+                            values.encodeOf(end.id(), end.value()),
+                            end.failure(),
+                            List.of());
+                case Entry.AttemptFailed failed ->
+                    row(
+                            number,
+                            Kind.ATTEMPT,
+                            failed.id(),
+                            failed.isLast() ? LAST : null,
+                            null,
+                            failed.attempt(),
+                            null,
+                            null,
+                            failed.failure(),
+                            List.of());
+                case Entry.DeadlineSet limit -> timed(number, Kind.DEADLINE, limit.id(), limit.until());
+                case Entry.SleepUntil sleep -> timed(number, Kind.SLEEP, sleep.id(), sleep.until());
+                case Entry.SignalReceived signal ->
+                    valued(number, Kind.SIGNAL, signal.id(), null, values.encodeOf(signal.id(), signal.value()));
+                case Entry.ElementEnded element ->
+                    valued(
+                            number,
+                            Kind.ELEMENT,
+                            element.id(),
+                            element.index(),
+                            values.encodeOf(element.id(), element.value()));
+                case Entry.MapEnded map -> valued(number, Kind.MAP, map.id(), map.size(), null);
+                case Entry.Compensating stopped ->
+                    row(
+                            number,
+                            Kind.COMPENSATING,
+                            null,
+                            stopped.status().name(),
+                            null,
+                            null,
+                            null,
+                            null,
+                            stopped.cause(),
+                            List.of());
+                case Entry.Compensated done -> valued(number, Kind.COMPENSATED, done.id(), null, null);
+                case Entry.RunEnded end ->
+                    row(number, Kind.ENDED, null, end.status().name(), null, null, null, null, null, List.of());
+            };
+        }
+
+        private EntryRow timed(int number, Kind kind, String node, Instant at) {
+            return row(number, kind, node, null, null, null, at, null, null, List.of());
+        }
+
+        private EntryRow valued(
+                int number, Kind kind, String node, @Nullable Integer count, byte @Nullable [] value) {
+            return row(number, kind, node, null, null, count, null, value, null, List.of());
+        }
+
+        private EntryRow row(
+                int number,
+                Kind kind,
+                @Nullable String node,
+                @Nullable String state,
+                @Nullable String via,
+                @Nullable Integer count,
+                @Nullable Instant at,
+                byte @Nullable [] value,
+                @Nullable RecordedFailure failure,
+                List<String> nodes) {
+            return new EntryRow(
+                    runId, epoch, number, kind, node, state, via, count, at, value, failure, List.copyOf(nodes));
+        }
+    }
+
+    /** Reads a row. Throws if it was not written by this version of Raddle. */
+    static EntryRow read(String runId, ResultSet row) throws SQLException, IOException {
+        String kind = row.getString("kind");
+        int number = row.getInt("number");
+        try {
+            return new EntryRow(
+                    runId,
+                    row.getLong("epoch"),
+                    number,
+                    Kind.valueOf(kind),
+                    row.getString("node"),
+                    row.getString("state"),
+                    row.getString("via"),
+                    row.getObject("count", Integer.class),
+                    instant(row, "at"),
+                    row.getBytes("value"),
+                    failure(row),
+                    nodes(row.getArray("nodes")));
+        } catch (IllegalArgumentException unknown) {
+            throw new IOException(
+                    "row " + number + " of the journal has the unknown kind \"" + kind + "\"; it is of a newer version",
+                    unknown);
+        }
+    }
+
+    static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+
+    static @Nullable RecordedFailure failure(ResultSet row) throws SQLException {
+        String type = row.getString("failure_type");
+        String trace = row.getString("failure_trace");
+        return type == null
+                ? null
+                : new RecordedFailure(type, row.getString("failure_message"), trace == null ? "" : trace);
+    }
+
+    static List<String> nodes(@Nullable Array nodes) throws SQLException {
+        return nodes == null ? List.of() : List.of((String[]) nodes.getArray());
+    }
+
+    /** Returns the entry of this row, which is not that of the work. */
+    Entry entry(Values values) throws IOException {
+        try {
+            return switch (kind) {
+                case WORK -> throw new IllegalArgumentException("it is not an entry");
+                case BEGUN -> new Entry.Begun(moment(), nodes);
+                case NODE ->
+                    new Entry.NodeEnded(
+                            id(),
+                            NodeState.valueOf(text(state, "state")),
+                            ValueSource.valueOf(text(via, "via")),
+                            values.decode(value),
+                            number(),
+                            failure);
+                case ATTEMPT ->
+                    new Entry.AttemptFailed(
+                            id(), number(), Objects.requireNonNull(failure, "failure"), LAST.equals(state));
+                case DEADLINE -> new Entry.DeadlineSet(id(), moment());
+                case SLEEP -> new Entry.SleepUntil(id(), moment());
+                case SIGNAL -> new Entry.SignalReceived(id(), values.decode(value));
+                case ELEMENT -> new Entry.ElementEnded(id(), number(), values.decode(value));
+                case MAP -> new Entry.MapEnded(id(), number());
+                case COMPENSATING -> new Entry.Compensating(FlowStatus.valueOf(text(state, "state")), failure);
+                case COMPENSATED -> new Entry.Compensated(id());
+                case ENDED -> new Entry.RunEnded(FlowStatus.valueOf(text(state, "state")));
+            };
+        } catch (IllegalArgumentException | NullPointerException wrong) {
+            throw new IOException(
+                    "row " + number + " of epoch " + epoch + " of the journal is not one that Raddle has written: "
+                            + wrong.getMessage(),
+                    wrong);
+        }
+    }
+
+    private String id() {
+        return text(node, "node");
+    }
+
+    private int number() {
+        return Objects.requireNonNull(count, "count");
+    }
+
+    private Instant moment() {
+        return Objects.requireNonNull(at, "at");
+    }
+
+    private static String text(@Nullable String column, String name) {
+        return Objects.requireNonNull(column, name);
+    }
+}

@@ -1,0 +1,583 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.RunOptions;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps runs of flows in a PostgreSQL database and executes them in this process. Any number of processes may have a
+ * service on the same database; when one of them ends or stops, others take its runs over.
+ *
+ * {@snippet :
+ * try (FlowService service = FlowService.on(dataSource)
+ *         .register(checkout, "1", codec)
+ *         .applySchema()
+ *         .start()) {
+ *     service.submit("checkout", "order-17", order);
+ *     StoredRun run = service.await("order-17");
+ * }
+ * }
+ *
+ * <p>A run keeps the version of its flow that it was submitted with. A service executes runs of the versions that it has
+ * registered; a service without any can be used to look at runs, to cancel them and to run them again.
+ *
+ * <p>No method writes a parameter or a value of a run to the log. The methods throw {@link DatabaseException} if the
+ * database is unavailable.
+ */
+public final class FlowService implements AutoCloseable {
+
+    private static final int MAX_ID = 200;
+    private static final Pattern VERSION = Pattern.compile("[A-Za-z0-9._-]{1,50}");
+
+    private final Database database;
+    private final RunTable runs;
+    private final Map<String, Registration<?>> registrations; // by the names of their tasks
+    private final Map<String, Registration<?>> newest; // by flow
+    private final JournalWriter writer;
+    private final @Nullable Worker worker; // null if nothing is registered
+    private final Watch watch;
+    private volatile boolean isClosed;
+
+    private FlowService(Builder builder) throws SQLException {
+        database = new Database(builder.source);
+        runs = new RunTable(database);
+        registrations = Map.copyOf(builder.registrations);
+        newest = Map.copyOf(builder.newest);
+        ServiceSettings settings = builder.settings();
+        Schema schema = new Schema(database);
+        if (builder.appliesSchema) {
+            schema.apply();
+        } else {
+            schema.verify();
+        }
+        writer = new JournalWriter(database, settings.name());
+        if (registrations.isEmpty()) {
+            worker = null;
+            watch = new Watch(runs, List.of(), settings.name(), null, Map.of());
+        } else {
+            DatabaseClock clock = new DatabaseClock(database);
+            worker = new Worker(database, runs, writer, settings, registrations, clock, this::mayHaveEnded);
+            watch = new Watch(runs, registrations.values(), settings.name(), clock, worker.claimed());
+        }
+        begin(settings);
+    }
+
+    private void begin(ServiceSettings settings) throws SQLException {
+        watch.start(settings.pollInterval());
+        if (worker != null) {
+            writer.start();
+            worker.start();
+        }
+    }
+
+    private void mayHaveEnded(String id) {
+        watch.ended(id);
+    }
+
+    /**
+     * Returns a builder of a service.
+     *
+     * @param source the data source, usually a pool, which the caller closes after the service; a service needs about
+     *     as many connections as runs that use {@link JdbcNodes#connection} at the same time, and eight more
+     * @return a new builder
+     */
+    public static Builder on(DataSource source) {
+        return new Builder(source);
+    }
+
+    // Submitting.
+
+    /**
+     * Stores a run, unless it was stored before: the same id, flow and parameter may be submitted any number of times,
+     * at the same time, too. The run has the version of the flow that was registered last.
+     *
+     * @param flow the name of the flow
+     * @param runId the id of the run, at most {@value #MAX_ID} characters, unique in the database
+     * @param parameter the parameter of the run, may be null
+     * @return whether the run was stored now
+     * @throws IllegalArgumentException if another run has the id, if the flow is not registered here, or if the
+     *     parameter cannot be stored; the message has the difference
+     */
+    public boolean submit(String flow, String runId, @Nullable Object parameter) {
+        Registration<?> registration = newestOf(flow);
+        byte[] encoded = encodedParameter(registration, runId, parameter);
+        boolean isNew = attempt(
+                "submit run \"" + runId + "\"",
+                () -> database.<Boolean>autoCommit(connection -> submit(connection, registration, runId, encoded)));
+        if (isNew && worker != null) {
+            worker.check();
+        }
+        return isNew;
+    }
+
+    /**
+     * Stores a run in a transaction of the caller: it exists if and only if that is committed.
+     *
+     * @param connection a connection to the same database, inside a transaction
+     * @param flow the name of the flow
+     * @param runId the id of the run
+     * @param parameter the parameter of the run, may be null
+     * @return whether the run was stored now
+     * @throws IllegalArgumentException as {@link #submit(String, String, Object)} does
+     * @throws SQLException if the database refuses the statement; the transaction has then failed
+     */
+    public boolean submit(Connection connection, String flow, String runId, @Nullable Object parameter)
+            throws SQLException {
+        Registration<?> registration = newestOf(flow);
+        return submit(connection, registration, runId, encodedParameter(registration, runId, parameter));
+    }
+
+    private static boolean submit(
+            Connection connection, Registration<?> registration, String runId, byte @Nullable [] parameter)
+            throws SQLException {
+        if (RunTable.submit(connection, runId, registration.flow(), registration.version(), parameter)) {
+            return true;
+        }
+        RunTable.Submitted before = RunTable.submitted(connection, runId);
+        if (before == null) {
+            throw new SQLException("run \"" + runId + "\" was removed meanwhile; submit it again", "40001");
+        }
+        String text = "run \"" + runId + "\" was submitted before with ";
+        if (!before.flow().equals(registration.flow())) {
+            throw new IllegalArgumentException(text + "flow \"" + before.flow() + "\", and this is flow \""
+                    + registration.flow() + "\"; give each run an id of its own");
+        }
+        if (!RunTable.isSame(before.parameter(), parameter)) {
+            throw new IllegalArgumentException(text + "another parameter: it had " + lengthOf(before.parameter())
+                    + ", this one has " + lengthOf(parameter) + differenceOf(before.parameter(), parameter)
+                    + "; give each run an id of its own");
+        }
+        return false;
+    }
+
+    private static String lengthOf(byte @Nullable [] bytes) {
+        return bytes == null ? "none" : bytes.length + " bytes";
+    }
+
+    private static String differenceOf(byte @Nullable [] one, byte @Nullable [] other) {
+        return one == null || other == null
+                ? ""
+                : " and differs from byte " + java.util.Arrays.mismatch(one, other) + " on";
+    }
+
+    private Registration<?> newestOf(String flow) {
+        Registration<?> registration = newest.get(Objects.requireNonNull(flow, "flow"));
+        if (registration == null) {
+            throw new IllegalArgumentException("flow \"" + flow + "\" is not registered here; the service has "
+                    + newest.keySet().stream().sorted().toList());
+        }
+        return registration;
+    }
+
+    private static byte @Nullable [] encodedParameter(
+            Registration<?> registration, String runId, @Nullable Object parameter) {
+        checkId(runId);
+        try {
+            return registration.values().encode("the parameter of run \"" + runId + "\"", parameter);
+        } catch (IOException cannot) {
+            throw new IllegalArgumentException(cannot.getMessage(), cannot);
+        }
+    }
+
+    private static void checkId(String runId) {
+        if (runId.isEmpty() || runId.length() > MAX_ID || runId.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException("the id of a run must have 1 to " + MAX_ID
+                    + " characters, none of them zero; it had " + runId.length());
+        }
+    }
+
+    // Looking.
+
+    /**
+     * Returns the state of a run.
+     *
+     * @param runId the id of the run
+     * @return the run; empty if there is none, or if it ended longer ago than the retention
+     */
+    public Optional<StoredRun> status(String runId) {
+        checkId(runId);
+        return Optional.ofNullable(attempt("read run \"" + runId + "\"", () -> runs.find(runId)));
+    }
+
+    /**
+     * Returns runs, the newest first.
+     *
+     * @param filter the selection
+     * @return at most as many runs as the filter permits
+     */
+    public List<StoredRun> list(RunFilter filter) {
+        return attempt("list runs", () -> runs.list(filter));
+    }
+
+    /**
+     * Returns the value of a run that has succeeded. The version of its flow must be registered here.
+     *
+     * @param runId the id of the run
+     * @return the value of the plan's output, null if it has none
+     * @throws NoSuchElementException if there is no such run
+     * @throws IllegalStateException if the run has not ended with a value; the message has its state
+     */
+    public @Nullable Object value(String runId) {
+        StoredRun run = existing(runId);
+        if (run.state() != RunState.SUCCESS && run.state() != RunState.DEGRADED) {
+            throw new IllegalStateException("run \"" + runId + "\" has no value, it is " + run.state()
+                    + (run.failure() == null ? "" : ": " + run.failure()));
+        }
+        Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
+        if (registration == null) {
+            throw new IllegalStateException("the value of run \"" + runId + "\" cannot be decoded: version "
+                    + run.version() + " of flow \"" + run.flow() + "\" is not registered here");
+        }
+        try {
+            return registration.values().decode(attempt("read run \"" + runId + "\"", () -> runs.value(runId)));
+        } catch (IOException cannot) {
+            throw new IllegalStateException("the value of run \"" + runId + "\" cannot be decoded", cannot);
+        }
+    }
+
+    private StoredRun existing(String runId) {
+        return status(runId)
+                .orElseThrow(() -> new NoSuchElementException(
+                        "there is no run \"" + runId + "\"; it may have been removed after its end"));
+    }
+
+    /**
+     * Waits for the end of a run, wherever it is executed. Continues to wait while the database is unavailable.
+     *
+     * @param runId the id of the run
+     * @return the run, which has ended
+     * @throws NoSuchElementException if there is no such run
+     * @throws InterruptedException if the caller was interrupted
+     */
+    public StoredRun await(String runId) throws InterruptedException {
+        try {
+            return await(runId, Duration.ofSeconds(Long.MAX_VALUE));
+        } catch (TimeoutException never) {
+            throw new IllegalStateException(never);
+        }
+    }
+
+    /**
+     * Waits for the end of a run, wherever it is executed.
+     *
+     * @param runId the id of the run
+     * @param timeout the longest time to wait
+     * @return the run, which has ended
+     * @throws NoSuchElementException if there is no such run
+     * @throws TimeoutException if it has not ended in time
+     * @throws InterruptedException if the caller was interrupted
+     */
+    public StoredRun await(String runId, Duration timeout) throws InterruptedException, TimeoutException {
+        long begun = System.nanoTime();
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout); // saturates
+        while (true) {
+            CountDownLatch ended = watch.whenEnded(runId);
+            StoredRun run = existing(runId);
+            if (run.state().isEnd()) {
+                return run;
+            }
+            if (isClosed) {
+                throw new IllegalStateException("the service is closed; run \"" + runId + "\" is " + run.state());
+            }
+            if (!ended.await(nanos - (System.nanoTime() - begun), TimeUnit.NANOSECONDS)) {
+                throw new TimeoutException(
+                        "run \"" + runId + "\" has not ended within " + timeout + ", it is " + run.state());
+            }
+        }
+    }
+
+    // Changing.
+
+    /**
+     * Requests that a run is cancelled. A run that no worker has begun ends at once; otherwise its nodes are cancelled
+     * and compensated by the worker that executes it, or by the next one.
+     *
+     * @param runId the id of the run
+     * @param reason the reason, for messages
+     * @return false if the run has ended or does not exist
+     */
+    public boolean cancel(String runId, String reason) {
+        checkId(runId);
+        Objects.requireNonNull(reason, "reason");
+        boolean isRequested = attempt("cancel run \"" + runId + "\"", () -> runs.cancel(runId, reason));
+        watch.ended(runId);
+        return isRequested;
+    }
+
+    /**
+     * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. A run
+     * without success also runs its nodes without success again, so no node need be named.
+     *
+     * @param runId the id of the run
+     * @param nodes the ids of the nodes
+     * @return false if the run has not ended
+     * @throws NoSuchElementException if there is no such run
+     * @throws IllegalArgumentException if the version of the run is registered here and has no such node
+     */
+    public boolean rerun(String runId, String... nodes) {
+        StoredRun run = existing(runId);
+        Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
+        for (String node : nodes) {
+            if (registration != null && !registration.nodes().contains(node)) {
+                throw new IllegalArgumentException("flow \"" + run.flow() + "\" has no node \"" + node + "\"");
+            }
+        }
+        boolean isRequested =
+                attempt("run \"" + runId + "\" again", () -> runs.rerun(run, List.of(nodes)));
+        if (isRequested && worker != null) {
+            worker.check();
+        }
+        return isRequested;
+    }
+
+    /**
+     * Sends a signal to a node of a run, once: later signals to the same node are ignored. The version of the run must
+     * be registered here, since its codec encodes the value.
+     *
+     * @param runId the id of the run
+     * @param node the id of the node that waits for the signal
+     * @param value the value, may be null
+     * @return whether the signal was stored; false if there was one before, or if the run has ended
+     * @throws NoSuchElementException if there is no such run
+     * @throws IllegalArgumentException if the value cannot be stored
+     */
+    public boolean signal(String runId, String node, @Nullable Object value) {
+        StoredRun run = existing(runId);
+        Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
+        if (registration == null) {
+            throw new IllegalArgumentException("version " + run.version() + " of flow \"" + run.flow()
+                    + "\" is not registered here, so the signal cannot be encoded");
+        }
+        byte[] encoded;
+        try {
+            encoded = registration.values().encode("the signal for node \"" + node + "\"", value);
+        } catch (IOException cannot) {
+            throw new IllegalArgumentException(cannot.getMessage(), cannot);
+        }
+        return attempt("signal run \"" + runId + "\"", () -> runs.signal(runId, node, encoded));
+    }
+
+    /**
+     * Starts no more runs, waits until those that are executed here have ended, at most for the close timeout, and then
+     * gives up those that are left, which other services continue at once. Submitted runs stay in the database.
+     */
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        if (worker != null) {
+            worker.close();
+            writer.close();
+        }
+        watch.close();
+    }
+
+    private interface Action<T extends @Nullable Object> {
+        T run() throws SQLException;
+    }
+
+    private static <T extends @Nullable Object> T attempt(String what, Action<T> action) {
+        try {
+            return action.run();
+        } catch (SQLException failure) {
+            throw new DatabaseException(what, failure);
+        }
+    }
+
+    /** Builds a service. For one thread. */
+    public static final class Builder {
+        private final DataSource source;
+        private final Map<String, Registration<?>> registrations = new LinkedHashMap<>();
+        private final Map<String, Registration<?>> newest = new LinkedHashMap<>();
+        private boolean appliesSchema;
+        private String name = ProcessHandle.current().pid() + "-" + UUID.randomUUID().toString().substring(0, 8);
+        private int maxRuns = 16;
+        private Duration heartbeat = Duration.ofSeconds(1);
+        private int missedHeartbeats = 10;
+        private Duration pollInterval = Duration.ofMillis(500);
+        private Duration retention = Duration.ofDays(7);
+        private Duration closeTimeout = Duration.ofSeconds(30);
+
+        private Builder(DataSource source) {
+            this.source = Objects.requireNonNull(source, "source");
+        }
+
+        /**
+         * Registers a version of a flow with the default options of runs.
+         *
+         * @param <P> the type of the parameter
+         * @param plan the plan; its name is the name of the flow
+         * @param version the version, up to 50 letters, digits, dots, dashes and underscores; a plan whose nodes or
+         *     dependencies have changed needs a new one
+         * @param codec the codec of the parameter, of all values and of signals
+         * @return this builder
+         */
+        public <P> Builder register(FlowPlan<P, ?> plan, String version, FlowCodec codec) {
+            return register(plan, version, codec, RunOptions.defaults());
+        }
+
+        /**
+         * Registers a version of a flow. Several versions of a flow may be registered; new runs have the last one.
+         *
+         * @param <P> the type of the parameter
+         * @param plan the plan
+         * @param version the version
+         * @param codec the codec of the parameter, of all values and of signals
+         * @param options the options of each run, without a journal; a timeout counts from the first start of the run
+         * @return this builder
+         * @throws IllegalArgumentException if the version is not well-formed, or registered already
+         */
+        public <P> Builder register(FlowPlan<P, ?> plan, String version, FlowCodec codec, RunOptions options) {
+            Objects.requireNonNull(options, "options");
+            if (!VERSION.matcher(version).matches()) {
+                throw new IllegalArgumentException(
+                        "a version must match " + VERSION + ", was \"" + version + "\" of flow \"" + plan.name() + "\"");
+            }
+            Registration<P> added =
+                    Registration.of(plan, version, new Values(Objects.requireNonNull(codec, "codec")), options);
+            if (registrations.putIfAbsent(added.taskName(), added) != null) {
+                throw new IllegalArgumentException(
+                        "version " + version + " of flow \"" + plan.name() + "\" is registered already");
+            }
+            newest.put(plan.name(), added);
+            return this;
+        }
+
+        /**
+         * Lets the service create its tables, or update them, when it starts. The alternative is to apply the files in
+         * {@code META-INF/raddle/jdbc} of the jar by the migrations of the application.
+         *
+         * @return this builder
+         */
+        public Builder applySchema() {
+            appliesSchema = true;
+            return this;
+        }
+
+        /**
+         * Sets the name of this worker, which must be unique; the default is made of the process id and a random part.
+         *
+         * @param workerName the name, at most 50 characters
+         * @return this builder
+         */
+        public Builder name(String workerName) {
+            if (workerName.isEmpty() || workerName.length() > 50) {
+                throw new IllegalArgumentException("a name must have 1 to 50 characters, was \"" + workerName + "\"");
+            }
+            name = workerName;
+            return this;
+        }
+
+        /**
+         * Sets the number of runs that this service executes at the same time; the default is 16.
+         *
+         * @param runs the number, at least 1
+         * @return this builder
+         */
+        public Builder maxRuns(int runs) {
+            if (runs < 1) {
+                throw new IllegalArgumentException("maxRuns must be at least 1, was " + runs);
+            }
+            maxRuns = runs;
+            return this;
+        }
+
+        /**
+         * Sets the heartbeats of runs; the default is one each second, and ten that may be missing. The runs of a
+         * process that has ended, or has stopped for longer than the product, are taken over by others, at the latest
+         * two heartbeats and a poll interval later. An outage of the database that is longer makes runs begin anew from
+         * their records.
+         *
+         * @param interval the time between two heartbeats, at least 100 ms
+         * @param missed the number of heartbeats that may be missing, at least 4
+         * @return this builder
+         */
+        public Builder heartbeat(Duration interval, int missed) {
+            if (interval.compareTo(Duration.ofMillis(100)) < 0 || missed < 4) {
+                throw new IllegalArgumentException("a heartbeat needs at least 100 ms and 4 that may be missing, was "
+                        + interval.toMillis() + " ms and " + missed);
+            }
+            heartbeat = interval;
+            missedHeartbeats = missed;
+            return this;
+        }
+
+        /**
+         * Sets how often the service looks for runs of others, for requests to cancel and for ends that are awaited; the
+         * default is 500 ms. Runs that are submitted here begin at once.
+         *
+         * @param interval the time between two looks, at least 10 ms
+         * @return this builder
+         */
+        public Builder pollInterval(Duration interval) {
+            if (interval.compareTo(Duration.ofMillis(10)) < 0) {
+                throw new IllegalArgumentException(
+                        "pollInterval must be at least 10 ms, was " + interval.toMillis() + " ms");
+            }
+            pollInterval = interval;
+            return this;
+        }
+
+        /**
+         * Sets the time for which runs that have ended are kept; the default is seven days.
+         *
+         * @param age the time after the end, not negative
+         * @return this builder
+         */
+        public Builder retention(Duration age) {
+            if (age.isNegative()) {
+                throw new IllegalArgumentException("retention must not be negative, was " + age);
+            }
+            retention = age;
+            return this;
+        }
+
+        /**
+         * Sets the time that {@link FlowService#close()} waits for runs; the default is 30 s.
+         *
+         * @param timeout the longest time to wait, not negative
+         * @return this builder
+         */
+        public Builder closeTimeout(Duration timeout) {
+            if (timeout.isNegative()) {
+                throw new IllegalArgumentException("closeTimeout must not be negative, was " + timeout);
+            }
+            closeTimeout = timeout;
+            return this;
+        }
+
+        private ServiceSettings settings() {
+            return new ServiceSettings(
+                    name, maxRuns, heartbeat, missedHeartbeats, pollInterval, retention, closeTimeout);
+        }
+
+        /**
+         * Starts the service.
+         *
+         * @return a new service, which the caller closes
+         * @throws IllegalStateException if the database does not have the tables
+         */
+        public FlowService start() {
+            return attempt("start the service", () -> new FlowService(this));
+        }
+    }
+}

@@ -1,0 +1,275 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.Entry;
+import dev.raddle.flow.FencedException;
+import dev.raddle.flow.FlowJournal;
+import dev.raddle.flow.NodeState;
+import dev.raddle.flow.Recovered;
+import dev.raddle.flow.ValueSource;
+import java.io.IOException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** The journal of one claim of a run. */
+final class JdbcJournal implements FlowJournal {
+
+    /*
+     * Overview.
+     *
+     * Entries are numbered in the order of the calls and written by the JournalWriter, or, if the action of the node has
+     * asked for the connection, by the NodeTransaction. The end of the run is not written here: it is part of the one
+     * statement that also sets the state and the value of the run (RunTable.end), since a run whose end was recorded
+     * would begin another try if its process ended before the state was set.
+     *
+     * `lost` is set once, when a write finds another epoch or the worker gives the run up. Nothing is written after
+     * that, whether or not the epoch is still the same.
+     */
+
+    /** The journal of the run whose action, callback or compensation the thread executes. */
+    static final ScopedValue<JdbcJournal> CURRENT = ScopedValue.newInstance();
+
+    private static final String READ = "SELECT epoch, number, " + EntryRow.COLUMNS
+            + " FROM raddle_entry WHERE run_id = ? ORDER BY epoch, number";
+
+    private final Database database;
+    private final JournalWriter writer;
+    private final EntryRow.Maker maker;
+    private final Set<String> nodes; // of the plan, without those of nested plans
+    private final AtomicInteger nextNumber = new AtomicInteger();
+    private final Map<String, NodeTransaction> transactions = new ConcurrentHashMap<>(); // by node
+    private volatile @Nullable EntryRow work; // to be written with the first entry
+    private volatile @Nullable String lost; // the reason
+    private volatile boolean mustContinue; // whether the run was lost without another claim
+    private volatile int endNumber = -1;
+
+    JdbcJournal(Database database, JournalWriter writer, EntryRow.Maker maker, Set<String> nodes) {
+        this.database = database;
+        this.writer = writer;
+        this.maker = maker;
+        this.nodes = Set.copyOf(nodes);
+    }
+
+    String runId() {
+        return maker.runId();
+    }
+
+    long epoch() {
+        return maker.epoch();
+    }
+
+    // Reading.
+
+    @Override
+    public Recovered open(Work work) throws SQLException, IOException {
+        ensureHeld();
+        List<EntryRow> rows = database.statement(READ, statement -> {
+            statement.setString(1, runId());
+            List<EntryRow> found = new ArrayList<>();
+            try (ResultSet result = statement.executeQuery()) {
+                while (result.next()) {
+                    found.add(read(result));
+                }
+            }
+            return found;
+        });
+        List<Entry> entries = new ArrayList<>(rows.size());
+        EntryRow bound = null;
+        for (EntryRow row : rows) {
+            if (row.kind() == EntryRow.Kind.WORK) {
+                bound = row;
+            } else {
+                entries.add(row.entry(maker.values()));
+            }
+        }
+        if (bound != null && bound.node() != null) {
+            work.requireSame(
+                    new Work(runId(), work.flow(), bound.node(), work.parameter()), "run \"" + runId() + "\"");
+        } else {
+            this.work = maker.work(nextNumber.getAndIncrement(), work.plan());
+        }
+        return Recovered.of(entries);
+    }
+
+    private EntryRow read(ResultSet row) throws SQLException {
+        try {
+            return EntryRow.read(runId(), row);
+        } catch (IOException unknown) {
+            throw new SQLException(unknown.getMessage(), unknown);
+        }
+    }
+
+    // Writing.
+
+    @Override
+    public void record(Entry entry) throws SQLException, IOException {
+        ensureHeld();
+        if (entry instanceof Entry.RunEnded) {
+            endNumber = nextNumber.getAndIncrement();
+            return;
+        }
+        if (entry instanceof Entry.NodeEnded end) {
+            NodeTransaction open = transactions.remove(end.id());
+            if (open != null) {
+                endTransaction(open, end);
+                return;
+            }
+        } else if (entry instanceof Entry.AttemptFailed failed) {
+            rollBackFailed(failed.id());
+        }
+        write(maker.row(nextNumber.getAndIncrement(), entry));
+    }
+
+    private void endTransaction(NodeTransaction open, Entry.NodeEnded end) throws SQLException, IOException {
+        boolean isOfAction = end.state() == NodeState.SUCCESS && end.via() == ValueSource.ACTION;
+        if (!isOfAction) {
+            rollBack(open);
+            write(maker.row(nextNumber.getAndIncrement(), end));
+            return;
+        }
+        EntryRow row;
+        try {
+            row = maker.row(nextNumber.getAndIncrement(), end);
+            flushWork();
+        } catch (IOException | SQLException | RuntimeException failure) {
+            open.rollBack();
+            throw failure;
+        }
+        try {
+            open.commit(row);
+        } catch (FencedException fenced) {
+            giveUp(String.valueOf(fenced.getMessage()), fenced.getCause() != null);
+            throw fenced;
+        }
+    }
+
+    private void rollBackFailed(String node) {
+        NodeTransaction open = transactions.remove(node);
+        if (open != null) {
+            rollBack(open);
+        }
+    }
+
+    /**
+     * Ends the transaction of an action that has failed. If it failed because the database went away, that is no failure
+     * of the node: the run is continued from its records.
+     */
+    private void rollBack(NodeTransaction open) {
+        boolean isBroken = open.isBroken();
+        open.rollBack();
+        if (isBroken) {
+            giveUp("the connection of a node broke", true);
+            ensureHeld();
+        }
+    }
+
+    /** Writes the binding to the plan, if no entry has brought it along. */
+    private void flushWork() throws SQLException {
+        EntryRow first = takeWork();
+        if (first != null) {
+            write(List.of(first));
+        }
+    }
+
+    private synchronized @Nullable EntryRow takeWork() {
+        EntryRow first = work;
+        work = null;
+        return first;
+    }
+
+    private void write(EntryRow row) throws SQLException {
+        EntryRow first = takeWork();
+        write(first == null ? List.of(row) : List.of(first, row));
+    }
+
+    private void write(List<EntryRow> rows) throws SQLException {
+        if (!writer.write(rows, () -> lost != null)) {
+            giveUp("it was claimed again after epoch " + epoch(), false);
+            ensureHeld();
+        }
+    }
+
+    @Override
+    public void attemptEnded(String id) {
+        NodeTransaction open = transactions.remove(id);
+        if (open != null) {
+            open.rollBack(); // its result was dropped
+        }
+    }
+
+    // Losing the run.
+
+    /**
+     * Makes this journal refuse everything from now on.
+     *
+     * @param again whether this worker still holds the claim, and has to return it
+     */
+    void giveUp(String reason, boolean again) {
+        if (lost == null) {
+            mustContinue = again;
+            lost = reason;
+        }
+    }
+
+    /** Returns whether the run was given up although no other worker has claimed it. */
+    boolean mustContinue() {
+        return mustContinue;
+    }
+
+    boolean isLost() {
+        return lost != null;
+    }
+
+    private void ensureHeld() {
+        String reason = lost;
+        if (reason != null) {
+            throw new FencedException("run \"" + runId() + "\" is lost: " + reason);
+        }
+    }
+
+    /** Returns whether the run has ended and its records are complete. */
+    boolean hasEnd() {
+        return endNumber >= 0;
+    }
+
+    /** Returns the number of the entry for the end of the run, if {@link #hasEnd}. */
+    int endNumber() {
+        return endNumber;
+    }
+
+    // The connection of a node.
+
+    /** Returns the connection of the transaction in which the end of a node will be recorded. */
+    java.sql.Connection connectionOf(String node) throws SQLException {
+        ensureHeld();
+        if (!nodes.contains(node)) {
+            throw new IllegalStateException("node \"" + node
+                    + "\" belongs to a nested plan, whose nodes are not recorded; use the connection in a node of the"
+                    + " outer plan");
+        }
+        NodeTransaction open = transactions.get(node);
+        if (open == null) {
+            open = NodeTransaction.begin(database, node);
+            transactions.put(node, open); // only the thread of the action does this
+        }
+        return open.connection();
+    }
+
+    /** Rolls back what actions have left behind. */
+    void close() {
+        for (String node : List.copyOf(transactions.keySet())) {
+            attemptEnded(node);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "journal of run \"" + runId() + "\", epoch " + epoch();
+    }
+}

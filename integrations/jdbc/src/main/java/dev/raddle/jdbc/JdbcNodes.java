@@ -1,0 +1,46 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.NodeContext;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * What the actions of nodes can use while a {@link FlowService} executes them.
+ *
+ * {@snippet :
+ * f.node("debit", c -> {
+ *     try (PreparedStatement debit = JdbcNodes.connection(c).prepareStatement(DEBIT)) {
+ *         debit.setLong(1, c.param().amount());
+ *         return debit.executeUpdate(); // committed together with the end of this node
+ *     }
+ * });
+ * }
+ */
+public final class JdbcNodes {
+
+    private JdbcNodes() {}
+
+    /**
+     * Returns the connection of the transaction in which the end of the node is recorded. What the action does with it
+     * happens exactly once: it is committed if and only if the node is recorded as ended with the value of the action.
+     * If the action throws, times out or is cancelled, or if the run has been taken over by another worker, it is rolled
+     * back.
+     *
+     * <p>The connection comes from the data source of the service. The action must neither commit nor roll back nor
+     * close it; savepoints are allowed. It may be used in the thread of the action only, and not after its end. The
+     * transaction begins at the first call in an attempt, and lasts until the end of the attempt, so an action should
+     * call this when it has done everything else. If the connection breaks, the node runs again.
+     *
+     * @param context the context of the node
+     * @return the same connection at every call in one attempt
+     * @throws SQLException if the data source has no connection
+     * @throws IllegalStateException if no {@link FlowService} runs the node, or if it is a node of a nested plan
+     */
+    public static Connection connection(NodeContext<?> context) throws SQLException {
+        if (!JdbcJournal.CURRENT.isBound()) {
+            throw new IllegalStateException("node \"" + context.id()
+                    + "\" is not run by a FlowService, which provides the connection; submit the flow to one");
+        }
+        return JdbcJournal.CURRENT.get().connectionOf(context.id());
+    }
+}

@@ -1,0 +1,300 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.RecordedFailure;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Writes the entries of all runs of this worker, many in one transaction. */
+final class JournalWriter implements AutoCloseable {
+
+    /*
+     * Overview.
+     *
+     * One thread takes what waits in the queue, writes it with one statement, which commits itself, and wakes those
+     * that wait. What arrives meanwhile waits for the next statement. So a run waits for two commits at most, the disk
+     * is forced once for many runs, and entries of one run that were recorded one after the other are never in one
+     * statement in the wrong order: the second is queued after the first is durable.
+     *
+     * The statement is the fence, too. It locks the rows of the runs, which waits for a claim that is under way, and
+     * inserts those entries whose epoch is still that of their run. A claim changes the epoch, which waits for the lock
+     * here, and reads the entries afterwards. So either the entry is written before the claim and the claimer finds it,
+     * or it is not written at all.
+     *
+     * If the database is away, the same statement is tried again until it is back. The connection may have broken after
+     * the commit: then the entries are there already. Their primary key, which is chosen here and not by the database,
+     * makes the second insert do nothing, and the statement still answers whether the epochs are the right ones.
+     */
+    private static final String COLUMNS =
+            "run_id, epoch, number, kind, node, state, via, count, at, value, failure_type, failure_message,"
+                    + " failure_trace, nodes";
+
+    static final String WRITE = "WITH input AS (SELECT * FROM unnest(?::text[], ?::bigint[], ?::int[], ?::text[],"
+            + " ?::text[], ?::text[], ?::text[], ?::int[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[],"
+            + " ?::text[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
+            + " held AS (SELECT id, epoch AS current FROM raddle_run WHERE id = ANY (?) ORDER BY id FOR SHARE),"
+            + " valid AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
+            + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
+            + " SELECT run_id, epoch, number, kind, node, state, via, count, at::timestamptz, value, failure_type,"
+            + " failure_message, failure_trace, nodes::text[] FROM valid ORDER BY position ON CONFLICT DO NOTHING)"
+            + " SELECT position FROM valid";
+
+    private static final int MAX_ROWS = 500;
+    private static final int MAX_BYTES = 4_000_000;
+    private static final long FIRST_PAUSE_MILLIS = 50;
+    private static final long LAST_PAUSE_MILLIS = 1_000;
+
+    /** Rows that are written together, or not at all. */
+    static final class Pending {
+        private final List<EntryRow> rows;
+        private final BooleanSupplier isLost;
+        private final CountDownLatch done = new CountDownLatch(1);
+        private boolean isWritten; // written before the latch is released
+        private @Nullable SQLException failure; // likewise
+
+        private Pending(List<EntryRow> rows, BooleanSupplier isLost) {
+            this.rows = rows;
+            this.isLost = isLost;
+        }
+
+        private void end(boolean written, @Nullable SQLException reason) {
+            isWritten = written;
+            failure = reason;
+            done.countDown();
+        }
+    }
+
+    private final Database database;
+    private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    JournalWriter(Database database, String name) {
+        this.database = database;
+        thread = Thread.ofPlatform().daemon().name("raddle-journal-" + name).unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /**
+     * Writes rows of one run, and waits until they are durable, also while the database is away. An interrupt does not
+     * end the wait; it is preserved.
+     *
+     * @param isLost whether the run need not be written any more, asked while the database is away
+     * @return false if the epoch of the run is another one, so that nothing was written
+     * @throws SQLException if the database refuses the rows
+     */
+    boolean write(List<EntryRow> rows, BooleanSupplier isLost) throws SQLException {
+        Pending pending = new Pending(List.copyOf(rows), isLost);
+        if (closed) {
+            return false;
+        }
+        queue.add(pending);
+        boolean interrupted = false;
+        while (true) {
+            try {
+                if (pending.done.await(1, TimeUnit.SECONDS) || (closed && !thread.isAlive())) {
+                    break;
+                }
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (pending.failure != null) {
+            throw pending.failure;
+        }
+        return pending.isWritten;
+    }
+
+    private void run() {
+        List<Pending> batch = new ArrayList<>();
+        while (!closed || !queue.isEmpty()) {
+            try {
+                Pending first = queue.poll(1, TimeUnit.SECONDS);
+                if (first != null) {
+                    fill(batch, first);
+                    writeUntilDone(batch);
+                    batch.clear();
+                }
+            } catch (InterruptedException closing) {
+                // the condition ends the loop
+            } catch (Throwable failure) {
+                for (Pending each : batch) {
+                    each.end(false, new SQLException("the writer of the journal has failed", failure));
+                }
+                batch.clear();
+            }
+        }
+    }
+
+    private void fill(List<Pending> batch, Pending first) {
+        int rows = 0;
+        int bytes = 0;
+        for (Pending next = first; next != null; next = rows < MAX_ROWS && bytes < MAX_BYTES ? queue.poll() : null) {
+            batch.add(next);
+            rows += next.rows.size();
+            bytes += next.rows.stream().mapToInt(EntryRow::size).sum();
+        }
+    }
+
+    private void writeUntilDone(List<Pending> batch) {
+        long pause = FIRST_PAUSE_MILLIS;
+        while (true) {
+            try {
+                write(batch);
+                return;
+            } catch (SQLException failure) {
+                if (!Database.isTemporary(failure)) {
+                    refuse(batch, failure);
+                    return;
+                }
+                dropLost(batch);
+                if (batch.isEmpty()) {
+                    return;
+                }
+                pause(pause);
+                pause = Math.min(2 * pause, LAST_PAUSE_MILLIS);
+            }
+        }
+    }
+
+    /** The database refuses something in the batch: writes each part alone, so that the others do not suffer. */
+    private void refuse(List<Pending> batch, SQLException failure) {
+        if (batch.size() == 1) {
+            batch.getFirst().end(false, failure);
+            return;
+        }
+        for (Pending each : batch) {
+            writeUntilDone(new ArrayList<>(List.of(each)));
+        }
+    }
+
+    private void dropLost(List<Pending> batch) {
+        batch.removeIf(each -> {
+            boolean isLost = closed || each.isLost.getAsBoolean();
+            if (isLost) {
+                each.end(false, null);
+            }
+            return isLost;
+        });
+    }
+
+    private static void pause(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException closing) {
+            // the caller looks whether this writer is closed
+        }
+    }
+
+    private void write(List<Pending> batch) throws SQLException {
+        List<EntryRow> rows = batch.stream().flatMap(each -> each.rows.stream()).toList();
+        boolean[] valid = database.statement(WRITE, statement -> {
+            bind(statement, rows);
+            boolean[] found = new boolean[rows.size()];
+            try (ResultSet result = statement.executeQuery()) {
+                while (result.next()) {
+                    found[result.getInt(1) - 1] = true;
+                }
+            }
+            return found;
+        });
+        int position = 0;
+        for (Pending each : batch) {
+            each.end(valid[position], null); // all rows of one part have the same run and epoch
+            position += each.rows.size();
+        }
+    }
+
+    private static void bind(PreparedStatement statement, List<EntryRow> rows) throws SQLException {
+        Connection connection = statement.getConnection();
+        int index = 1;
+        for (Function<EntryRow, @Nullable Object> column : TEXT_AND_NUMBERS) {
+            Object[] values = rows.stream().map(column).toArray();
+            statement.setArray(index, connection.createArrayOf(TYPES.get(index - 1), values));
+            index++;
+        }
+        String[] ids = rows.stream().map(EntryRow::runId).distinct().toArray(String[]::new);
+        statement.setArray(index, connection.createArrayOf("text", ids));
+    }
+
+    private static final List<String> TYPES = List.of(
+            "text", "bigint", "int", "text", "text", "text", "text", "int", "text", "bytea", "text", "text", "text",
+            "text");
+
+    private static final List<Function<EntryRow, @Nullable Object>> TEXT_AND_NUMBERS = List.of(
+            EntryRow::runId,
+            EntryRow::epoch,
+            EntryRow::number,
+            row -> row.kind().name(),
+            EntryRow::node,
+            EntryRow::state,
+            EntryRow::via,
+            EntryRow::count,
+            row -> text(row.at()),
+            EntryRow::value,
+            row -> failure(row, RecordedFailure::type),
+            row -> failure(row, RecordedFailure::message),
+            row -> failure(row, RecordedFailure::trace),
+            row -> row.nodes().isEmpty() ? null : literal(row.nodes()));
+
+    private static @Nullable String text(@Nullable Instant moment) {
+        return moment == null ? null : moment.toString();
+    }
+
+    private static @Nullable String failure(EntryRow row, Function<RecordedFailure, @Nullable String> part) {
+        return row.failure() == null ? null : storable(part.apply(row.failure()));
+    }
+
+    /** Replaces what PostgreSQL cannot store in a text: the character zero, and halves of surrogate pairs. */
+    static @Nullable String storable(@Nullable String text) {
+        return text == null
+                ? null
+                : new String(text.replace('\0', '?').getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+    }
+
+    /** Returns the text of an array, since an array of arrays would be taken apart. */
+    private static String literal(List<String> texts) {
+        StringBuilder literal = new StringBuilder("{");
+        for (String text : texts) {
+            literal.append(literal.length() == 1 ? "\"" : ",\"");
+            literal.append(text.replace("\\", "\\\\").replace("\"", "\\\"")).append('"');
+        }
+        return literal.append('}').toString();
+    }
+
+    /** Ends the thread when it has written what waits, or at once while the database is away. */
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package dev.raddle.jdbc;
+
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** Removes runs that have ended long ago, some at a time, so that no transaction is long. */
+final class Retention {
+
+    static final int PORTION = 500;
+
+    private static final String REMOVE = "WITH old AS MATERIALIZED (SELECT id FROM raddle_run"
+            + " WHERE ended_at < now() - ? * interval '1 second' ORDER BY ended_at LIMIT " + PORTION
+            + " FOR UPDATE SKIP LOCKED),"
+            + " entries AS (DELETE FROM raddle_entry USING old WHERE run_id = old.id),"
+            + " signals AS (DELETE FROM raddle_signal USING old WHERE run_id = old.id)"
+            + " DELETE FROM raddle_run USING old WHERE raddle_run.id = old.id";
+
+    private static final String REMOVE_WORKERS = "DELETE FROM raddle_worker WHERE seen_at < now() - interval '1 day'";
+
+    private final Database database;
+    private final Duration age;
+
+    Retention(Database database, Duration age) {
+        this.database = database;
+        this.age = age;
+    }
+
+    /** Removes all runs that are old enough. Returns their number. */
+    int remove() throws SQLException {
+        int removed = 0;
+        int portion;
+        do {
+            portion = removePortion();
+            removed += portion;
+        } while (portion == PORTION && !Thread.currentThread().isInterrupted());
+        database.statement(REMOVE_WORKERS, statement -> statement.executeUpdate());
+        return removed;
+    }
+
+    int removePortion() throws SQLException {
+        return database.statement(REMOVE, statement -> {
+            statement.setDouble(1, age.toMillis() / 1e3);
+            return statement.executeUpdate();
+        });
+    }
+}

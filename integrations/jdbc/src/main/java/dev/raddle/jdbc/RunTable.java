@@ -1,0 +1,417 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.RecordedFailure;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The statements about whole runs. */
+final class RunTable {
+
+    /**
+     * A claimed run.
+     *
+     * @param epoch the epoch of the claim
+     * @param parameter the encoded parameter
+     * @param again the nodes to run again
+     * @param cancelReason the reason of a request to cancel, or null
+     */
+    record Claim(
+            String id,
+            long epoch,
+            byte @Nullable [] parameter,
+            List<String> again,
+            @Nullable String cancelReason) {}
+
+    /**
+     * What a worker has to know of a run that it executes.
+     *
+     * @param epoch the epoch of the latest claim
+     * @param cancelReason the reason of a request to cancel, or null
+     */
+    record Watched(long epoch, @Nullable String cancelReason) {}
+
+    /**
+     * A run that was submitted before.
+     *
+     * @param parameter its encoded parameter
+     */
+    record Submitted(String flow, String version, byte @Nullable [] parameter) {}
+
+    /** Runs whose version is of no live worker are listed as such; a worker is live for this long. */
+    private static final Duration LIVE = Duration.ofSeconds(30);
+
+    private static final String SUBMIT = "WITH run AS (INSERT INTO raddle_run (id, flow, version, parameter)"
+            + " VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id)"
+            + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+            + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run";
+
+    private static final String SUBMITTED = "SELECT flow, version, parameter FROM raddle_run WHERE id = ?";
+
+    /*
+     * Nodes run again only in the first try after the request. Whether that try has begun is known from its entry, which
+     * has a greater epoch than the request.
+     */
+    private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
+            + " begun_at = coalesce(begun_at, now()), problem = NULL WHERE id = ? AND ended_at IS NULL"
+            + " RETURNING epoch, parameter, cancel_reason, CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
+            + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END";
+
+    private static final String END = "WITH run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
+            + " failure_message = ?, failure_trace = ?, cancel_reason = NULL, ended_at = now()"
+            + " WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING id, epoch)"
+            + " INSERT INTO raddle_entry (run_id, epoch, number, kind, state)"
+            + " SELECT id, epoch, ?, 'ENDED', ? FROM run";
+
+    private static final String HAS_ENDED =
+            "SELECT 1 FROM raddle_run WHERE id = ? AND epoch = ? AND ended_at IS NOT NULL";
+
+    private static final String RELEASE = "UPDATE raddle_run SET status = 'WAITING', problem = ? WHERE id = ?"
+            + " AND epoch = ? AND ended_at IS NULL";
+
+    /* A run that no worker has claimed yet needs none to end. */
+    private static final String CANCEL = "UPDATE raddle_run SET cancel_reason = coalesce(cancel_reason, ?),"
+            + " status = CASE WHEN epoch = 0 THEN 'CANCELLED' ELSE status END,"
+            + " ended_at = CASE WHEN epoch = 0 THEN now() END"
+            + " WHERE id = ? AND ended_at IS NULL";
+
+    private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value) SELECT id, ?, ?"
+            + " FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR SHARE ON CONFLICT DO NOTHING";
+
+    private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
+            + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL, failure_message = NULL,"
+            + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id)"
+            + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+            + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
+            + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
+            + " picked = false, picked_by = NULL, last_heartbeat = NULL, version = raddle_task.version + 1";
+
+    private static final String WATCH = "SELECT id, epoch, cancel_reason FROM raddle_run WHERE id = ANY (?)";
+
+    private static final String ENDED = "SELECT id FROM raddle_run WHERE id = ANY (?) AND ended_at IS NOT NULL";
+
+    private static final String SIGNALS = "SELECT node, value FROM raddle_signal WHERE run_id = ?";
+
+    private static final String SEEN = "INSERT INTO raddle_worker (name, flow, version) VALUES (?, ?, ?)"
+            + " ON CONFLICT (flow, version, name) DO UPDATE SET seen_at = now()";
+
+    private static final String GONE = "DELETE FROM raddle_worker WHERE name = ?";
+
+    private static final String LIVE_VERSION = "EXISTS (SELECT 1 FROM raddle_worker w WHERE w.flow = r.flow"
+            + " AND w.version = r.version AND w.seen_at > now() - interval '" + LIVE.toSeconds() + " seconds')";
+
+    private static final String SELECT = "SELECT id, flow, version, CASE WHEN ended_at IS NULL AND NOT " + LIVE_VERSION
+            + " THEN 'WITHOUT_VERSION' ELSE status END AS state, epoch, worker, created_at, begun_at, ended_at,"
+            + " failure_type, failure_message, failure_trace, problem FROM raddle_run r";
+
+    private final Database database;
+
+    RunTable(Database database) {
+        this.database = database;
+    }
+
+    static String taskName(String flow, String version) {
+        return flow + "/" + version;
+    }
+
+    // Submitting.
+
+    /** Inserts a run and its task. Returns false if there is a run with the id. */
+    static boolean submit(Connection connection, String id, String flow, String version, byte @Nullable [] parameter)
+            throws SQLException {
+        return Database.statement(connection, SUBMIT, statement -> {
+            statement.setString(1, id);
+            statement.setString(2, flow);
+            statement.setString(3, version);
+            statement.setBytes(4, parameter);
+            statement.setString(5, taskName(flow, version));
+            return statement.executeUpdate() == 1;
+        });
+    }
+
+    /** Returns what was submitted with an id, or null. */
+    static @Nullable Submitted submitted(Connection connection, String id) throws SQLException {
+        return Database.<@Nullable Submitted>statement(connection, SUBMITTED, statement -> {
+            statement.setString(1, id);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next()
+                        ? new Submitted(row.getString(1), row.getString(2), row.getBytes(3))
+                        : null;
+            }
+        });
+    }
+
+    // The claims of workers.
+
+    /** Claims a run for a worker. Returns null if it has ended or there is none. */
+    @Nullable
+    Claim claim(String id, String worker) throws SQLException {
+        return database.<@Nullable Claim>statement(CLAIM, statement -> {
+            statement.setString(1, worker);
+            statement.setString(2, id);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next()
+                        ? new Claim(
+                                id,
+                                row.getLong(1),
+                                row.getBytes(2),
+                                EntryRow.nodes(row.getArray(4)),
+                                row.getString(3))
+                        : null;
+            }
+        });
+    }
+
+    /**
+     * Ends a claimed run.
+     *
+     * @return false if it was claimed again
+     */
+    boolean end(
+            String id,
+            long epoch,
+            int number,
+            String status,
+            byte @Nullable [] value,
+            @Nullable RecordedFailure failure)
+            throws SQLException {
+        int ended = database.statement(END, statement -> {
+            statement.setString(1, status);
+            statement.setBytes(2, value);
+            setFailure(statement, 3, failure);
+            statement.setString(6, id);
+            statement.setLong(7, epoch);
+            statement.setInt(8, number);
+            statement.setString(9, status);
+            return statement.executeUpdate();
+        });
+        return ended == 1 || hasEnded(id, epoch); // an earlier attempt may have done it before its connection broke
+    }
+
+    private static void setFailure(PreparedStatement statement, int index, @Nullable RecordedFailure failure)
+            throws SQLException {
+        statement.setString(index, failure == null ? null : failure.type());
+        statement.setString(index + 1, failure == null ? null : JournalWriter.storable(failure.message()));
+        statement.setString(index + 2, failure == null ? null : JournalWriter.storable(failure.trace()));
+    }
+
+    private boolean hasEnded(String id, long epoch) throws SQLException {
+        return database.statement(HAS_ENDED, statement -> {
+            statement.setString(1, id);
+            statement.setLong(2, epoch);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        });
+    }
+
+    /** Lets a claimed run wait, because it cannot continue here. */
+    void release(String id, long epoch, @Nullable String problem) throws SQLException {
+        database.statement(RELEASE, statement -> {
+            statement.setString(1, JournalWriter.storable(problem));
+            statement.setString(2, id);
+            statement.setLong(3, epoch);
+            return statement.executeUpdate();
+        });
+    }
+
+    // Requests of users.
+
+    boolean cancel(String id, String reason) throws SQLException {
+        return database.statement(CANCEL, statement -> {
+            statement.setString(1, JournalWriter.storable(reason));
+            statement.setString(2, id);
+            return statement.executeUpdate() == 1;
+        });
+    }
+
+    boolean signal(String id, String node, byte @Nullable [] value) throws SQLException {
+        return database.statement(SIGNAL, statement -> {
+            statement.setString(1, node);
+            statement.setBytes(2, value);
+            statement.setString(3, id);
+            return statement.executeUpdate() == 1;
+        });
+    }
+
+    boolean rerun(StoredRun run, Collection<String> nodes) throws SQLException {
+        return database.statement(RERUN, statement -> {
+            statement.setArray(1, statement.getConnection().createArrayOf("text", nodes.toArray()));
+            statement.setString(2, run.id());
+            statement.setString(3, taskName(run.flow(), run.version()));
+            return statement.executeUpdate() == 1;
+        });
+    }
+
+    // Watching.
+
+    /** Returns the runs among some that exist. */
+    Map<String, Watched> watch(Collection<String> ids) throws SQLException {
+        return database.statement(WATCH, statement -> {
+            statement.setArray(1, statement.getConnection().createArrayOf("text", ids.toArray()));
+            Map<String, Watched> found = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.put(row.getString(1), new Watched(row.getLong(2), row.getString(3)));
+                }
+            }
+            return found;
+        });
+    }
+
+    /** Returns the runs among some that have ended. */
+    List<String> ended(Collection<String> ids) throws SQLException {
+        return database.statement(ENDED, statement -> {
+            statement.setArray(1, statement.getConnection().createArrayOf("text", ids.toArray()));
+            List<String> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(row.getString(1));
+                }
+            }
+            return found;
+        });
+    }
+
+    /** Returns the encoded signals that were sent to a run, by their nodes. */
+    Map<String, byte @Nullable []> signals(String id) throws SQLException {
+        return database.statement(SIGNALS, statement -> {
+            statement.setString(1, id);
+            Map<String, byte @Nullable []> found = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.put(row.getString(1), row.getBytes(2));
+                }
+            }
+            return found;
+        });
+    }
+
+    void seen(String worker, Collection<Registration<?>> registrations) throws SQLException {
+        database.statement(SEEN, statement -> {
+            for (Registration<?> each : registrations) {
+                statement.setString(1, worker);
+                statement.setString(2, each.flow());
+                statement.setString(3, each.version());
+                statement.addBatch();
+            }
+            return statement.executeBatch();
+        });
+    }
+
+    void gone(String worker) throws SQLException {
+        database.statement(GONE, statement -> {
+            statement.setString(1, worker);
+            return statement.executeUpdate();
+        });
+    }
+
+    // Reading.
+
+    @Nullable
+    StoredRun find(String id) throws SQLException {
+        return database.<@Nullable StoredRun>statement(SELECT + " WHERE id = ?", statement -> {
+            statement.setString(1, id);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? read(row) : null;
+            }
+        });
+    }
+
+    byte @Nullable [] value(String id) throws SQLException {
+        return database.<byte @Nullable []>statement("SELECT value FROM raddle_run WHERE id = ?", statement -> {
+            statement.setString(1, id);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? row.getBytes(1) : null;
+            }
+        });
+    }
+
+    List<StoredRun> list(RunFilter filter) throws SQLException {
+        List<Object> parameters = new ArrayList<>();
+        StringBuilder sql = new StringBuilder(SELECT + " WHERE true");
+        if (filter.flow() != null) {
+            sql.append(" AND flow = ?");
+            parameters.add(filter.flow());
+        }
+        if (filter.version() != null) {
+            sql.append(" AND version = ?");
+            parameters.add(filter.version());
+        }
+        if (filter.after() != null) {
+            sql.append(" AND (created_at, id) < (SELECT created_at, id FROM raddle_run WHERE id = ?)");
+            parameters.add(filter.after());
+        }
+        appendStates(sql, filter.states(), parameters);
+        sql.append(" ORDER BY created_at DESC, id DESC LIMIT ?");
+        parameters.add(filter.limit());
+        return database.statement(sql.toString(), statement -> {
+            for (int i = 0; i < parameters.size(); i++) {
+                Object value = parameters.get(i);
+                if (value instanceof String[] texts) {
+                    statement.setArray(i + 1, statement.getConnection().createArrayOf("text", texts));
+                } else {
+                    statement.setObject(i + 1, value);
+                }
+            }
+            return readAll(statement);
+        });
+    }
+
+    private static void appendStates(StringBuilder sql, Set<RunState> states, List<Object> parameters) {
+        if (states.size() == RunState.values().length) {
+            return;
+        }
+        String[] names = states.stream().map(Enum::name).toArray(String[]::new);
+        boolean isStranded = states.contains(RunState.WITHOUT_VERSION);
+        Set<RunState> open = EnumSet.of(RunState.WAITING, RunState.RUNNING, RunState.WITHOUT_VERSION);
+        if (open.containsAll(states)) {
+            sql.append(" AND ended_at IS NULL"); // so that the small index of open runs can be used
+        }
+        sql.append(" AND ((status = ANY (?) AND (ended_at IS NOT NULL OR ").append(LIVE_VERSION).append("))");
+        sql.append(isStranded ? " OR (ended_at IS NULL AND NOT " + LIVE_VERSION + "))" : ")");
+        parameters.add(names);
+    }
+
+    private static List<StoredRun> readAll(PreparedStatement statement) throws SQLException {
+        List<StoredRun> runs = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                runs.add(read(row));
+            }
+        }
+        return runs;
+    }
+
+    private static StoredRun read(ResultSet row) throws SQLException {
+        return new StoredRun(
+                row.getString("id"),
+                row.getString("flow"),
+                row.getString("version"),
+                RunState.valueOf(row.getString("state")),
+                row.getLong("epoch"),
+                row.getString("worker"),
+                Objects.requireNonNull(EntryRow.instant(row, "created_at")),
+                EntryRow.instant(row, "begun_at"),
+                EntryRow.instant(row, "ended_at"),
+                EntryRow.failure(row),
+                row.getString("problem"));
+    }
+
+    /** Returns whether two encoded values are equal. */
+    static boolean isSame(byte @Nullable [] one, byte @Nullable [] other) {
+        return Arrays.equals(one, other);
+    }
+}

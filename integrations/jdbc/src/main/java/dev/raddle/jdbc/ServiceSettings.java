@@ -1,0 +1,23 @@
+package dev.raddle.jdbc;
+
+import java.time.Duration;
+
+/**
+ * The settings of a service.
+ *
+ * @param name the name of the worker
+ * @param maxRuns the number of runs that it executes at the same time
+ * @param heartbeat the time between two heartbeats of a run
+ * @param missedHeartbeats the number of missing heartbeats after which a run is taken over
+ * @param pollInterval the time between two looks for runs that are due
+ * @param retention the time for which ended runs are kept
+ * @param closeTimeout the time that runs have to end when the service is closed
+ */
+record ServiceSettings(
+        String name,
+        int maxRuns,
+        Duration heartbeat,
+        int missedHeartbeats,
+        Duration pollInterval,
+        Duration retention,
+        Duration closeTimeout) {}

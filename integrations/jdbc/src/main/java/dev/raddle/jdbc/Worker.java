@@ -1,0 +1,254 @@
+package dev.raddle.jdbc;
+
+import com.github.kagkarlsson.scheduler.Scheduler;
+import com.github.kagkarlsson.scheduler.SchedulerName;
+import com.github.kagkarlsson.scheduler.exceptions.ExecutionException;
+import com.github.kagkarlsson.scheduler.serializer.Serializer;
+import com.github.kagkarlsson.scheduler.task.CompletionHandler;
+import com.github.kagkarlsson.scheduler.task.ExecutionContext;
+import com.github.kagkarlsson.scheduler.task.ExecutionOperations;
+import com.github.kagkarlsson.scheduler.task.Task;
+import com.github.kagkarlsson.scheduler.task.TaskInstance;
+import com.github.kagkarlsson.scheduler.task.helper.RecurringTask;
+import com.github.kagkarlsson.scheduler.task.helper.Tasks;
+import com.github.kagkarlsson.scheduler.task.schedule.FixedDelay;
+import dev.raddle.jdbc.ClaimedRun.End;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Executes runs that db-scheduler gives to this process. */
+final class Worker {
+
+    /*
+     * Overview.
+     *
+     * Each run that has not ended has a row in the table of db-scheduler, whose task is the version of its flow.
+     * db-scheduler picks rows that are due, calls `execute` for each in a virtual thread, keeps a heartbeat for each
+     * until that returns, and finds rows of other processes whose heartbeat has stopped. Those become due again.
+     *
+     * The row in the table of runs decides, not that of db-scheduler: `execute` first claims the run there, which
+     * increments its epoch and fences all earlier claims. So it does no harm if db-scheduler gives a run to two workers,
+     * as it does after a worker was stopped for longer than its heartbeats may be missing, or if it gives out a run that
+     * has ended, as it does when a process ends between the end of a run and the removal of its row.
+     */
+    private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+    private static final String TABLE = "raddle_task";
+    private static final String RETENTION = "raddle-retention";
+    private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(1);
+    private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
+    private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+    private static final Duration NEVER = Duration.ofDays(36_500);
+
+    /** Stores no data: whatever is in the table is not deserialized. */
+    private static final Serializer NO_DATA = new Serializer() {
+        @Override
+        @SuppressWarnings("NullAway") // db-scheduler has no annotations
+        public byte[] serialize(Object data) {
+            return null;
+        }
+
+        @Override
+        @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"})
+        public <T> T deserialize(Class<T> type, byte[] data) {
+            return null;
+        }
+    };
+
+    private final Database database;
+    private final RunTable runs;
+    private final JournalWriter writer;
+    private final ServiceSettings settings;
+    private final Map<String, Registration<?>> registrations; // by the names of their tasks
+    private final Consumer<String> onEnd;
+    private final Map<String, ClaimedRun> claimed = new ConcurrentHashMap<>(); // by their ids
+    private final Scheduler scheduler;
+    private volatile boolean isClosing;
+
+    Worker(
+            Database database,
+            RunTable runs,
+            JournalWriter writer,
+            ServiceSettings settings,
+            Map<String, Registration<?>> registrations,
+            DatabaseClock clock,
+            Consumer<String> onEnd) {
+        this.database = database;
+        this.runs = runs;
+        this.writer = writer;
+        this.settings = settings;
+        this.registrations = registrations;
+        this.onEnd = onEnd;
+        scheduler = scheduler(clock);
+    }
+
+    private Scheduler scheduler(DatabaseClock clock) {
+        List<Task<?>> tasks = new ArrayList<>();
+        registrations.keySet().forEach(name -> tasks.add(taskOf(name)));
+        return Scheduler.create(database.source(), tasks)
+                .startTasks(retention())
+                .tableName(TABLE)
+                .serializer(NO_DATA)
+                .clock(clock)
+                .schedulerName(new SchedulerName.Fixed(settings.name()))
+                .threads(settings.maxRuns())
+                .executorService(Executors.newVirtualThreadPerTaskExecutor())
+                .pollUsingLockAndFetch(0.75, 1.0) // never more than can run: others could run them
+                .pollingInterval(settings.pollInterval())
+                .heartbeatInterval(settings.heartbeat())
+                .missedHeartbeatsLimit(settings.missedHeartbeats())
+                .deleteUnresolvedAfter(NEVER) // versions that nobody has are kept
+                .commitWhenAutocommitDisabled(true)
+                .shutdownMaxWait(settings.closeTimeout())
+                .build();
+    }
+
+    private Task<Void> taskOf(String name) {
+        return Tasks.custom(name, Void.class)
+                .onFailure((complete, operations) ->
+                        operations.reschedule(complete, complete.getTimeDone().plus(AFTER_FAILURE)))
+                .onDeadExecution((complete, operations) -> {
+                    LOG.info("run \"{}\" is taken over: its worker is gone", complete.getExecution().getId());
+                    operations.reschedule(complete, complete.getTimeDone());
+                    check();
+                })
+                .execute(this::execute);
+    }
+
+    private RecurringTask<Void> retention() {
+        Retention retention = new Retention(database, settings.retention());
+        return Tasks.recurring(RETENTION, FixedDelay.of(RETENTION_INTERVAL)).execute((instance, context) -> {
+            try {
+                retention.remove();
+            } catch (SQLException failure) {
+                LOG.warn("ended runs could not be removed: {}", failure.getMessage());
+            }
+        });
+    }
+
+    void start() {
+        scheduler.start();
+    }
+
+    /** Looks for runs that are due at once. */
+    void check() {
+        scheduler.triggerCheckForDueExecutions();
+    }
+
+    /** Returns the runs that this worker executes. */
+    Map<String, ClaimedRun> claimed() {
+        return claimed;
+    }
+
+    private CompletionHandler<Void> execute(TaskInstance<Void> instance, ExecutionContext context) {
+        String id = instance.getId();
+        Registration<?> registration = registrations.get(instance.getTaskName());
+        RunTable.Claim claim = isClosing || registration == null ? null : claim(id);
+        if (registration == null || claim == null) {
+            return isClosing ? this::returnNow : Worker::remove;
+        }
+        EntryRow.Maker maker = new EntryRow.Maker(id, claim.epoch(), registration.values());
+        ClaimedRun run = new ClaimedRun(
+                runs, registration, claim, new JdbcJournal(database, writer, maker, registration.nodes()));
+        ClaimedRun before = claimed.put(id, run);
+        if (before != null) {
+            before.lose("it was claimed again", false);
+        }
+        try {
+            if (isClosing) {
+                run.lose("the service is being closed", true);
+            }
+            return completion(run, run.execute());
+        } finally {
+            claimed.remove(id, run);
+            onEnd.accept(id);
+        }
+    }
+
+    private RunTable.@Nullable Claim claim(String id) {
+        try {
+            return runs.claim(id, settings.name());
+        } catch (SQLException failure) {
+            throw new DatabaseException("claim run \"" + id + "\"", failure); // it is tried again
+        }
+    }
+
+    private CompletionHandler<Void> completion(ClaimedRun run, End end) {
+        return switch (end) {
+            case End.Done() -> Worker::remove;
+            case End.Lost() -> {
+                LOG.info("{} is lost to another worker", run);
+                yield (complete, operations) -> {};
+            }
+            case End.Waits(String problem) -> (complete, operations) -> {
+                release(run, problem);
+                returnAt(operations, complete, problem == null ? Duration.ZERO : AFTER_PROBLEM);
+            };
+        };
+    }
+
+    private void release(ClaimedRun run, @Nullable String problem) {
+        if (problem != null) {
+            LOG.warn("{} cannot continue: {}", run, problem);
+        }
+        try {
+            runs.release(run.id(), run.epoch(), problem);
+        } catch (SQLException failure) {
+            LOG.warn("{} could not be released: {}", run, failure.getMessage());
+        }
+    }
+
+    private void returnNow(
+            com.github.kagkarlsson.scheduler.task.ExecutionComplete complete, ExecutionOperations<Void> operations) {
+        returnAt(operations, complete, Duration.ZERO);
+    }
+
+    private static void returnAt(
+            ExecutionOperations<Void> operations,
+            com.github.kagkarlsson.scheduler.task.ExecutionComplete complete,
+            Duration delay) {
+        Instant at = complete.getTimeDone().plus(delay);
+        try {
+            operations.reschedule(complete, at);
+        } catch (ExecutionException taken) {
+            LOG.debug("another worker has the row already", taken);
+        }
+    }
+
+    private static void remove(
+            com.github.kagkarlsson.scheduler.task.ExecutionComplete complete, ExecutionOperations<Void> operations) {
+        try {
+            operations.remove();
+        } catch (ExecutionException taken) {
+            LOG.debug("another worker has the row already, and will find that the run has ended", taken);
+        }
+    }
+
+    /** Starts no more runs, waits for those that are executed, then gives up those that are left. */
+    void close() {
+        scheduler.pause();
+        Thread timer = Thread.ofVirtual().start(this::giveUpAtTimeout);
+        isClosing = true;
+        scheduler.stop();
+        timer.interrupt();
+    }
+
+    private void giveUpAtTimeout() {
+        try {
+            Thread.sleep(settings.closeTimeout());
+        } catch (InterruptedException allHaveEnded) {
+            return;
+        }
+        claimed.values().forEach(run -> run.lose("the service was closed", true));
+    }
+}

@@ -1,0 +1,255 @@
+package dev.raddle.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.ArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@Timeout(120)
+class FlowServiceTest {
+    @RegisterExtension
+    final TestDatabase database = new TestDatabase();
+
+    private final AtomicInteger actions = new AtomicInteger();
+
+    private FlowPlan<String, String> greeting() {
+        FlowBuilder<String> f = FlowPlan.define("greeting", String.class);
+        Node<String> name = f.node("name", c -> {
+            actions.incrementAndGet();
+            return c.param().strip();
+        });
+        Node<String> text = f.node("text", name, n -> "Hello, " + n);
+        return f.returning(text);
+    }
+
+    private FlowService start() {
+        return database.service().register(greeting(), "1", FlowCodec.text()).start();
+    }
+
+    @Test
+    void a_submitted_run_ends_with_the_value_of_its_plan() throws Exception {
+        try (FlowService service = start()) {
+            assertThat(service.submit("greeting", "run-1", " Ada ")).isTrue();
+
+            StoredRun run = service.await("run-1");
+
+            assertThat(run.state()).isEqualTo(RunState.SUCCESS);
+            assertThat(run.claims()).isEqualTo(1);
+            assertThat(service.value("run-1")).isEqualTo("Hello, Ada");
+        }
+    }
+
+    @Test
+    void the_same_run_submitted_by_ten_threads_runs_once() throws Exception {
+        try (FlowService service = start();
+                ExecutorService threads = Executors.newFixedThreadPool(10)) {
+            CountDownLatch together = new CountDownLatch(1);
+            List<Future<Boolean>> submitted = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                submitted.add(threads.submit(() -> {
+                    together.await();
+                    return service.submit("greeting", "run-1", "Ada");
+                }));
+            }
+            together.countDown();
+            int stored = 0;
+            for (Future<Boolean> each : submitted) {
+                stored += each.get() ? 1 : 0;
+            }
+            service.await("run-1");
+
+            assertThat(stored).isEqualTo(1);
+            assertThat(actions).hasValue(1);
+        }
+    }
+
+    @Test
+    void another_parameter_or_flow_under_the_same_id_is_refused_with_the_difference() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("farewell", String.class);
+        FlowPlan<String, String> farewell = f.returning(f.node("text", c -> "Goodbye, " + c.param()));
+        try (FlowService service = database.service()
+                .register(greeting(), "1", FlowCodec.text())
+                .register(farewell, "1", FlowCodec.text())
+                .start()) {
+            service.submit("greeting", "run-1", "Ada");
+
+            assertThat(service.submit("greeting", "run-1", "Ada")).isFalse();
+            assertThatThrownBy(() -> service.submit("greeting", "run-1", "Ade secret"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("another parameter")
+                    .hasMessageContaining("differs from byte 2 on")
+                    .hasMessageNotContaining("secret");
+            assertThatThrownBy(() -> service.submit("farewell", "run-1", "Ada"))
+                    .hasMessageContaining("flow \"greeting\", and this is flow \"farewell\"");
+        }
+    }
+
+    @Test
+    void a_failed_node_fails_the_run_with_its_exception() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("broken", String.class);
+        Node<String> node = f.node("node", c -> {
+            throw new IllegalStateException("no \0 luck");
+        });
+        try (FlowService service = database.service()
+                .register(f.returning(node), "1", FlowCodec.text())
+                .start()) {
+            service.submit("broken", "run-1", null);
+            StoredRun run = service.await("run-1");
+
+            assertThat(run.state()).isEqualTo(RunState.FAILED);
+            assertThat(run.failure().type()).isEqualTo("java.lang.IllegalStateException");
+            assertThat(run.failure().message()).isEqualTo("no ? luck");
+            assertThat(run.failure().trace()).contains("FlowServiceTest");
+            assertThatThrownBy(() -> service.value("run-1")).hasMessageContaining("it is FAILED");
+        }
+    }
+
+    @Test
+    void a_failed_run_can_run_again_from_what_it_had() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("twice", String.class);
+        AtomicInteger tries = new AtomicInteger();
+        Node<String> first = f.node("first", c -> "first " + actions.incrementAndGet());
+        Node<String> second = f.node("second", first, value -> {
+            if (tries.incrementAndGet() == 1) {
+                throw new IllegalStateException("not yet");
+            }
+            return value + ", second " + tries.get();
+        });
+        try (FlowService service = database.service()
+                .register(f.returning(second), "1", FlowCodec.text())
+                .start()) {
+            service.submit("twice", "run-1", null);
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.FAILED);
+
+            assertThat(service.rerun("run-1")).isTrue();
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(service.value("run-1")).isEqualTo("first 1, second 2");
+
+            assertThat(service.rerun("run-1", "second")).isTrue();
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(service.value("run-1")).isEqualTo("first 1, second 3");
+            assertThatThrownBy(() -> service.rerun("run-1", "third")).hasMessageContaining("no node \"third\"");
+        }
+    }
+
+    @Test
+    void a_run_that_waits_for_its_timeout_is_cancelled_from_another_service() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        FlowBuilder<String> f = FlowPlan.define("long", String.class);
+        Node<String> node = f.node("node", c -> {
+            begun.countDown();
+            new CountDownLatch(1).await();
+            return "never";
+        });
+        try (FlowService service = database.service()
+                        .register(f.returning(node), "1", FlowCodec.text(), RunOptions.defaults())
+                        .start();
+                FlowService other = database.service().start()) {
+            service.submit("long", "run-1", null);
+            begun.await();
+
+            assertThat(other.status("run-1").orElseThrow().state()).isEqualTo(RunState.RUNNING);
+            assertThat(other.cancel("run-1", "not needed")).isTrue();
+
+            assertThat(other.await("run-1").state()).isEqualTo(RunState.CANCELLED);
+            assertThat(other.cancel("run-1", "again")).isFalse();
+        }
+    }
+
+    @Test
+    void a_run_that_no_worker_has_begun_is_cancelled_at_once() throws Exception {
+        try (FlowService service = start()) {
+            service.submit("greeting", "run-1", "Ada");
+            service.await("run-1");
+        }
+        database.execute("INSERT INTO raddle_run (id, flow, version) VALUES ('run-2', 'greeting', '1')");
+        try (FlowService service = database.service().start()) {
+            assertThat(service.cancel("run-2", "not needed")).isTrue();
+            assertThat(service.status("run-2").orElseThrow().state()).isEqualTo(RunState.CANCELLED);
+        }
+    }
+
+    @Test
+    void a_run_of_a_version_that_nobody_has_is_listed_as_such_and_continues_when_somebody_has_it() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("greeting", String.class);
+        FlowPlan<String, String> second = f.returning(f.node("text", c -> "Hi, " + c.param()));
+        try (FlowService both = database.service()
+                .register(greeting(), "1", FlowCodec.text())
+                .register(second, "2", FlowCodec.text())
+                .start()) {
+            both.submit("greeting", "new", "Ada");
+            assertThat(both.await("new").version()).isEqualTo("2");
+        }
+        database.execute("INSERT INTO raddle_run (id, flow, version) VALUES ('old', 'greeting', '1')");
+        database.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+                + " VALUES ('greeting/1', 'old', now(), false, 1)");
+        database.execute("UPDATE raddle_run SET parameter = 'Bob' WHERE id = 'old'");
+        try (FlowService onlyNew = database.service()
+                .register(second, "2", FlowCodec.text())
+                .start()) {
+            onlyNew.submit("greeting", "newer", "Cy");
+            onlyNew.await("newer");
+
+            assertThat(onlyNew.status("old").orElseThrow().state()).isEqualTo(RunState.WITHOUT_VERSION);
+            assertThat(onlyNew.list(RunFilter.all().in(RunState.WITHOUT_VERSION)))
+                    .extracting(StoredRun::id)
+                    .containsExactly("old");
+            assertThat(onlyNew.list(RunFilter.all().in(RunState.WAITING))).isEmpty();
+        }
+        try (FlowService onlyOld = start()) {
+            assertThat(onlyOld.await("old").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(onlyOld.value("old")).isEqualTo("Hello, Bob");
+        }
+    }
+
+    @Test
+    void ids_are_data_also_if_they_look_like_sql() throws Exception {
+        String id = "'; DROP TABLE raddle_run; --\" \\ % _ é \n";
+        try (FlowService service = start()) {
+            service.submit("greeting", id, "Ada");
+
+            assertThat(service.await(id).id()).isEqualTo(id);
+            assertThat(service.list(RunFilter.all().flow("greeting"))).extracting(StoredRun::id).containsExactly(id);
+            assertThatThrownBy(() -> service.submit("greeting", "a\0b", "Ada")).hasMessageContaining("none of them zero");
+            assertThatThrownBy(() -> service.submit("greeting", "", "Ada")).hasMessageContaining("it had 0");
+            assertThatThrownBy(() -> service.submit("greeting", "x".repeat(201), "Ada"))
+                    .hasMessageContaining("it had 201");
+        }
+    }
+
+    @Test
+    void a_submission_in_a_transaction_of_the_caller_is_rolled_back_with_it() throws Exception {
+        try (FlowService service = start();
+                var connection = database.pool().getConnection()) {
+            connection.setAutoCommit(false);
+            service.submit(connection, "greeting", "run-1", "Ada");
+            connection.rollback();
+            assertThat(service.status("run-1")).isEmpty();
+
+            service.submit(connection, "greeting", "run-1", "Ada");
+            connection.commit();
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+        }
+    }
+
+    @Test
+    void a_service_needs_the_tables() {
+        assertThatThrownBy(() -> FlowService.on(database.pool()).start())
+                .hasMessageContaining("META-INF/raddle/jdbc/V1__runs_of_flows.sql")
+                .hasMessageContaining("applySchema()");
+    }
+}

@@ -1,0 +1,89 @@
+package dev.raddle.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Gives each test a database of its own on a server that all tests of this JVM share, or skips it. */
+final class TestDatabase implements ExecutionCondition, BeforeEachCallback, AfterEachCallback {
+    private static PostgresServer server; // guarded by the class
+    private static int databases; // likewise
+
+    private String name;
+    private TestPool pool;
+
+    private static synchronized PostgresServer server() {
+        if (server == null) {
+            server = PostgresServer.start(ServerKind.newest());
+        }
+        return server;
+    }
+
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        return ServerKind.isAvailable()
+                ? ConditionEvaluationResult.enabled("there is a server")
+                : ConditionEvaluationResult.disabled("there are no binaries of PostgreSQL for this machine");
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) throws SQLException {
+        synchronized (TestDatabase.class) {
+            name = "test_" + ++databases;
+        }
+        try (Connection connection = server().connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE " + name);
+        }
+        pool = new TestPool(url(), 24);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws SQLException {
+        pool.close();
+        try (Connection connection = server().connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("DROP DATABASE " + name + " WITH (FORCE)");
+        }
+    }
+
+    String url() {
+        return server().url(name);
+    }
+
+    TestPool pool() {
+        return pool;
+    }
+
+    /** Returns a builder of a service with short intervals. */
+    FlowService.Builder service() {
+        return FlowService.on(pool)
+                .applySchema()
+                .pollInterval(Duration.ofMillis(20))
+                .heartbeat(Duration.ofMillis(200), 5)
+                .closeTimeout(Duration.ofSeconds(5));
+    }
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** Returns the first column of the first row as a text. */
+    String query(String sql) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? row.getString(1) : null;
+        }
+    }
+}
