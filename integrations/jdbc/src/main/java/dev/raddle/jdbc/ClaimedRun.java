@@ -4,10 +4,12 @@ import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.NodeReport;
+import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.RunOptions;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +32,7 @@ final class ClaimedRun {
         record Waits(@Nullable String problem) implements End {}
     }
 
+    private static final Set<NodeState> FAILURES = Set.of(NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED);
     private static final long PAUSE_NANOS = 200_000_000;
 
     private final RunTable runs;
@@ -133,7 +136,7 @@ final class ClaimedRun {
 
     private static @Nullable RecordedFailure failureOf(FlowResult<?> result) {
         for (NodeReport<?> node : result.nodes()) {
-            if (node.cause() != null && node.state().isFailure()) {
+            if (node.cause() != null && FAILURES.contains(node.state())) {
                 return RecordedFailure.of(node.cause());
             }
         }

@@ -217,16 +217,16 @@ record EntryRow(
                             NodeState.valueOf(text(state, "state")),
                             ValueSource.valueOf(text(via, "via")),
                             values.decode(value),
-                            number(),
+                            requiredCount(),
                             failure);
                 case ATTEMPT ->
                     new Entry.AttemptFailed(
-                            id(), number(), Objects.requireNonNull(failure, "failure"), LAST.equals(state));
+                            id(), requiredCount(), Objects.requireNonNull(failure, "failure"), LAST.equals(state));
                 case DEADLINE -> new Entry.DeadlineSet(id(), moment());
                 case SLEEP -> new Entry.SleepUntil(id(), moment());
                 case SIGNAL -> new Entry.SignalReceived(id(), values.decode(value));
-                case ELEMENT -> new Entry.ElementEnded(id(), number(), values.decode(value));
-                case MAP -> new Entry.MapEnded(id(), number());
+                case ELEMENT -> new Entry.ElementEnded(id(), requiredCount(), values.decode(value));
+                case MAP -> new Entry.MapEnded(id(), requiredCount());
                 case COMPENSATING -> new Entry.Compensating(FlowStatus.valueOf(text(state, "state")), failure);
                 case COMPENSATED -> new Entry.Compensated(id());
                 case ENDED -> new Entry.RunEnded(FlowStatus.valueOf(text(state, "state")));
@@ -243,7 +243,7 @@ record EntryRow(
         return text(node, "node");
     }
 
-    private int number() {
+    private int requiredCount() {
         return Objects.requireNonNull(count, "count");
     }
 

@@ -137,7 +137,7 @@ final class JournalWriter implements AutoCloseable {
                 // the condition ends the loop
             } catch (Throwable failure) {
                 for (Pending each : batch) {
-                    each.end(false, new SQLException("the writer of the journal has failed", failure));
+                    each.end(false, new SQLException("the writer of the journal has failed: " + failure, failure));
                 }
                 batch.clear();
             }
@@ -227,8 +227,11 @@ final class JournalWriter implements AutoCloseable {
         Connection connection = statement.getConnection();
         int index = 1;
         for (Function<EntryRow, @Nullable Object> column : TEXT_AND_NUMBERS) {
-            Object[] values = rows.stream().map(column).toArray();
-            statement.setArray(index, connection.createArrayOf(TYPES.get(index - 1), values));
+            String type = TYPES.get(index - 1);
+            @Nullable Object[] values = rows.stream()
+                    .map(column)
+                    .toArray(type.equals("bytea") ? byte[][]::new : Object[]::new); // else bytes become an array, too
+            statement.setArray(index, connection.createArrayOf(type, values));
             index++;
         }
         String[] ids = rows.stream().map(EntryRow::runId).distinct().toArray(String[]::new);

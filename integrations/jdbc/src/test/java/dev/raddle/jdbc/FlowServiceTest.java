@@ -36,6 +36,10 @@ class FlowServiceTest {
         return f.returning(text);
     }
 
+    static void hasSucceeded(StoredRun run) {
+        assertThat(run.state()).as(run.toString()).isEqualTo(RunState.SUCCESS);
+    }
+
     private FlowService start() {
         return database.service().register(greeting(), "1", FlowCodec.text()).start();
     }
@@ -47,7 +51,7 @@ class FlowServiceTest {
 
             StoredRun run = service.await("run-1");
 
-            assertThat(run.state()).isEqualTo(RunState.SUCCESS);
+            hasSucceeded(run);
             assertThat(run.claims()).isEqualTo(1);
             assertThat(service.value("run-1")).isEqualTo("Hello, Ada");
         }
@@ -136,11 +140,11 @@ class FlowServiceTest {
             assertThat(service.await("run-1").state()).isEqualTo(RunState.FAILED);
 
             assertThat(service.rerun("run-1")).isTrue();
-            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(service.await("run-1")).satisfies(FlowServiceTest::hasSucceeded);
             assertThat(service.value("run-1")).isEqualTo("first 1, second 2");
 
             assertThat(service.rerun("run-1", "second")).isTrue();
-            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(service.await("run-1")).satisfies(FlowServiceTest::hasSucceeded);
             assertThat(service.value("run-1")).isEqualTo("first 1, second 3");
             assertThatThrownBy(() -> service.rerun("run-1", "third")).hasMessageContaining("no node \"third\"");
         }
@@ -211,7 +215,7 @@ class FlowServiceTest {
             assertThat(onlyNew.list(RunFilter.all().in(RunState.WAITING))).isEmpty();
         }
         try (FlowService onlyOld = start()) {
-            assertThat(onlyOld.await("old").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(onlyOld.await("old")).satisfies(FlowServiceTest::hasSucceeded);
             assertThat(onlyOld.value("old")).isEqualTo("Hello, Bob");
         }
     }
@@ -242,7 +246,7 @@ class FlowServiceTest {
 
             service.submit(connection, "greeting", "run-1", "Ada");
             connection.commit();
-            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+            assertThat(service.await("run-1")).satisfies(FlowServiceTest::hasSucceeded);
         }
     }
 
