@@ -1,0 +1,81 @@
+package dev.raddle.jdbc;
+
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.RunOptions;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/**
+ * A process with a service that runs transfers, until it is told to exit.
+ *
+ * <p>Arguments: url, name, heartbeat in milliseconds, length of a node in milliseconds, runs at a time; optionally a
+ * seeded bug, and node:point at which the process says so and pauses, once.
+ */
+final class FlowWorker {
+    static final String PREFIX = "> ";
+    static final int MISSED = 4;
+    private static final Duration PAUSE = Duration.ofSeconds(3); // within which the parent stops the process
+
+    private FlowWorker() {}
+
+    static void say(String text) {
+        System.out.println(PREFIX + text);
+        System.out.flush();
+    }
+
+    public static void main(String[] words) throws Exception {
+        Map<String, String> arguments = new HashMap<>();
+        for (String word : words) {
+            arguments.put(word.substring(0, word.indexOf('=')), word.substring(word.indexOf('=') + 1));
+        }
+        String name = arguments.get("name");
+        String pause = arguments.getOrDefault("pause", "");
+        boolean[] hasPaused = new boolean[1];
+        Transfers.Points points = (node, point) -> {
+            if (pause.equals(node + ":" + point)) {
+                synchronized (hasPaused) {
+                    if (hasPaused[0]) {
+                        return;
+                    }
+                    hasPaused[0] = true;
+                }
+                say("paused");
+                Await.pass(PAUSE);
+            }
+        };
+        UnaryOperator<String> bug = SeededBug.named(arguments.get("bug"));
+        UnaryOperator<String> rewriting = sql -> {
+            if (sql.contains("idle_in_transaction_session_timeout")) {
+                points.at("any", "recording");
+            }
+            return bug.apply(sql);
+        };
+        int runs = Integer.parseInt(arguments.get("runs"));
+        TestPool pool = new TestPool(arguments.get("url"), 2 * runs + 8, rewriting);
+        Duration length = Duration.ofMillis(Long.parseLong(arguments.get("length")));
+        Transfers transfers = new Transfers(pool, name, length, points);
+        FlowService service = FlowService.on(pool)
+                .register(transfers.plan(), "1", FlowCodec.text(), RunOptions.defaults())
+                .name(name)
+                .maxRuns(runs)
+                .heartbeat(Duration.ofMillis(Long.parseLong(arguments.get("heartbeat"))), MISSED)
+                .pollInterval(Duration.ofMillis(100))
+                .closeTimeout(Duration.ofSeconds(10))
+                .start();
+        say("ready");
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line; (line = commands.readLine()) != null; ) {
+            if (line.equals("exit")) {
+                service.close();
+                say("closed");
+                return;
+            }
+        }
+        Runtime.getRuntime().halt(0); // the parent is gone
+    }
+}

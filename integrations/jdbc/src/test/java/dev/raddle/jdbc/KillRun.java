@@ -1,0 +1,176 @@
+package dev.raddle.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Worker processes that run transfers while they are killed and stopped at random moments, which are drawn from a seed.
+ */
+final class KillRun implements AutoCloseable {
+    private static final int HEARTBEAT_MILLIS = 250;
+    private static final int RUNS_AT_ONCE = 8;
+
+    /** Longer than the heartbeats of a stopped worker may be missing. */
+    private static final Duration BEYOND_LEASE = Duration.ofMillis(HEARTBEAT_MILLIS * (FlowWorker.MISSED + 2L));
+
+    private final TestPool pool;
+    private final String url;
+    private final String bug; // null for none
+    private final FlowService client;
+    private final Random random;
+    private final List<WorkerProcess> workers = new ArrayList<>();
+    private final Map<String, String> receipts = new HashMap<>(); // expected, by run
+    private final long[] expected = new long[Transfers.ACCOUNTS];
+    private int started;
+    private int kills;
+    private int stops;
+
+    KillRun(String url, long seed, int workerCount, String bug) throws SQLException {
+        this.url = url;
+        this.bug = bug;
+        random = new Random(seed);
+        pool = new TestPool(url, 8);
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(Transfers.TABLES);
+        }
+        new Schema(new Database(pool)).apply();
+        client = FlowService.on(pool).name("client").start();
+        java.util.Arrays.fill(expected, Transfers.INITIAL);
+        for (int i = 0; i < workerCount; i++) {
+            workers.add(startWorker(Map.of()));
+        }
+        workers.forEach(WorkerProcess::awaitReady);
+    }
+
+    WorkerProcess startWorker(Map<String, String> more) {
+        Map<String, String> arguments = new LinkedHashMap<>();
+        arguments.put("url", url);
+        arguments.put("name", "worker-" + ++started);
+        arguments.put("heartbeat", Integer.toString(HEARTBEAT_MILLIS));
+        arguments.put("length", "20");
+        arguments.put("runs", Integer.toString(RUNS_AT_ONCE));
+        if (bug != null) {
+            arguments.put("bug", bug);
+        }
+        arguments.putAll(more);
+        return new WorkerProcess(arguments);
+    }
+
+    List<WorkerProcess> workers() {
+        return workers;
+    }
+
+    /** Submits runs, as a client without workers of its own does. */
+    void submit(int count) throws SQLException {
+        for (int i = 0; i < count; i++) {
+            int from = random.nextInt(Transfers.ACCOUNTS);
+            int to = (from + 1 + random.nextInt(Transfers.ACCOUNTS - 1)) % Transfers.ACCOUNTS;
+            int amount = 1 + random.nextInt(100);
+            String id = "run-" + receipts.size();
+            byte[] parameter = Transfers.parameter(from, to, amount).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+            try (Connection connection = pool.getConnection()) {
+                RunTable.submit(connection, id, Transfers.FLOW, "1", parameter);
+            }
+            receipts.put(id, Transfers.receipt(from, to, amount));
+            expected[from] -= amount;
+            expected[to] += amount;
+        }
+    }
+
+    /** Kills or stops a worker at a random moment. */
+    void fault(double stopShare) {
+        Await.pass(Duration.ofMillis(50 + random.nextInt(250)));
+        int victim = random.nextInt(workers.size());
+        WorkerProcess worker = workers.get(victim);
+        if (random.nextDouble() < stopShare) {
+            stops++;
+            worker.stop();
+            Await.pass(BEYOND_LEASE);
+            worker.proceed();
+        } else {
+            kills++;
+            worker.kill();
+            workers.set(victim, startWorker(Map.of()).awaitReady());
+        }
+    }
+
+    /** Waits until all runs have ended. Returns false if they do not. */
+    boolean awaitEnds(Duration bound) {
+        return Await.within(bound, () -> {
+            try {
+                return number("SELECT count(*) FROM raddle_run WHERE ended_at IS NULL") == 0;
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    /** Returns all that is wrong, in words; empty if nothing is. */
+    List<String> violations() throws SQLException {
+        List<String> wrong = new ArrayList<>();
+        int runs = receipts.size();
+        expect(wrong, "runs", runs, "SELECT count(*) FROM raddle_run");
+        expect(wrong, "runs without success", 0, "SELECT count(*) FROM raddle_run WHERE status <> 'SUCCESS'");
+        expect(wrong, "records of ends", runs, "SELECT count(*) FROM raddle_entry WHERE kind = 'ENDED'");
+        expect(wrong, "runs with a record of the end", runs,
+                "SELECT count(DISTINCT run_id) FROM raddle_entry WHERE kind = 'ENDED'");
+        expect(wrong, "records of nodes", 4L * runs, "SELECT count(*) FROM raddle_entry WHERE kind = 'NODE'");
+        expect(wrong, "recorded nodes", 4L * runs,
+                "SELECT count(*) FROM (SELECT DISTINCT run_id, node FROM raddle_entry WHERE kind = 'NODE') n");
+        expect(wrong, "recorded nodes that ran again", 0, "SELECT count(*) FROM attempt WHERE again");
+        for (int account = 0; account < Transfers.ACCOUNTS; account++) {
+            expect(wrong, "balance of account " + account, expected[account],
+                    "SELECT balance FROM account WHERE id = " + account);
+        }
+        for (Map.Entry<String, String> each : receipts.entrySet()) {
+            String found = text("SELECT convert_from(value, 'UTF8') FROM raddle_run WHERE id = '" + each.getKey() + "'");
+            if (!each.getValue().equals(found)) {
+                wrong.add(each.getKey() + " has the value " + found + " instead of " + each.getValue());
+            }
+        }
+        return wrong;
+    }
+
+    String report() throws SQLException {
+        return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, "
+                + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
+                + text("SELECT sum(epoch) FROM raddle_run") + " claims, at most "
+                + text("SELECT max(epoch) FROM raddle_run") + " of a run";
+    }
+
+    private void expect(List<String> wrong, String what, long number, String sql) throws SQLException {
+        long found = number(sql);
+        if (found != number) {
+            wrong.add(what + ": " + found + " instead of " + number);
+        }
+    }
+
+    long number(String sql) throws SQLException {
+        return Long.parseLong(text(sql));
+    }
+
+    String text(String sql) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? row.getString(1) : null;
+        }
+    }
+
+    @Override
+    public void close() {
+        workers.forEach(WorkerProcess::kill);
+        client.close();
+        pool.close();
+    }
+}
