@@ -9,6 +9,7 @@ import dev.raddle.flow.ValueSource;
 import java.io.IOException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,7 @@ final class JdbcJournal implements FlowJournal {
     private final Database database;
     private final JournalWriter writer;
     private final EntryRow.Maker maker;
+    private final Duration maxIdle; // of transactions of nodes
     private final Set<String> nodes; // of the plan, without those of nested plans
     private final AtomicInteger nextNumber = new AtomicInteger();
     private final Map<String, NodeTransaction> transactions = new ConcurrentHashMap<>(); // by node
@@ -49,11 +51,12 @@ final class JdbcJournal implements FlowJournal {
     private volatile boolean mustContinue; // whether the run was lost without another claim
     private volatile int endNumber = -1;
 
-    JdbcJournal(Database database, JournalWriter writer, EntryRow.Maker maker, Set<String> nodes) {
+    JdbcJournal(Database database, JournalWriter writer, EntryRow.Maker maker, Set<String> nodes, Duration maxIdle) {
         this.database = database;
         this.writer = writer;
         this.maker = maker;
         this.nodes = Set.copyOf(nodes);
+        this.maxIdle = maxIdle;
     }
 
     String runId() {
@@ -255,10 +258,24 @@ final class JdbcJournal implements FlowJournal {
         }
         NodeTransaction open = transactions.get(node);
         if (open == null) {
-            open = NodeTransaction.begin(database, node);
+            open = begin(node);
             transactions.put(node, open); // only the thread of the action does this
         }
         return open.connection();
+    }
+
+    private NodeTransaction begin(String node) throws SQLException {
+        try {
+            return NodeTransaction.begin(database, node, maxIdle);
+        } catch (SQLException failure) {
+            if (!Database.isTemporary(failure)) {
+                throw failure;
+            }
+            giveUp("node \"" + node + "\" found no connection", true);
+            FencedException away = new FencedException("node \"" + node + "\" found no connection and has to run again");
+            away.initCause(failure);
+            throw away;
+        }
     }
 
     /** Rolls back what actions have left behind. */

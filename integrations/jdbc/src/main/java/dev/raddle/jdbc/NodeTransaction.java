@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.sql.Types;
+import java.time.Duration;
 
 /** The transaction of one attempt of a node, in which its end is recorded. */
 final class NodeTransaction {
@@ -17,8 +18,8 @@ final class NodeTransaction {
      *
      * The action works on the connection. When it has returned, `commit` inserts the row of the node's end, with the
      * fence in the same statement, and commits. The row of the run is locked from that statement to the commit only,
-     * so an action that takes long does not delay a claim; and if the process is stopped in between, PostgreSQL ends
-     * the session, because the transaction then may be idle for a short time only.
+     * so an action that takes long does not delay a claim. If the process is stopped, PostgreSQL ends the session when it
+     * has been idle for as long as heartbeats may be missing, so that the locks of the action do not outlive the claim.
      *
      * The action must not end the transaction itself. That is found out by its id, whatever way it was done.
      *
@@ -29,38 +30,38 @@ final class NodeTransaction {
             + " written AS (INSERT INTO raddle_entry (run_id, epoch, number, " + EntryRow.COLUMNS + ")"
             + " SELECT held.id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL FROM held"
             + " WHERE pg_current_xact_id()::text = ? RETURNING 1)"
-            + " SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM written),"
-            + " set_config('idle_in_transaction_session_timeout', '" + 5_000 + "', true)";
+            + " SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM written)";
+
+    private static final String BEGIN =
+            "SELECT pg_current_xact_id()::text, set_config('idle_in_transaction_session_timeout', ?, true)";
 
     private static final int VALID_WITHIN_SECONDS = 2;
 
-    private final Database database;
     private final String node;
     private final Connection connection;
     private final boolean autoCommit; // the mode of the connection before
     private final String transaction; // its id
 
-    private NodeTransaction(
-            Database database, String node, Connection connection, boolean autoCommit, String transaction) {
-        this.database = database;
+    private NodeTransaction(String node, Connection connection, boolean autoCommit, String transaction) {
         this.node = node;
         this.connection = connection;
         this.autoCommit = autoCommit;
         this.transaction = transaction;
     }
 
-    static NodeTransaction begin(Database database, String node) throws SQLException {
+    static NodeTransaction begin(Database database, String node, Duration idle) throws SQLException {
         Connection connection = database.source().getConnection();
         try {
             boolean was = connection.getAutoCommit();
             connection.setAutoCommit(false);
-            String id = Database.statement(connection, "SELECT pg_current_xact_id()::text", statement -> {
+            String id = Database.statement(connection, BEGIN, statement -> {
+                statement.setString(1, Long.toString(idle.toMillis()));
                 try (ResultSet result = statement.executeQuery()) {
                     result.next();
                     return result.getString(1);
                 }
             });
-            return new NodeTransaction(database, node, connection, was, id);
+            return new NodeTransaction(node, connection, was, id);
         } catch (SQLException | RuntimeException | Error failure) {
             try (connection) {
                 throw failure;

@@ -20,4 +20,10 @@ record ServiceSettings(
         int missedHeartbeats,
         Duration pollInterval,
         Duration retention,
-        Duration closeTimeout) {}
+        Duration closeTimeout) {
+
+    /** Returns the time after its last heartbeat at which a run is taken over. */
+    Duration lease() {
+        return heartbeat.multipliedBy(missedHeartbeats);
+    }
+}

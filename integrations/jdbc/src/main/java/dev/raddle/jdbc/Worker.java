@@ -159,7 +159,7 @@ final class Worker {
         }
         EntryRow.Maker maker = new EntryRow.Maker(id, claim.epoch(), registration.values());
         ClaimedRun run = new ClaimedRun(
-                runs, registration, claim, new JdbcJournal(database, writer, maker, registration.nodes()));
+                runs, registration, claim, new JdbcJournal(database, writer, maker, registration.nodes(), settings.lease()));
         ClaimedRun before = claimed.put(id, run);
         if (before != null) {
             before.lose("it was claimed again", false);

@@ -50,8 +50,11 @@ final class FlowWorker {
         };
         UnaryOperator<String> bug = SeededBug.named(arguments.get("bug"));
         UnaryOperator<String> rewriting = sql -> {
-            if (sql.contains("idle_in_transaction_session_timeout")) {
+            if (sql.contains("pg_current_xact_id()::text = ?")) {
                 points.at("any", "recording");
+            }
+            if (sql.equals("COMMIT")) {
+                points.at("any", "committing");
             }
             return bug.apply(sql);
         };

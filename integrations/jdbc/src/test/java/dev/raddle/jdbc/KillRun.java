@@ -1,11 +1,13 @@
 package dev.raddle.jdbc;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,7 +26,7 @@ final class KillRun implements AutoCloseable {
 
     private final TestPool pool;
     private final String url;
-    private final String bug; // null for none
+    private final Map<String, String> options; // of all workers
     private final FlowService client;
     private final Random random;
     private final List<WorkerProcess> workers = new ArrayList<>();
@@ -34,9 +36,9 @@ final class KillRun implements AutoCloseable {
     private int kills;
     private int stops;
 
-    KillRun(String url, long seed, int workerCount, String bug) throws SQLException {
+    KillRun(String url, long seed, int workerCount, Map<String, String> options) throws SQLException {
         this.url = url;
-        this.bug = bug;
+        this.options = options;
         random = new Random(seed);
         pool = new TestPool(url, 8);
         try (Connection connection = pool.getConnection();
@@ -45,7 +47,7 @@ final class KillRun implements AutoCloseable {
         }
         new Schema(new Database(pool)).apply();
         client = FlowService.on(pool).name("client").start();
-        java.util.Arrays.fill(expected, Transfers.INITIAL);
+        Arrays.fill(expected, Transfers.INITIAL);
         for (int i = 0; i < workerCount; i++) {
             workers.add(startWorker(Map.of()));
         }
@@ -59,11 +61,16 @@ final class KillRun implements AutoCloseable {
         arguments.put("heartbeat", Integer.toString(HEARTBEAT_MILLIS));
         arguments.put("length", "20");
         arguments.put("runs", Integer.toString(RUNS_AT_ONCE));
-        if (bug != null) {
-            arguments.put("bug", bug);
-        }
+        arguments.putAll(options);
         arguments.putAll(more);
         return new WorkerProcess(arguments);
+    }
+
+    /** Starts a worker that takes part in faults. */
+    WorkerProcess addWorker(Map<String, String> more) {
+        WorkerProcess worker = startWorker(more);
+        workers.add(worker);
+        return worker.awaitReady();
     }
 
     List<WorkerProcess> workers() {
@@ -77,7 +84,7 @@ final class KillRun implements AutoCloseable {
             int to = (from + 1 + random.nextInt(Transfers.ACCOUNTS - 1)) % Transfers.ACCOUNTS;
             int amount = 1 + random.nextInt(100);
             String id = "run-" + receipts.size();
-            byte[] parameter = Transfers.parameter(from, to, amount).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+            byte[] parameter = Transfers.parameter(from, to, amount).getBytes(StandardCharsets.UTF_8);
             try (Connection connection = pool.getConnection()) {
                 RunTable.submit(connection, id, Transfers.FLOW, "1", parameter);
             }
@@ -106,17 +113,11 @@ final class KillRun implements AutoCloseable {
 
     /** Waits until all runs have ended. Returns false if they do not. */
     boolean awaitEnds(Duration bound) {
-        return Await.within(bound, () -> {
-            try {
-                return number("SELECT count(*) FROM raddle_run WHERE ended_at IS NULL") == 0;
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        return Await.within(bound, () -> number("SELECT count(*) FROM raddle_run WHERE ended_at IS NULL") == 0);
     }
 
     /** Returns all that is wrong, in words; empty if nothing is. */
-    List<String> violations() throws SQLException {
+    List<String> violations() {
         List<String> wrong = new ArrayList<>();
         int runs = receipts.size();
         expect(wrong, "runs", runs, "SELECT count(*) FROM raddle_run");
@@ -141,29 +142,32 @@ final class KillRun implements AutoCloseable {
         return wrong;
     }
 
-    String report() throws SQLException {
+    String report() {
         return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, "
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
                 + text("SELECT sum(epoch) FROM raddle_run") + " claims, at most "
                 + text("SELECT max(epoch) FROM raddle_run") + " of a run";
     }
 
-    private void expect(List<String> wrong, String what, long number, String sql) throws SQLException {
+    private void expect(List<String> wrong, String what, long number, String sql) {
         long found = number(sql);
         if (found != number) {
             wrong.add(what + ": " + found + " instead of " + number);
         }
     }
 
-    long number(String sql) throws SQLException {
+    /** Returns the number that a query finds. */
+    long number(String sql) {
         return Long.parseLong(text(sql));
     }
 
-    String text(String sql) throws SQLException {
+    private String text(String sql) {
         try (Connection connection = pool.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             return row.next() ? row.getString(1) : null;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 

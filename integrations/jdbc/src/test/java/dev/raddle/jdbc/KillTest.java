@@ -3,9 +3,14 @@ package dev.raddle.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The short form of {@code ./dev soak durable}. */
 @Timeout(200)
@@ -17,8 +22,8 @@ class KillTest {
 
     @Test
     void runs_of_killed_and_stopped_workers_end_once_and_no_recorded_node_runs_again() throws Exception {
-        try (KillRun run = new KillRun(database.url(), SEED, 3, null)) {
-            for (int fault = 0; fault < 10; fault++) {
+        try (KillRun run = new KillRun(database.url(), SEED, 3, Map.of())) {
+            for (int fault = 0; fault < 7; fault++) {
                 run.submit(20);
                 run.fault(0.2);
             }
@@ -31,26 +36,78 @@ class KillTest {
 
     @Test
     void a_killed_workers_runs_are_taken_over_within_its_heartbeats_and_two_seconds() throws Exception {
-        try (KillRun run = new KillRun(database.url(), SEED, 1, null)) {
-            run.submit(40);
-            Await.until("some nodes are recorded", () -> count(run) > 8);
-            WorkerProcess other = run.startWorker(java.util.Map.of()).awaitReady();
-            run.workers().add(other);
+        try (KillRun run = new KillRun(database.url(), SEED, 1, Map.of("length", "300"))) {
+            run.submit(8);
+            WorkerProcess first = run.workers().removeFirst();
+            run.addWorker(Map.of());
+            Await.until("some nodes are recorded", () -> run.number("SELECT count(*) FROM attempt") > 8);
             long before = System.nanoTime();
-            run.workers().removeFirst().kill();
+            first.kill();
+            Await.until("all runs are claimed again", () -> run.number("SELECT min(epoch) FROM raddle_run") > 1);
+            Duration passed = Duration.ofNanos(System.nanoTime() - before);
+            System.out.println("all 8 runs were taken over " + passed.toMillis()
+                    + " ms after the kill; heartbeats may be missing for 1000 ms");
 
             assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
-            System.out.println("40 runs ended " + Duration.ofNanos(System.nanoTime() - before).toMillis()
-                    + " ms after the kill; heartbeats may be missing for 1000 ms");
             assertThat(run.violations()).isEmpty();
         }
     }
 
-    private static long count(KillRun run) {
-        try {
-            return run.number("SELECT count(*) FROM raddle_entry WHERE kind = 'NODE'");
-        } catch (java.sql.SQLException e) {
-            throw new IllegalStateException(e);
+    /** The pauses are those of {@link Transfers} and of the transaction in which a node is recorded. */
+    @ParameterizedTest
+    @ValueSource(strings = {"check:begun", "debit:connected", "debit:moved", "any:recording", "any:committing"})
+    void a_worker_that_is_stopped_beyond_its_lease_writes_nothing(String point) throws Exception {
+        assertThat(stopAt(point, Map.of())).isEmpty();
+    }
+
+    @Test
+    void without_a_check_of_the_epoch_a_stopped_worker_writes_over_its_successor() throws Exception {
+        assertThat(stopAt("check:begun", Map.of("bug", SeededBug.NO_EPOCH.name())))
+                .anyMatch(each -> each.startsWith("records of nodes"));
+    }
+
+    private List<String> stopAt(String point, Map<String, String> options) throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 0, options)) {
+            WorkerProcess stopped = run.addWorker(Map.of("pause", point));
+            run.submit(1);
+            stopped.await("paused");
+            stopped.stop();
+            run.addWorker(Map.of());
+            assertThat(run.awaitEnds(Await.BOUND)).as("the other worker ends the run").isTrue();
+            stopped.proceed();
+            stopped.exit(); // when it has ended what it was doing
+            run.workers().remove(stopped);
+            return run.violations();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SeededBug.class,
+            names = {"NO_MEMORY", "TWO_TRANSACTIONS"})
+    void the_judge_finds_seeded_bugs(SeededBug bug) throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 2, Map.of("bug", bug.name(), "length", "100"))) {
+            run.submit(40);
+            for (int fault = 0; fault < 2; fault++) {
+                run.fault(0);
+            }
+            assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
+
+            assertThat(run.violations()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void runs_are_lost_if_a_missed_heartbeat_is_ignored() throws Exception {
+        try (KillRun run = new KillRun(
+                database.url(), SEED, 1, Map.of("bug", SeededBug.NO_DEADLINE.name(), "length", "300"))) {
+            run.submit(8);
+            WorkerProcess first = run.workers().removeFirst();
+            run.addWorker(Map.of());
+            Await.until("runs have begun", () -> run.number("SELECT count(*) FROM attempt") >= 8);
+            first.kill();
+
+            assertThat(run.awaitEnds(Duration.ofSeconds(6))).as("all runs end").isFalse();
         }
     }
 }

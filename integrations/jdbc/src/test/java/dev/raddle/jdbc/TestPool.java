@@ -66,6 +66,7 @@ final class TestPool implements DataSource, AutoCloseable {
                             return state[0] || real.isClosed();
                         }
                         case "prepareStatement" -> arguments[0] = rewriting.apply((String) arguments[0]);
+                        case "commit" -> rewriting.apply("COMMIT");
                         default -> {
                             if (state[0]) {
                                 throw new SQLException("the connection was returned to its pool", "08003");
