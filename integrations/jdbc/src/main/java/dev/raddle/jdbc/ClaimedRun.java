@@ -9,6 +9,7 @@ import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.RunOptions;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +28,17 @@ final class ClaimedRun {
         /**
          * The run waits for another claim.
          *
-         * @param problem the reason why it cannot continue here; null if it can continue at once
+         * @param problem the reason why it cannot continue here; null if it can
+         * @param delay the time until then
          */
-        record Waits(@Nullable String problem) implements End {}
+        record Waits(@Nullable String problem, Duration delay) implements End {}
     }
 
     private static final Set<NodeState> FAILURES = Set.of(NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED);
     private static final long PAUSE_NANOS = 200_000_000;
+    private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
+    private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
+    private static final End AT_ONCE = new End.Waits(null, Duration.ZERO);
 
     private final RunTable runs;
     private final Registration<?> registration;
@@ -60,11 +65,20 @@ final class ClaimedRun {
     End execute() {
         try {
             return execute(registration);
-        } catch (IOException | IllegalArgumentException | SQLException | IllegalStateException cannotStart) {
-            return new End.Waits(textOf(cannotStart));
-        } finally {
-            journal.close();
+        } catch (IOException | SQLException | RuntimeException cannotContinue) {
+            return isOutage(cannotContinue)
+                    ? new End.Waits(null, AFTER_OUTAGE)
+                    : new End.Waits(textOf(cannotContinue), AFTER_PROBLEM);
         }
+    }
+
+    private static boolean isOutage(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof SQLException sql && Database.isTemporary(sql)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String textOf(Throwable failure) {
@@ -82,25 +96,39 @@ final class ClaimedRun {
             options = options.rerun(claim.again().toArray(String[]::new));
         }
         RunOptions chosen = options;
-        try (FlowRun<?> started = ScopedValue.where(JdbcJournal.CURRENT, journal)
-                .<FlowRun<?>, RuntimeException>call(() -> registered.plan().start(parameter, chosen))) {
-            run = started;
-            String reason = cancelReason;
-            if (reason != null) {
-                started.cancel(reason);
-            }
-            return end(started.join());
+        FlowRun<?> started = ScopedValue.where(JdbcJournal.CURRENT, journal)
+                .<FlowRun<?>, RuntimeException>call(() -> registered.plan().start(parameter, chosen));
+        run = started;
+        catchUp(started);
+        FlowResult<?> result;
+        try {
+            result = started.join();
         } catch (InterruptedException closing) {
-            return new End.Waits(null); // the service is being closed, and has abandoned the run
+            lose("the service was closed", true);
+            return AT_ONCE;
+        }
+        if (result.status() == FlowStatus.LOST) {
+            return journal.mustContinue() ? AT_ONCE : new End.Lost(); // without waiting for actions that go on
+        }
+        End end = end(result);
+        started.close(); // counts as a run until actions that were too late have returned
+        return end;
+    }
+
+    /** Applies the requests that came before the run had started. */
+    private void catchUp(FlowRun<?> started) {
+        if (journal.isLost()) {
+            started.abandon("its claim was lost");
+        }
+        String reason = cancelReason;
+        if (reason != null) {
+            started.cancel(reason);
         }
     }
 
     private End end(FlowResult<?> result) throws SQLException {
-        if (result.status() == FlowStatus.LOST) {
-            return journal.mustContinue() ? new End.Waits(null) : new End.Lost();
-        }
         if (!journal.hasEnd()) {
-            return new End.Waits("its end could not be recorded");
+            return new End.Waits("its end could not be recorded", AFTER_PROBLEM);
         }
         byte @Nullable [] value = null;
         RecordedFailure failure = failureOf(result);

@@ -278,13 +278,6 @@ final class JdbcJournal implements FlowJournal {
         }
     }
 
-    /** Rolls back what actions have left behind. */
-    void close() {
-        for (String node : List.copyOf(transactions.keySet())) {
-            attemptEnded(node);
-        }
-    }
-
     @Override
     public String toString() {
         return "journal of run \"" + runId() + "\", epoch " + epoch();

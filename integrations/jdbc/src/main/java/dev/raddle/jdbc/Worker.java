@@ -5,6 +5,7 @@ import com.github.kagkarlsson.scheduler.SchedulerName;
 import com.github.kagkarlsson.scheduler.exceptions.ExecutionException;
 import com.github.kagkarlsson.scheduler.serializer.Serializer;
 import com.github.kagkarlsson.scheduler.task.CompletionHandler;
+import com.github.kagkarlsson.scheduler.task.ExecutionComplete;
 import com.github.kagkarlsson.scheduler.task.ExecutionContext;
 import com.github.kagkarlsson.scheduler.task.ExecutionOperations;
 import com.github.kagkarlsson.scheduler.task.Task;
@@ -46,8 +47,8 @@ final class Worker {
     private static final String TABLE = "raddle_task";
     private static final String RETENTION = "raddle-retention";
     private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(1);
-    private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
     private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+    private static final Duration GRACE = Duration.ofSeconds(5); // for returning runs that were given up
     private static final Duration NEVER = Duration.ofDays(36_500);
 
     /** Stores no data: whatever is in the table is not deserialized. */
@@ -109,7 +110,7 @@ final class Worker {
                 .missedHeartbeatsLimit(settings.missedHeartbeats())
                 .deleteUnresolvedAfter(NEVER) // versions that nobody has are kept
                 .commitWhenAutocommitDisabled(true)
-                .shutdownMaxWait(settings.closeTimeout())
+                .shutdownMaxWait(settings.closeTimeout().plus(GRACE)) // an interrupt would break connections
                 .build();
     }
 
@@ -190,9 +191,9 @@ final class Worker {
                 LOG.info("{} is lost to another worker", run);
                 yield (complete, operations) -> {};
             }
-            case End.Waits(String problem) -> (complete, operations) -> {
+            case End.Waits(String problem, Duration delay) -> (complete, operations) -> {
                 release(run, problem);
-                returnAt(operations, complete, problem == null ? Duration.ZERO : AFTER_PROBLEM);
+                returnAt(operations, complete, delay);
             };
         };
     }
@@ -209,13 +210,13 @@ final class Worker {
     }
 
     private void returnNow(
-            com.github.kagkarlsson.scheduler.task.ExecutionComplete complete, ExecutionOperations<Void> operations) {
+            ExecutionComplete complete, ExecutionOperations<Void> operations) {
         returnAt(operations, complete, Duration.ZERO);
     }
 
     private static void returnAt(
             ExecutionOperations<Void> operations,
-            com.github.kagkarlsson.scheduler.task.ExecutionComplete complete,
+            ExecutionComplete complete,
             Duration delay) {
         Instant at = complete.getTimeDone().plus(delay);
         try {
@@ -226,7 +227,7 @@ final class Worker {
     }
 
     private static void remove(
-            com.github.kagkarlsson.scheduler.task.ExecutionComplete complete, ExecutionOperations<Void> operations) {
+            ExecutionComplete complete, ExecutionOperations<Void> operations) {
         try {
             operations.remove();
         } catch (ExecutionException taken) {

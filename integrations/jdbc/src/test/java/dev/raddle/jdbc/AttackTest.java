@@ -1,0 +1,276 @@
+package dev.raddle.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import java.io.IOException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What users, other programs and clocks may do to a service. */
+@Timeout(120)
+class AttackTest {
+    @RegisterExtension
+    final TestDatabase database = new TestDatabase();
+
+    private static FlowPlan<String, String> plan() {
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> one = f.node("one", c -> "one " + c.param());
+        Node<String> two = f.node("two", one, value -> "two " + value);
+        return f.returning(two);
+    }
+
+    private FlowService start() {
+        return database.service().register(plan(), "1", FlowCodec.text()).start();
+    }
+
+    @Test
+    void rows_that_others_have_inserted_do_not_stop_a_service() throws Exception {
+        try (FlowService service = start()) {
+            database.execute("INSERT INTO raddle_task (task_name, task_instance, task_data, execution_time, picked,"
+                    + " version) VALUES ('flow/1', 'ghost', '\\xaced0005', now() - interval '1 day', false, 1),"
+                    + " ('other', 'ghost', NULL, now() - interval '1 day', false, 1),"
+                    + " ('flow/1', 'dead', NULL, now() - interval '1 day', true, 1)");
+            database.execute("UPDATE raddle_task SET last_heartbeat = now() - interval '1 day', picked_by = 'ghost'"
+                    + " WHERE task_instance = 'dead'");
+            database.execute("INSERT INTO raddle_entry (run_id, epoch, number, kind) VALUES ('nobody', 1, 1, 'WORK')");
+            service.submit("flow", "run-1", "x");
+
+            FlowServiceTest.hasSucceeded(service.await("run-1"));
+            Await.until("rows without a run are removed", () -> count(
+                            "SELECT count(*) FROM raddle_task WHERE task_instance IN ('ghost', 'dead')")
+                    == 1); // that of an unknown task stays: another program may know it
+        }
+    }
+
+    private int count(String sql) {
+        try {
+            return Integer.parseInt(database.query(sql));
+        } catch (java.sql.SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void a_damaged_journal_stops_its_run_and_says_why() throws Exception {
+        try (FlowService service = start()) {
+            database.execute("INSERT INTO raddle_run (id, flow, version, parameter) VALUES ('run-1', 'flow', '1', 'x')");
+            database.execute("INSERT INTO raddle_entry (run_id, epoch, number, kind, node, state) VALUES"
+                    + " ('run-1', 0, 0, 'NODE', 'one', 'SUCC')");
+            database.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+                    + " VALUES ('flow/1', 'run-1', now() - interval '1 day', false, 1)");
+            Await.until("the problem is known", () -> service.status("run-1").orElseThrow().problem() != null);
+
+            StoredRun run = service.status("run-1").orElseThrow();
+            assertThat(run.state()).isEqualTo(RunState.WAITING);
+            assertThat(run.problem()).contains("row 0 of epoch 0");
+            assertThat(service.cancel("run-1", "damaged")).isTrue();
+        }
+    }
+
+    @Test
+    void a_run_that_was_removed_while_it_runs_ends_nowhere() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> node = f.node("node", c -> {
+            begun.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } finally {
+                interrupted.countDown();
+            }
+            return "never";
+        });
+        try (FlowService service = database.service()
+                .register(f.returning(node), "1", FlowCodec.text())
+                .start()) {
+            service.submit("flow", "run-1", null);
+            begun.await();
+            database.execute("DELETE FROM raddle_run");
+            interrupted.await();
+            Await.until("the row of its task is removed", () -> count(
+                            "SELECT count(*) FROM raddle_task WHERE task_name = 'flow/1'")
+                    == 0);
+        }
+    }
+
+    @Test
+    void a_codec_that_throws_fails_the_node_or_stops_the_run_until_it_works() throws Exception {
+        AtomicBoolean isBroken = new AtomicBoolean(true);
+        FlowCodec codec = new FlowCodec() {
+            @Override
+            public byte[] encode(Object value) throws IOException {
+                if (value.equals("bad")) {
+                    throw new IllegalStateException("cannot encode");
+                }
+                return FlowCodec.text().encode(value);
+            }
+
+            @Override
+            public Object decode(byte[] bytes) throws IOException {
+                if (isBroken.get()) {
+                    throw new IllegalStateException("cannot decode");
+                }
+                return FlowCodec.text().decode(bytes);
+            }
+        };
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        FlowPlan<String, String> plan = f.returning(f.node("node", c -> c.param().equals("x") ? "bad" : c.param()));
+        try (FlowService service =
+                database.service().register(plan, "1", codec).start()) {
+            assertThatThrownBy(() -> service.submit("flow", "run-0", "bad"))
+                    .hasMessageContaining("the codec cannot encode the parameter of run \"run-0\"");
+            service.submit("flow", "run-1", "good");
+            Await.until("the problem is known", () -> service.status("run-1").orElseThrow().problem() != null);
+            assertThat(service.status("run-1").orElseThrow().problem()).contains("cannot decode");
+            isBroken.set(false);
+            database.execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'");
+            FlowServiceTest.hasSucceeded(service.await("run-1"));
+
+            service.submit("flow", "run-2", "x");
+            assertThat(service.await("run-2").failure().message()).contains("cannot encode the value of node \"node\"");
+        }
+    }
+
+    @Test
+    void long_parameters_are_refused_with_advice() {
+        try (FlowService service = start()) {
+            assertThatThrownBy(() -> service.submit("flow", "run-1", "x".repeat(50_000_000)))
+                    .hasMessageContaining("has 50000000 bytes, and at most 1000000 are stored; store it elsewhere");
+        }
+    }
+
+    @Test
+    void a_changed_plan_under_the_same_version_waits_with_a_problem() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        CountDownLatch begun = new CountDownLatch(1);
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> a = f.node("a", c -> "a");
+        Node<String> b = f.node("b", a, value -> {
+            runs.incrementAndGet();
+            begun.countDown();
+            new CountDownLatch(1).await();
+            return "b";
+        });
+        FlowPlan<String, String> before = f.returning(b);
+        try (FlowService service = database.service()
+                .register(before, "1", FlowCodec.text())
+                .closeTimeout(Duration.ofMillis(100))
+                .start()) {
+            service.submit("flow", "run-1", null);
+            begun.await();
+        }
+        try (FlowService service = start()) {
+            Await.until("the problem is known", () -> service.status("run-1").orElseThrow().problem() != null);
+            assertThat(service.status("run-1").orElseThrow().problem()).contains("with other nodes or dependencies");
+            assertThat(service.status("run-1").orElseThrow().state()).isEqualTo(RunState.WAITING);
+        }
+    }
+
+    @Test
+    void a_closed_service_gives_up_its_runs_and_another_continues_them_at_once() throws Exception {
+        AtomicInteger firsts = new AtomicInteger();
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicBoolean mayEnd = new AtomicBoolean();
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> a = f.node("a", c -> "a" + firsts.incrementAndGet());
+        Node<String> b = f.node("b", a, value -> {
+            begun.countDown();
+            if (!mayEnd.get()) {
+                new CountDownLatch(1).await();
+            }
+            return value;
+        });
+        FlowPlan<String, String> plan = f.returning(b);
+        FlowService first = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .closeTimeout(Duration.ofMillis(200))
+                .start();
+        first.submit("flow", "run-1", null);
+        begun.await();
+        first.close();
+        mayEnd.set(true);
+        try (FlowService second = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .heartbeat(Duration.ofMinutes(1), 4)
+                .start()) {
+            FlowServiceTest.hasSucceeded(second.await("run-1"));
+            assertThat(second.value("run-1")).isEqualTo("a1");
+            assertThat(second.status("run-1").orElseThrow().claims()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void clocks_that_differ_by_an_hour_or_jump_do_not_lose_or_repeat_runs() throws Exception {
+        database.execute(Transfers.TABLES);
+        AtomicInteger looks = new AtomicInteger();
+        try (TestPool jumping = new TestPool(database.url(), 24, sql -> sql.equals("SELECT clock_timestamp()")
+                        ? "SELECT clock_timestamp() + interval '" + 3_600 * (looks.incrementAndGet() % 3 - 1) + " seconds'"
+                        : sql);
+                FlowService ahead = transfers(jumping, "ahead");
+                FlowService right = transfers(database.pool(), "right")) {
+            for (int i = 0; i < 60; i++) {
+                right.submit(Transfers.FLOW, "run-" + i, Transfers.parameter(1, 2, 1));
+            }
+            for (int i = 0; i < 60; i++) {
+                FlowServiceTest.hasSucceeded(right.await("run-" + i));
+            }
+            assertThat(database.query("SELECT balance FROM account WHERE id = 1")).isEqualTo("940");
+            assertThat(database.query("SELECT balance FROM account WHERE id = 2")).isEqualTo("1060");
+            assertThat(database.query("SELECT count(*) FROM attempt WHERE again")).isEqualTo("0");
+            assertThat(ahead.list(RunFilter.all())).hasSize(60);
+        }
+    }
+
+    private static FlowService transfers(TestPool pool, String name) {
+        Transfers transfers = new Transfers(pool, name, Duration.ofMillis(20), (node, point) -> {});
+        return FlowService.on(pool)
+                .applySchema()
+                .register(transfers.plan(), "1", FlowCodec.text())
+                .name(name)
+                .pollInterval(Duration.ofMillis(20))
+                .heartbeat(Duration.ofMillis(200), 5)
+                .start();
+    }
+
+    @Test
+    void a_lock_that_somebody_holds_on_a_run_delays_only_what_needs_it() throws Exception {
+        try (FlowService service = start();
+                Connection locker = database.pool().getConnection()) {
+            service.submit("flow", "run-1", "x");
+            service.await("run-1");
+            locker.setAutoCommit(false);
+            database.execute("INSERT INTO raddle_run (id, flow, version) VALUES ('held', 'flow', '1')");
+            Database.<Boolean>statement(locker, "SELECT 1 FROM raddle_run WHERE id = 'held' FOR UPDATE", s -> s.execute());
+            service.submit("flow", "run-2", "x");
+
+            FlowServiceTest.hasSucceeded(service.await("run-2"));
+            locker.rollback();
+        }
+    }
+
+    @Test
+    void waiting_for_a_run_ends_with_its_timeout() throws Exception {
+        try (FlowService service = start()) {
+            database.execute("INSERT INTO raddle_run (id, flow, version) VALUES ('run-1', 'flow', '1')");
+
+            assertThatThrownBy(() -> service.await("run-1", Duration.ofMillis(50)))
+                    .isInstanceOf(TimeoutException.class)
+                    .hasMessageContaining("run \"run-1\" has not ended within PT0.05S, it is WAITING");
+            assertThatThrownBy(() -> service.await("run-2", Duration.ofMillis(50)))
+                    .hasMessageContaining("there is no run \"run-2\"");
+        }
+    }
+}
