@@ -35,6 +35,7 @@ final class KillRun implements AutoCloseable {
     private int started;
     private int kills;
     private int stops;
+    private int outages;
 
     KillRun(String url, long seed, int workerCount, Map<String, String> options) throws SQLException {
         this.url = url;
@@ -111,6 +112,23 @@ final class KillRun implements AutoCloseable {
         }
     }
 
+    int kills() {
+        return kills;
+    }
+
+    int outages() {
+        return outages;
+    }
+
+    /** Kills the server and starts it again later. */
+    void outage(PostgresServer server, Duration length) {
+        outages++;
+        server.crash();
+        Await.pass(length);
+        server.restart();
+        pool.close(); // its connections are broken
+    }
+
     /** Waits until all runs have ended. Returns false if they do not. */
     boolean awaitEnds(Duration bound) {
         return Await.within(bound, () -> number("SELECT count(*) FROM raddle_run WHERE ended_at IS NULL") == 0);
@@ -143,7 +161,7 @@ final class KillRun implements AutoCloseable {
     }
 
     String report() {
-        return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, "
+        return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, " + outages + " outages of the database, "
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
                 + text("SELECT sum(epoch) FROM raddle_run") + " claims, at most "
                 + text("SELECT max(epoch) FROM raddle_run") + " of a run";

@@ -4,10 +4,12 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
+import dev.raddle.task.RetryPolicy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
@@ -27,6 +29,8 @@ final class Transfers {
     /* An attempt that begins after a claim which could read the end of the node must not happen. */
     private static final String ATTEMPT = "INSERT INTO attempt SELECT ?, ?, ?, ?, EXISTS (SELECT 1 FROM raddle_entry"
             + " WHERE run_id = ? AND node = ? AND kind = 'NODE' AND epoch < ?)";
+
+    private static final RetryPolicy OUTAGE = RetryPolicy.fixedDelay(200, Duration.ofMillis(200));
 
     /** What an attempt does at some points. */
     interface Points {
@@ -66,6 +70,9 @@ final class Transfers {
             attempt("receipt");
             return minus + " " + plus;
         });
+        for (Node<String> each : List.of(check, debit, credit, receipt)) {
+            each.retry(OUTAGE); // for the statements on connections of their own
+        }
         return f.returning(receipt);
     }
 
