@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param failure an exception
  * @param nodes ids of nodes
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record EntryRow(
         String runId,
         long epoch,

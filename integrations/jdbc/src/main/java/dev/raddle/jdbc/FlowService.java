@@ -51,7 +51,7 @@ public final class FlowService implements AutoCloseable {
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Map<String, Registration<?>> newest; // by flow
     private final JournalWriter writer;
-    private final @Nullable Worker worker; // null if nothing is registered
+    private final @Nullable Worker worker; // null if this service executes nothing
     private final Watch watch;
     private volatile boolean isClosed;
 
@@ -68,7 +68,7 @@ public final class FlowService implements AutoCloseable {
             schema.verify();
         }
         writer = new JournalWriter(database, settings.name());
-        if (registrations.isEmpty()) {
+        if (registrations.isEmpty() || builder.submitsOnly) {
             worker = null;
             watch = new Watch(runs, List.of(), settings.name(), null, Map.of());
         } else {
@@ -409,6 +409,7 @@ public final class FlowService implements AutoCloseable {
         private final Map<String, Registration<?>> registrations = new LinkedHashMap<>();
         private final Map<String, Registration<?>> newest = new LinkedHashMap<>();
         private boolean appliesSchema;
+        private boolean submitsOnly;
         private String name = ProcessHandle.current().pid() + "-" + UUID.randomUUID().toString().substring(0, 8);
         private int maxRuns = 16;
         private Duration heartbeat = Duration.ofSeconds(1);
@@ -470,6 +471,16 @@ public final class FlowService implements AutoCloseable {
          */
         public Builder applySchema() {
             appliesSchema = true;
+            return this;
+        }
+
+        /**
+         * Lets the service execute no runs, only submit them and look at them; others execute them.
+         *
+         * @return this builder
+         */
+        public Builder submitOnly() {
+            submitsOnly = true;
             return this;
         }
 

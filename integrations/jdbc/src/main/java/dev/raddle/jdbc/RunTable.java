@@ -28,6 +28,7 @@ final class RunTable {
      * @param again the nodes to run again
      * @param cancelReason the reason of a request to cancel, or null
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Claim(
             String id,
             long epoch,
@@ -48,6 +49,7 @@ final class RunTable {
      *
      * @param parameter its encoded parameter
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Submitted(String flow, String version, byte @Nullable [] parameter) {}
 
     /** Runs whose version is of no live worker are listed as such; a worker is live for this long. */
