@@ -57,7 +57,7 @@ final class Watch implements AutoCloseable {
         if (!registrations.isEmpty()) {
             runs.seen(worker, registrations);
         }
-        Future<?> unused = timer.scheduleWithFixedDelay(this::look, 0, interval.toNanos(), TimeUnit.NANOSECONDS);
+        Future<?> _ = timer.scheduleWithFixedDelay(this::look, 0, interval.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void look() {
