@@ -49,8 +49,8 @@ public final class FileJournal implements FlowJournal, Closeable {
      *   ended ID SUCCESS ACTION 1 VALUE - FORCED CHECKSUM    and other entries, see EntryLines
      *
      * FORCED is the length of the file that was on the disk when the line was written. Lines are only appended. While
-     * each is forced alone, only the last line can be torn; it is torn if it has no line end or a wrong checksum, and is
-     * then removed when the file is opened. A wrong line before the last was not caused by a crash, and the file is
+     * each is forced alone, only the last line can be torn; it is torn if it has no line end or a wrong checksum, and
+     * is then removed when the file is opened. A wrong line before the last was not caused by a crash, and the file is
      * refused. While lines are forced in groups, a crash of the machine may tear any line of the last group, and leave
      * later ones. So a wrong line and all behind it are removed, unless one of the later lines shows that the wrong one
      * was on the disk; then the file is refused.

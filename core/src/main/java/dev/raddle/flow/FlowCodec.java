@@ -15,7 +15,12 @@ import java.io.IOException;
  */
 public interface FlowCodec {
 
-    /** A function that may throw, for one direction of a codec. */
+    /**
+     * A function that may throw, for one direction of a codec.
+     *
+     * @param <X> the type of its argument
+     * @param <Y> the type of its result
+     */
     @FunctionalInterface
     interface Conversion<X, Y> {
         /**

@@ -44,8 +44,8 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
     /**
      * Ends the run in this process without deciding its outcome: it becomes {@link FlowStatus#LOST}. Running actions
      * are interrupted. Nothing is compensated, no result callback is called, and nothing more is recorded in the
-     * journal, so another process can continue the run from there, whereas a run that is cancelled or closed compensates
-     * and has ended. Does nothing if the run has ended.
+     * journal, so another process can continue the run from there, whereas a run that is cancelled or closed
+     * compensates and has ended. Does nothing if the run has ended.
      *
      * @param reason the reason, for messages
      */

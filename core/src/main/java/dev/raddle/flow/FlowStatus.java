@@ -4,8 +4,8 @@ package dev.raddle.flow;
 public enum FlowStatus {
     /**
      * The run belongs to another process, as its {@linkplain FlowJournal journal} has found out, or it was
-     * {@linkplain FlowRun#abandon abandoned}. Its nodes were cancelled, and nothing was compensated; how the run ends is
-     * decided elsewhere.
+     * {@linkplain FlowRun#abandon abandoned}. Its nodes were cancelled, and nothing was compensated; how the run ends
+     * is decided elsewhere.
      */
     LOST,
     /** The deadline of the run passed first. */

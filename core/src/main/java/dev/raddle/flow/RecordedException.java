@@ -28,6 +28,7 @@ public final class RecordedException extends RuntimeException {
 
     /** Returns the type and the message of the recorded exception. */
     @Override
+    @SuppressWarnings("OverrideThrowableToString") // the name of this class would be that of the wrong exception
     public String toString() {
         return failure.toString();
     }

@@ -70,8 +70,9 @@ final class RunJournal {
      */
     static @Nullable RunJournal open(RunEnvironment run, @Nullable RunJournal outer, boolean isNested) {
         if (isNested) {
-            boolean isMap = outer != null && outer.map == null && run.graph.returns == Graph.Returns.LIST;
-            return isMap ? outer.ofMap(run) : null;
+            return outer == null || outer.map != null || run.graph.returns != Graph.Returns.LIST
+                    ? null
+                    : outer.ofMap(run);
         }
         RunOptions options = run.options;
         FlowJournal journal = options.journal;

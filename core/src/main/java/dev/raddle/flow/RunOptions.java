@@ -386,7 +386,8 @@ public final class RunOptions {
      * Runs nodes again that an earlier run with the same journal has finished, and all nodes that depend on them,
      * directly or not. All other finished nodes keep their values. The journal forgets the nodes in one step before any
      * of them begins, so a crash never leaves values of both runs side by side. Nodes are not compensated before they
-     * run again. The given nodes run even if no other node needs them; those that depend on them run if they are needed.
+     * run again. The given nodes run even if no other node needs them; those that depend on them run if they are
+     * needed.
      *
      * {@snippet :
      * plan.run(order, RunOptions.defaults().withJournal(journal, "order-17").rerun("invoice"));

@@ -3,7 +3,7 @@ package dev.raddle.flow;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A journal that refuses an entry and all that follow, as if another process had taken the run over, or this one died. */
+/** A journal that refuses an entry and all that follow, as if another process had taken the run over. */
 final class CuttingJournal implements FlowJournal {
 
     private final MemoryJournal kept;

@@ -275,6 +275,25 @@ class FlowFencingTest {
     }
 
     @Test
+    void a_run_that_is_abandoned_while_it_compensates_records_nothing_more() throws Exception {
+        MemoryJournal journal = FlowJournal.inMemory();
+        BlockingTask undoing = BlockingTask.uninterruptible();
+        Node<String> a = step("a");
+        Node<String> b = f.node("b", a, value -> "B").compensate(value -> undoing.call());
+        f.node("bad", b, value -> {
+            throw new IllegalStateException("bad");
+        });
+        try (FlowRun<Void> run = f.build().start(null, with(journal))) {
+            undoing.awaitBegun();
+            run.abandon("the worker is shut down");
+            undoing.release();
+            assertThat(run.join().status()).isEqualTo(FlowStatus.LOST);
+        }
+        assertThat(journal.entries()).last().isInstanceOf(Entry.Compensating.class);
+        assertThat(calls).doesNotContain("undo a");
+    }
+
+    @Test
     void abandoning_an_ended_run_has_no_effect() throws Exception {
         MemoryJournal journal = FlowJournal.inMemory();
         step("a");
