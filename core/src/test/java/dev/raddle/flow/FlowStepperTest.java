@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -572,20 +573,22 @@ class FlowStepperTest {
         assertThat(stepper.result().value()).isEqualTo("instead of bad");
     }
 
+    private static String textOf(Object value) {
+        return value instanceof List<?> list
+                ? "L" + list.stream().map(String::valueOf).collect(Collectors.joining(","))
+                : "S" + value;
+    }
+
     @Test
     void a_map_with_a_limit_starts_its_elements_one_after_the_other() throws Exception {
         Node<List<String>> map =
                 f.map("map", f.node("in", c -> List.of("a", "b", "c")), MapOptions.limit(2), x -> x + "!");
         FlowPlan<String, List<String>> plan = f.returning(map);
         FlowCodec lists = FlowCodec.of(
-                value -> String.valueOf(
-                                value instanceof List<?> list
-                                        ? "L" + String.join(",", (List<String>) list)
-                                        : "S" + value)
-                        .getBytes(StandardCharsets.UTF_8),
+                value -> textOf(value).getBytes(StandardCharsets.UTF_8),
                 bytes -> {
                     String text = new String(bytes, StandardCharsets.UTF_8);
-                    return text.startsWith("L") ? List.of(text.substring(1).split(",")) : text.substring(1);
+                    return text.startsWith("L") ? List.of(text.substring(1).split(",", -1)) : text.substring(1);
                 },
                 Object.class);
         start(plan, RunOptions.defaults());
