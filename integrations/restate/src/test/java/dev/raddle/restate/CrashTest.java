@@ -25,9 +25,9 @@ class CrashTest {
     @Test
     void flows_of_a_killed_worker_continue_on_another_without_repeating_stored_nodes(
             EngineBinary binary, @TempDir Path directory) throws IOException {
-        try (Engine engine = Engine.start(binary.path(), ONE_STREAM);
-                WorkerProcess first = new WorkerProcess(directory);
+        try (WorkerProcess first = new WorkerProcess(directory);
                 WorkerProcess second = new WorkerProcess(directory);
+                Engine engine = Engine.start(binary.path(), ONE_STREAM);
                 Proxy proxy = new Proxy(first.port(), second.port())) {
             engine.register(proxy.port());
             submit(engine);
@@ -46,8 +46,8 @@ class CrashTest {
     @Test
     void flows_continue_after_both_the_engine_and_the_only_worker_were_killed(
             EngineBinary binary, @TempDir Path directory) throws IOException {
-        try (Engine engine = Engine.start(binary.path(), Map.of());
-                WorkerProcess first = new WorkerProcess(directory);
+        try (WorkerProcess first = new WorkerProcess(directory);
+                Engine engine = Engine.start(binary.path(), Map.of());
                 Proxy proxy = new Proxy(first.port())) {
             engine.register(proxy.port());
             submit(engine);
@@ -68,8 +68,8 @@ class CrashTest {
     @Test
     void flows_continue_after_the_engine_was_killed_under_a_worker_that_lives(
             EngineBinary binary, @TempDir Path directory) throws IOException {
-        try (Engine engine = Engine.start(binary.path(), Map.of());
-                WorkerProcess worker = new WorkerProcess(directory)) {
+        try (WorkerProcess worker = new WorkerProcess(directory);
+                Engine engine = Engine.start(binary.path(), Map.of())) {
             engine.register(worker.port());
             submit(engine);
             awaitCalls(directory, "c", RUNS);

@@ -32,6 +32,9 @@ import org.junit.jupiter.api.TestInfo;
 
 @RestateTest
 class FlowOnEngineTest {
+    /** Within this time a node that waits has begun, also on a busy machine. */
+    private static final Duration LONG_ENOUGH_TO_BEGIN = Duration.ofSeconds(2);
+
     private String service = "";
     private final Queue<String> calls = new ConcurrentLinkedQueue<>();
     private final CountDownLatch gate = new CountDownLatch(1);
@@ -181,7 +184,7 @@ class FlowOnEngineTest {
         CountDownLatch interrupted = new CountDownLatch(1);
         FlowBuilder<String> f = FlowPlan.define("slow", String.class);
         Node<String> slow = f.node("slow", () -> untilInterrupted(interrupted))
-                .timeout(Duration.ofMillis(100))
+                .timeout(LONG_ENOUGH_TO_BEGIN)
                 .defaultValue("default");
         Node<String> end = f.node(
                 "end", after(slow), outcome -> "after " + outcome.getClass().getSimpleName());
@@ -213,7 +216,7 @@ class FlowOnEngineTest {
         Engine.Answer answer = run(
                 engine,
                 f.returning(slow),
-                RestateOptions.defaults().withRun(RunOptions.timeout(Duration.ofMillis(300))));
+                RestateOptions.defaults().withRun(RunOptions.timeout(LONG_ENOUGH_TO_BEGIN)));
 
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.text()).contains("flow \\\"late\\\" is TIMED_OUT");

@@ -92,7 +92,9 @@ class ReplayTest {
         try (Worker worker = Worker.serve(definition)) {
             engine.register(worker.port());
             engine.submit("cancelled", "k", new byte[0]);
-            Await.until("b has ended", () -> engine.journal("cancelled", "k").size() >= 4);
+            Await.until(
+                    "the run waits for its signal",
+                    () -> engine.journal("cancelled", "k").toString().contains("GetPromise"));
 
             engine.cancel("cancelled", "k");
 

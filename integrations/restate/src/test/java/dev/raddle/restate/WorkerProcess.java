@@ -10,9 +10,9 @@ import java.util.List;
 final class WorkerProcess implements AutoCloseable {
     private final Process process;
     private final Thread atExit;
-    private final int port;
+    private int port; // 0 if not known yet
 
-    /** Starts a worker and waits until it serves. */
+    /** Starts a worker, without waiting until it serves. */
     WorkerProcess(Path directory) {
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -30,7 +30,6 @@ final class WorkerProcess implements AutoCloseable {
         }
         atExit = new Thread(process::destroyForcibly, "end-of-worker");
         Runtime.getRuntime().addShutdownHook(atExit);
-        port = readPort(process.inputReader());
     }
 
     private int readPort(BufferedReader lines) {
@@ -52,7 +51,11 @@ final class WorkerProcess implements AutoCloseable {
         System.out.println("worker " + process.pid() + ": " + line);
     }
 
+    /** Waits until the worker serves, and returns its port. */
     int port() {
+        if (port == 0) {
+            port = readPort(process.inputReader());
+        }
         return port;
     }
 
