@@ -214,9 +214,7 @@ class FlowOnEngineTest {
         Node<String> slow = f.node("slow", first, v -> untilInterrupted(interrupted));
 
         Engine.Answer answer = run(
-                engine,
-                f.returning(slow),
-                RestateOptions.defaults().withRun(RunOptions.timeout(LONG_ENOUGH_TO_BEGIN)));
+                engine, f.returning(slow), RestateOptions.defaults().withRun(RunOptions.timeout(LONG_ENOUGH_TO_BEGIN)));
 
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.text()).contains("flow \\\"late\\\" is TIMED_OUT");
