@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
@@ -10,9 +11,14 @@ import dev.raddle.flow.RunOptions;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One claim of a run by this worker: executes the run to its end, or until the claim is lost. */
 final class ClaimedRun {
@@ -34,6 +40,7 @@ final class ClaimedRun {
         record Waits(@Nullable String problem, Duration delay) implements End {}
     }
 
+    private static final Logger LOG = LoggerFactory.getLogger(ClaimedRun.class);
     private static final Set<NodeState> FAILURES = Set.of(NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED);
     private static final long PAUSE_NANOS = 200_000_000;
     private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
@@ -45,6 +52,7 @@ final class ClaimedRun {
     private final RunTable.Claim claim;
     private final JdbcJournal journal;
     private volatile @Nullable FlowRun<?> run; // null until it has started
+    private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the watching thread
     private volatile @Nullable String cancelReason;
 
     ClaimedRun(RunTable runs, Registration<?> registration, RunTable.Claim claim, JdbcJournal journal) {
@@ -180,6 +188,36 @@ final class ClaimedRun {
             if (started != null) {
                 started.cancel(reason);
             }
+        }
+    }
+
+    /** Returns whether any of some signals was not delivered yet. */
+    boolean lacksSignals(List<String> nodes) {
+        return run != null && !delivered.containsAll(nodes);
+    }
+
+    /** Delivers signals that were not delivered yet. The run ignores those that its journal has recorded. */
+    void deliver(Map<String, byte @Nullable []> signals) {
+        FlowRun<?> started = run;
+        if (started == null) {
+            return;
+        }
+        signals.forEach((node, value) -> {
+            if (!delivered.contains(node)) {
+                deliver(started, node, value);
+            }
+        });
+    }
+
+    private void deliver(FlowRun<?> started, String node, byte @Nullable [] value) {
+        try {
+            started.signal(node, registration.values().decode(value));
+            delivered.add(node);
+        } catch (IOException | IllegalArgumentException cannot) {
+            LOG.warn("{} cannot take the signal for node \"{}\": {}", this, node, textOf(cannot));
+            delivered.add(node); // it will not be able to later
+        } catch (IllegalStateException | FencedException later) {
+            LOG.debug("{} could not record a signal", this, later);
         }
     }
 

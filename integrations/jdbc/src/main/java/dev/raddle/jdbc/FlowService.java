@@ -323,7 +323,8 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. A run
-     * without success also runs its nodes without success again, so no node need be named.
+     * without success also runs its nodes without success again, so no node need be named. A named node that waits for a
+     * signal needs a new one.
      *
      * @param runId the id of the run
      * @param nodes the ids of the nodes
@@ -352,7 +353,7 @@ public final class FlowService implements AutoCloseable {
      * be registered here, since its codec encodes the value.
      *
      * @param runId the id of the run
-     * @param node the id of the node that waits for the signal
+     * @param node the id of the node that waits for the signal; the run keeps the signal until it gets there
      * @param value the value, may be null
      * @return whether the signal was stored; false if there was one before, or if the run has ended
      * @throws NoSuchElementException if there is no such run

@@ -94,7 +94,8 @@ final class RunTable {
 
     private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
             + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL, failure_message = NULL,"
-            + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id)"
+            + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id, again),"
+            + " signals AS (DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND s.node = ANY (run.again))"
             + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
             + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
             + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
@@ -105,6 +106,8 @@ final class RunTable {
     private static final String ENDED = "SELECT id FROM raddle_run WHERE id = ANY (?) AND ended_at IS NOT NULL";
 
     private static final String SIGNALS = "SELECT node, value FROM raddle_signal WHERE run_id = ?";
+
+    private static final String SIGNALLED = "SELECT run_id, node FROM raddle_signal WHERE run_id = ANY (?)";
 
     private static final String SEEN = "INSERT INTO raddle_worker (name, flow, version) VALUES (?, ?, ?)"
             + " ON CONFLICT (flow, version, name) DO UPDATE SET seen_at = now()";
@@ -281,6 +284,21 @@ final class RunTable {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     found.add(row.getString(1));
+                }
+            }
+            return found;
+        });
+    }
+
+    /** Returns the nodes to which signals were sent, by the runs among some. */
+    Map<String, List<String>> signalled(Collection<String> ids) throws SQLException {
+        return database.statement(SIGNALLED, statement -> {
+            statement.setArray(1, statement.getConnection().createArrayOf("text", ids.toArray()));
+            Map<String, List<String>> found = new HashMap<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.computeIfAbsent(row.getString(1), id -> new ArrayList<>())
+                            .add(row.getString(2));
                 }
             }
             return found;

@@ -93,14 +93,24 @@ final class Watch implements AutoCloseable {
         if (known.isEmpty()) {
             return;
         }
-        Map<String, RunTable.Watched> found =
-                runs.watch(known.stream().map(ClaimedRun::id).toList());
+        List<String> ids = known.stream().map(ClaimedRun::id).toList();
+        Map<String, RunTable.Watched> found = runs.watch(ids);
         for (ClaimedRun run : known) {
             RunTable.Watched watched = found.get(run.id());
             if (watched == null || watched.epoch() > run.epoch()) {
                 run.lose("it was claimed again after epoch " + run.epoch(), false);
             } else if (watched.epoch() == run.epoch() && watched.cancelReason() != null) {
                 run.cancel(watched.cancelReason());
+            }
+        }
+        deliverSignals(known, ids);
+    }
+
+    private void deliverSignals(List<ClaimedRun> known, List<String> ids) throws SQLException {
+        Map<String, List<String>> signalled = runs.signalled(ids);
+        for (ClaimedRun run : known) {
+            if (run.lacksSignals(signalled.getOrDefault(run.id(), List.of()))) {
+                run.deliver(runs.signals(run.id()));
             }
         }
     }

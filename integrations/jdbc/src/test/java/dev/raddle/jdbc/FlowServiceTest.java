@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -255,5 +256,64 @@ class FlowServiceTest {
         assertThatThrownBy(() -> FlowService.on(database.pool()).start())
                 .hasMessageContaining("META-INF/raddle/jdbc/V1__runs_of_flows.sql")
                 .hasMessageContaining("applySchema()");
+    }
+
+    @Test
+    void a_signal_reaches_the_run_once_also_after_another_worker_has_taken_it_over() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("approval", String.class);
+        Node<String> ask = f.node("ask", c -> "asked " + actions.incrementAndGet());
+        Node<String> approved = f.signal("approved", String.class);
+        Node<String> signed = f.signal("signed", String.class);
+        Node<String> end = f.node("end", ask, approved, signed, (a, b, c) -> a + " " + b + " " + c);
+        FlowPlan<String, String> plan = f.returning(end);
+        try (FlowService first = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .closeTimeout(Duration.ofMillis(100))
+                .start()) {
+            first.submit("approval", "run-1", null);
+            assertThat(first.signal("run-1", "approved", "yes")).isTrue();
+            assertThat(first.signal("run-1", "approved", "no")).isFalse();
+            Await.until("the signal is recorded", () -> {
+                try {
+                    return "1".equals(database.query("SELECT count(*) FROM raddle_entry WHERE kind = 'SIGNAL'"));
+                } catch (java.sql.SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+        try (FlowService second =
+                database.service().register(plan, "1", FlowCodec.text()).start()) {
+            second.signal("run-1", "signed", "me");
+            hasSucceeded(second.await("run-1"));
+
+            assertThat(second.value("run-1")).isEqualTo("asked 1 yes me");
+            assertThat(second.signal("run-1", "signed", "late")).isFalse();
+        }
+    }
+
+    @Test
+    void a_run_sleeps_across_workers_until_the_same_moment() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("sleeper", String.class);
+        Node<Void> sleep = f.sleep("sleep", Duration.ofMillis(700));
+        Node<String> end = f.node("end", sleep, nothing -> "awake");
+        FlowPlan<String, String> plan = f.returning(end);
+        try (FlowService first = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .closeTimeout(Duration.ofMillis(10))
+                .start()) {
+            first.submit("sleeper", "run-1", null);
+            Await.until("it sleeps", () -> {
+                try {
+                    return "1".equals(database.query("SELECT count(*) FROM raddle_entry WHERE kind = 'SLEEP'"));
+                } catch (java.sql.SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+        try (FlowService second =
+                database.service().register(plan, "1", FlowCodec.text()).start()) {
+            hasSucceeded(second.await("run-1"));
+            assertThat(database.query("SELECT count(*) FROM raddle_entry WHERE kind = 'SLEEP'")).isEqualTo("1");
+        }
     }
 }
