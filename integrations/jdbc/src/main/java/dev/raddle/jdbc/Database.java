@@ -59,8 +59,7 @@ final class Database {
     }
 
     /** Runs one statement on a connection. */
-    static <T extends @Nullable Object> T statement(Connection connection, String sql, Use<T> use)
-            throws SQLException {
+    static <T extends @Nullable Object> T statement(Connection connection, String sql, Use<T> use) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             return use.of(statement);
         }

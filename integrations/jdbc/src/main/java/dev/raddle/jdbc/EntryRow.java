@@ -63,14 +63,16 @@ record EntryRow(
     }
 
     /** The columns of a row that depend on its kind. */
-    static final String COLUMNS = "kind, node, state, via, count, at, value, failure_type, failure_message,"
-            + " failure_trace, nodes";
+    static final String COLUMNS =
+            "kind, node, state, via, count, at, value, failure_type, failure_message," + " failure_trace, nodes";
 
     private static final String LAST = "LAST";
 
     /** Returns the rough number of bytes of this row. */
     int size() {
-        return 200 + (value == null ? 0 : value.length) + (failure == null ? 0 : failure.trace().length());
+        return 200
+                + (value == null ? 0 : value.length)
+                + (failure == null ? 0 : failure.trace().length());
     }
 
     /** Makes the rows of one claim. */
@@ -143,8 +145,7 @@ record EntryRow(
             return row(number, kind, node, null, null, null, at, null, null, List.of());
         }
 
-        private EntryRow valued(
-                int number, Kind kind, String node, @Nullable Integer count, byte @Nullable [] value) {
+        private EntryRow valued(int number, Kind kind, String node, @Nullable Integer count, byte @Nullable [] value) {
             return row(number, kind, node, null, null, count, null, value, null, List.of());
         }
 

@@ -340,8 +340,7 @@ public final class FlowService implements AutoCloseable {
                 throw new IllegalArgumentException("flow \"" + run.flow() + "\" has no node \"" + node + "\"");
             }
         }
-        boolean isRequested =
-                attempt("run \"" + runId + "\" again", () -> runs.rerun(run, List.of(nodes)));
+        boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, List.of(nodes)));
         if (isRequested && worker != null) {
             worker.check();
         }
@@ -411,7 +410,8 @@ public final class FlowService implements AutoCloseable {
         private final Map<String, Registration<?>> newest = new LinkedHashMap<>();
         private boolean appliesSchema;
         private boolean submitsOnly;
-        private String name = ProcessHandle.current().pid() + "-" + UUID.randomUUID().toString().substring(0, 8);
+        private String name = ProcessHandle.current().pid() + "-"
+                + UUID.randomUUID().toString().substring(0, 8);
         private int maxRuns = 16;
         private Duration heartbeat = Duration.ofSeconds(1);
         private int missedHeartbeats = 10;
@@ -451,8 +451,8 @@ public final class FlowService implements AutoCloseable {
         public <P> Builder register(FlowPlan<P, ?> plan, String version, FlowCodec codec, RunOptions options) {
             Objects.requireNonNull(options, "options");
             if (!VERSION.matcher(version).matches()) {
-                throw new IllegalArgumentException(
-                        "a version must match " + VERSION + ", was \"" + version + "\" of flow \"" + plan.name() + "\"");
+                throw new IllegalArgumentException("a version must match " + VERSION + ", was \"" + version
+                        + "\" of flow \"" + plan.name() + "\"");
             }
             Registration<P> added =
                     Registration.of(plan, version, new Values(Objects.requireNonNull(codec, "codec")), options);

@@ -36,8 +36,8 @@ final class JdbcJournal implements FlowJournal {
     /** The journal of the run whose action, callback or compensation the thread executes. */
     static final ScopedValue<JdbcJournal> CURRENT = ScopedValue.newInstance();
 
-    private static final String READ = "SELECT epoch, number, " + EntryRow.COLUMNS
-            + " FROM raddle_entry WHERE run_id = ? ORDER BY epoch, number";
+    private static final String READ =
+            "SELECT epoch, number, " + EntryRow.COLUMNS + " FROM raddle_entry WHERE run_id = ? ORDER BY epoch, number";
 
     private final Database database;
     private final JournalWriter writer;
@@ -92,8 +92,7 @@ final class JdbcJournal implements FlowJournal {
             }
         }
         if (bound != null && bound.node() != null) {
-            work.requireSame(
-                    new Work(runId(), work.flow(), bound.node(), work.parameter()), "run \"" + runId() + "\"");
+            work.requireSame(new Work(runId(), work.flow(), bound.node(), work.parameter()), "run \"" + runId() + "\"");
         } else {
             this.work = maker.work(nextNumber.getAndIncrement(), work.plan());
         }
@@ -272,7 +271,8 @@ final class JdbcJournal implements FlowJournal {
                 throw failure;
             }
             giveUp("node \"" + node + "\" found no connection", true);
-            FencedException away = new FencedException("node \"" + node + "\" found no connection and has to run again");
+            FencedException away =
+                    new FencedException("node \"" + node + "\" found no connection and has to run again");
             away.initCause(failure);
             throw away;
         }

@@ -228,7 +228,8 @@ final class JournalWriter implements AutoCloseable {
         int index = 1;
         for (Function<EntryRow, @Nullable Object> column : TEXT_AND_NUMBERS) {
             String type = TYPES.get(index - 1);
-            @Nullable Object[] values = rows.stream()
+            @Nullable
+            Object[] values = rows.stream()
                     .map(column)
                     .toArray(type.equals("bytea") ? byte[][]::new : Object[]::new); // else bytes become an array, too
             statement.setArray(index, connection.createArrayOf(type, values));

@@ -26,11 +26,12 @@ final class NodeTransaction {
      * If the connection breaks during the commit, nobody here knows whether the commit has succeeded. The run is then
      * lost, and its next claim, which waits for the end of this transaction, finds the row of the node's end or not.
      */
-    private static final String RECORD = "WITH held AS (SELECT id FROM raddle_run WHERE id = ? AND epoch = ? FOR SHARE),"
-            + " written AS (INSERT INTO raddle_entry (run_id, epoch, number, " + EntryRow.COLUMNS + ")"
-            + " SELECT held.id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL FROM held"
-            + " WHERE pg_current_xact_id()::text = ? RETURNING 1)"
-            + " SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM written)";
+    private static final String RECORD =
+            "WITH held AS (SELECT id FROM raddle_run WHERE id = ? AND epoch = ? FOR SHARE),"
+                    + " written AS (INSERT INTO raddle_entry (run_id, epoch, number, " + EntryRow.COLUMNS + ")"
+                    + " SELECT held.id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL FROM held"
+                    + " WHERE pg_current_xact_id()::text = ? RETURNING 1)"
+                    + " SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM written)";
 
     private static final String BEGIN =
             "SELECT pg_current_xact_id()::text, set_config('idle_in_transaction_session_timeout', ?, true)";
@@ -110,8 +111,8 @@ final class NodeTransaction {
     }
 
     private FencedException broken(SQLException cause) {
-        FencedException fenced = new FencedException(
-                "the transaction of node \"" + node + "\" was broken by the database; the run continues from its records");
+        FencedException fenced = new FencedException("the transaction of node \"" + node
+                + "\" was broken by the database; the run continues from its records");
         fenced.initCause(cause);
         return fenced;
     }

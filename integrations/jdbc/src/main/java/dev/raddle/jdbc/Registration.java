@@ -16,8 +16,7 @@ import java.util.stream.Collectors;
  * @param options the options of each run
  * @param nodes the ids of the nodes
  */
-record Registration<P>(
-        FlowPlan<P, ?> plan, String version, Values values, RunOptions options, Set<String> nodes) {
+record Registration<P>(FlowPlan<P, ?> plan, String version, Values values, RunOptions options, Set<String> nodes) {
 
     static <P> Registration<P> of(FlowPlan<P, ?> plan, String version, Values values, RunOptions options) {
         Set<String> nodes = plan.nodes().stream().map(PlanNode::id).collect(Collectors.toUnmodifiableSet());

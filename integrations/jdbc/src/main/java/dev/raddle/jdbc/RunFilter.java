@@ -27,8 +27,7 @@ public record RunFilter(
 
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 10_000;
-    private static final RunFilter ALL =
-            new RunFilter(null, null, EnumSet.allOf(RunState.class), null, DEFAULT_LIMIT);
+    private static final RunFilter ALL = new RunFilter(null, null, EnumSet.allOf(RunState.class), null, DEFAULT_LIMIT);
 
     /** Copies the states and checks the numbers. */
     public RunFilter {

@@ -151,9 +151,7 @@ final class RunTable {
         return Database.<@Nullable Submitted>statement(connection, SUBMITTED, statement -> {
             statement.setString(1, id);
             try (ResultSet row = statement.executeQuery()) {
-                return row.next()
-                        ? new Submitted(row.getString(1), row.getString(2), row.getBytes(3))
-                        : null;
+                return row.next() ? new Submitted(row.getString(1), row.getString(2), row.getBytes(3)) : null;
             }
         });
     }
@@ -169,11 +167,7 @@ final class RunTable {
             try (ResultSet row = statement.executeQuery()) {
                 return row.next()
                         ? new Claim(
-                                id,
-                                row.getLong(1),
-                                row.getBytes(2),
-                                EntryRow.nodes(row.getArray(4)),
-                                row.getString(3))
+                                id, row.getLong(1), row.getBytes(2), EntryRow.nodes(row.getArray(4)), row.getString(3))
                         : null;
             }
         });
@@ -400,7 +394,9 @@ final class RunTable {
         if (open.containsAll(states)) {
             sql.append(" AND ended_at IS NULL"); // so that the small index of open runs can be used
         }
-        sql.append(" AND ((status = ANY (?) AND (ended_at IS NOT NULL OR ").append(LIVE_VERSION).append("))");
+        sql.append(" AND ((status = ANY (?) AND (ended_at IS NOT NULL OR ")
+                .append(LIVE_VERSION)
+                .append("))");
         sql.append(isStranded ? " OR (ended_at IS NULL AND NOT " + LIVE_VERSION + "))" : ")");
         parameters.add(names);
     }

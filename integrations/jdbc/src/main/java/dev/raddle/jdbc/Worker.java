@@ -119,7 +119,9 @@ final class Worker {
                 .onFailure((complete, operations) ->
                         operations.reschedule(complete, complete.getTimeDone().plus(AFTER_FAILURE)))
                 .onDeadExecution((complete, operations) -> {
-                    LOG.info("run \"{}\" is taken over: its worker is gone", complete.getExecution().getId());
+                    LOG.info(
+                            "run \"{}\" is taken over: its worker is gone",
+                            complete.getExecution().getId());
                     operations.reschedule(complete, complete.getTimeDone());
                     check();
                 })
@@ -160,7 +162,10 @@ final class Worker {
         }
         EntryRow.Maker maker = new EntryRow.Maker(id, claim.epoch(), registration.values());
         ClaimedRun run = new ClaimedRun(
-                runs, registration, claim, new JdbcJournal(database, writer, maker, registration.nodes(), settings.lease()));
+                runs,
+                registration,
+                claim,
+                new JdbcJournal(database, writer, maker, registration.nodes(), settings.lease()));
         ClaimedRun before = claimed.put(id, run);
         if (before != null) {
             before.lose("it was claimed again", false);
@@ -191,10 +196,11 @@ final class Worker {
                 LOG.info("{} is lost to another worker", run);
                 yield (complete, operations) -> {};
             }
-            case End.Waits(String problem, Duration delay) -> (complete, operations) -> {
-                release(run, problem);
-                returnAt(operations, complete, delay);
-            };
+            case End.Waits(String problem, Duration delay) ->
+                (complete, operations) -> {
+                    release(run, problem);
+                    returnAt(operations, complete, delay);
+                };
         };
     }
 
@@ -209,15 +215,11 @@ final class Worker {
         }
     }
 
-    private void returnNow(
-            ExecutionComplete complete, ExecutionOperations<Void> operations) {
+    private void returnNow(ExecutionComplete complete, ExecutionOperations<Void> operations) {
         returnAt(operations, complete, Duration.ZERO);
     }
 
-    private static void returnAt(
-            ExecutionOperations<Void> operations,
-            ExecutionComplete complete,
-            Duration delay) {
+    private static void returnAt(ExecutionOperations<Void> operations, ExecutionComplete complete, Duration delay) {
         Instant at = complete.getTimeDone().plus(delay);
         try {
             operations.reschedule(complete, at);
@@ -226,8 +228,7 @@ final class Worker {
         }
     }
 
-    private static void remove(
-            ExecutionComplete complete, ExecutionOperations<Void> operations) {
+    private static void remove(ExecutionComplete complete, ExecutionOperations<Void> operations) {
         try {
             operations.remove();
         } catch (ExecutionException taken) {

@@ -48,9 +48,10 @@ class AttackTest {
             service.submit("flow", "run-1", "x");
 
             FlowServiceTest.hasSucceeded(service.await("run-1"));
-            Await.until("rows without a run are removed", () -> count(
-                            "SELECT count(*) FROM raddle_task WHERE task_instance IN ('ghost', 'dead')")
-                    == 1); // that of an unknown task stays: another program may know it
+            Await.until(
+                    "rows without a run are removed",
+                    () -> count("SELECT count(*) FROM raddle_task WHERE task_instance IN ('ghost', 'dead')")
+                            == 1); // that of an unknown task stays: another program may know it
         }
     }
 
@@ -65,12 +66,15 @@ class AttackTest {
     @Test
     void a_damaged_journal_stops_its_run_and_says_why() throws Exception {
         try (FlowService service = start()) {
-            database.execute("INSERT INTO raddle_run (id, flow, version, parameter) VALUES ('run-1', 'flow', '1', 'x')");
+            database.execute(
+                    "INSERT INTO raddle_run (id, flow, version, parameter) VALUES ('run-1', 'flow', '1', 'x')");
             database.execute("INSERT INTO raddle_entry (run_id, epoch, number, kind, node, state) VALUES"
                     + " ('run-1', 0, 0, 'NODE', 'one', 'SUCC')");
             database.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
                     + " VALUES ('flow/1', 'run-1', now() - interval '1 day', false, 1)");
-            Await.until("the problem is known", () -> service.status("run-1").orElseThrow().problem() != null);
+            Await.until(
+                    "the problem is known",
+                    () -> service.status("run-1").orElseThrow().problem() != null);
 
             StoredRun run = service.status("run-1").orElseThrow();
             assertThat(run.state()).isEqualTo(RunState.WAITING);
@@ -100,9 +104,9 @@ class AttackTest {
             begun.await();
             database.execute("DELETE FROM raddle_run");
             interrupted.await();
-            Await.until("the row of its task is removed", () -> count(
-                            "SELECT count(*) FROM raddle_task WHERE task_name = 'flow/1'")
-                    == 0);
+            Await.until(
+                    "the row of its task is removed",
+                    () -> count("SELECT count(*) FROM raddle_task WHERE task_name = 'flow/1'") == 0);
         }
     }
 
@@ -127,13 +131,15 @@ class AttackTest {
             }
         };
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
-        FlowPlan<String, String> plan = f.returning(f.node("node", c -> c.param().equals("x") ? "bad" : c.param()));
-        try (FlowService service =
-                database.service().register(plan, "1", codec).start()) {
+        FlowPlan<String, String> plan =
+                f.returning(f.node("node", c -> c.param().equals("x") ? "bad" : c.param()));
+        try (FlowService service = database.service().register(plan, "1", codec).start()) {
             assertThatThrownBy(() -> service.submit("flow", "run-0", "bad"))
                     .hasMessageContaining("the codec cannot encode the parameter of run \"run-0\"");
             service.submit("flow", "run-1", "good");
-            Await.until("the problem is known", () -> service.status("run-1").orElseThrow().problem() != null);
+            Await.until(
+                    "the problem is known",
+                    () -> service.status("run-1").orElseThrow().problem() != null);
             assertThat(service.status("run-1").orElseThrow().problem()).contains("cannot decode");
             isBroken.set(false);
             database.execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'");
@@ -173,7 +179,9 @@ class AttackTest {
             begun.await();
         }
         try (FlowService service = start()) {
-            Await.until("the problem is known", () -> service.status("run-1").orElseThrow().problem() != null);
+            Await.until(
+                    "the problem is known",
+                    () -> service.status("run-1").orElseThrow().problem() != null);
             assertThat(service.status("run-1").orElseThrow().problem()).contains("with other nodes or dependencies");
             assertThat(service.status("run-1").orElseThrow().state()).isEqualTo(RunState.WAITING);
         }
@@ -216,9 +224,13 @@ class AttackTest {
     void clocks_that_differ_by_an_hour_or_jump_do_not_lose_or_repeat_runs() throws Exception {
         database.execute(Transfers.TABLES);
         AtomicInteger looks = new AtomicInteger();
-        try (TestPool jumping = new TestPool(database.url(), 24, sql -> sql.equals("SELECT clock_timestamp()")
-                        ? "SELECT clock_timestamp() + interval '" + 3_600 * (looks.incrementAndGet() % 3 - 1) + " seconds'"
-                        : sql);
+        try (TestPool jumping = new TestPool(
+                        database.url(),
+                        24,
+                        sql -> sql.equals("SELECT clock_timestamp()")
+                                ? "SELECT clock_timestamp() + interval '" + 3_600 * (looks.incrementAndGet() % 3 - 1)
+                                        + " seconds'"
+                                : sql);
                 FlowService ahead = transfers(jumping, "ahead");
                 FlowService right = transfers(database.pool(), "right")) {
             for (int i = 0; i < 60; i++) {
@@ -227,9 +239,12 @@ class AttackTest {
             for (int i = 0; i < 60; i++) {
                 FlowServiceTest.hasSucceeded(right.await("run-" + i));
             }
-            assertThat(database.query("SELECT balance FROM account WHERE id = 1")).isEqualTo("940");
-            assertThat(database.query("SELECT balance FROM account WHERE id = 2")).isEqualTo("1060");
-            assertThat(database.query("SELECT count(*) FROM attempt WHERE again")).isEqualTo("0");
+            assertThat(database.query("SELECT balance FROM account WHERE id = 1"))
+                    .isEqualTo("940");
+            assertThat(database.query("SELECT balance FROM account WHERE id = 2"))
+                    .isEqualTo("1060");
+            assertThat(database.query("SELECT count(*) FROM attempt WHERE again"))
+                    .isEqualTo("0");
             assertThat(ahead.list(RunFilter.all())).hasSize(60);
         }
     }
@@ -253,7 +268,8 @@ class AttackTest {
             service.await("run-1");
             locker.setAutoCommit(false);
             database.execute("INSERT INTO raddle_run (id, flow, version) VALUES ('held', 'flow', '1')");
-            Database.<Boolean>statement(locker, "SELECT 1 FROM raddle_run WHERE id = 'held' FOR UPDATE", s -> s.execute());
+            Database.<Boolean>statement(
+                    locker, "SELECT 1 FROM raddle_run WHERE id = 'held' FOR UPDATE", s -> s.execute());
             service.submit("flow", "run-2", "x");
 
             FlowServiceTest.hasSucceeded(service.await("run-2"));

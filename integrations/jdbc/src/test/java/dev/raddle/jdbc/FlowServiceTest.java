@@ -9,13 +9,13 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -203,9 +203,8 @@ class FlowServiceTest {
         database.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
                 + " VALUES ('greeting/1', 'old', now(), false, 1)");
         database.execute("UPDATE raddle_run SET parameter = 'Bob' WHERE id = 'old'");
-        try (FlowService onlyNew = database.service()
-                .register(second, "2", FlowCodec.text())
-                .start()) {
+        try (FlowService onlyNew =
+                database.service().register(second, "2", FlowCodec.text()).start()) {
             onlyNew.submit("greeting", "newer", "Cy");
             onlyNew.await("newer");
 
@@ -228,8 +227,11 @@ class FlowServiceTest {
             service.submit("greeting", id, "Ada");
 
             assertThat(service.await(id).id()).isEqualTo(id);
-            assertThat(service.list(RunFilter.all().flow("greeting"))).extracting(StoredRun::id).containsExactly(id);
-            assertThatThrownBy(() -> service.submit("greeting", "a\0b", "Ada")).hasMessageContaining("none of them zero");
+            assertThat(service.list(RunFilter.all().flow("greeting")))
+                    .extracting(StoredRun::id)
+                    .containsExactly(id);
+            assertThatThrownBy(() -> service.submit("greeting", "a\0b", "Ada"))
+                    .hasMessageContaining("none of them zero");
             assertThatThrownBy(() -> service.submit("greeting", "", "Ada")).hasMessageContaining("it had 0");
             assertThatThrownBy(() -> service.submit("greeting", "x".repeat(201), "Ada"))
                     .hasMessageContaining("it had 201");
@@ -313,7 +315,8 @@ class FlowServiceTest {
         try (FlowService second =
                 database.service().register(plan, "1", FlowCodec.text()).start()) {
             hasSucceeded(second.await("run-1"));
-            assertThat(database.query("SELECT count(*) FROM raddle_entry WHERE kind = 'SLEEP'")).isEqualTo("1");
+            assertThat(database.query("SELECT count(*) FROM raddle_entry WHERE kind = 'SLEEP'"))
+                    .isEqualTo("1");
         }
     }
 }

@@ -141,18 +141,28 @@ final class KillRun implements AutoCloseable {
         expect(wrong, "runs", runs, "SELECT count(*) FROM raddle_run");
         expect(wrong, "runs without success", 0, "SELECT count(*) FROM raddle_run WHERE status <> 'SUCCESS'");
         expect(wrong, "records of ends", runs, "SELECT count(*) FROM raddle_entry WHERE kind = 'ENDED'");
-        expect(wrong, "runs with a record of the end", runs,
+        expect(
+                wrong,
+                "runs with a record of the end",
+                runs,
                 "SELECT count(DISTINCT run_id) FROM raddle_entry WHERE kind = 'ENDED'");
         expect(wrong, "records of nodes", 4L * runs, "SELECT count(*) FROM raddle_entry WHERE kind = 'NODE'");
-        expect(wrong, "recorded nodes", 4L * runs,
+        expect(
+                wrong,
+                "recorded nodes",
+                4L * runs,
                 "SELECT count(*) FROM (SELECT DISTINCT run_id, node FROM raddle_entry WHERE kind = 'NODE') n");
         expect(wrong, "recorded nodes that ran again", 0, "SELECT count(*) FROM attempt WHERE again");
         for (int account = 0; account < Transfers.ACCOUNTS; account++) {
-            expect(wrong, "balance of account " + account, expected[account],
+            expect(
+                    wrong,
+                    "balance of account " + account,
+                    expected[account],
                     "SELECT balance FROM account WHERE id = " + account);
         }
         for (Map.Entry<String, String> each : receipts.entrySet()) {
-            String found = text("SELECT convert_from(value, 'UTF8') FROM raddle_run WHERE id = '" + each.getKey() + "'");
+            String found =
+                    text("SELECT convert_from(value, 'UTF8') FROM raddle_run WHERE id = '" + each.getKey() + "'");
             if (!each.getValue().equals(found)) {
                 wrong.add(each.getKey() + " has the value " + found + " instead of " + each.getValue());
             }
@@ -161,7 +171,8 @@ final class KillRun implements AutoCloseable {
     }
 
     String report() {
-        return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, " + outages + " outages of the database, "
+        return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, " + outages
+                + " outages of the database, "
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
                 + text("SELECT sum(epoch) FROM raddle_run") + " claims, at most "
                 + text("SELECT max(epoch) FROM raddle_run") + " of a run";

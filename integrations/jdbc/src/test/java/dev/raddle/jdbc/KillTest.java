@@ -73,7 +73,9 @@ class KillTest {
             stopped.await("paused");
             stopped.stop();
             run.addWorker(Map.of());
-            assertThat(run.awaitEnds(Await.BOUND)).as("the other worker ends the run").isTrue();
+            assertThat(run.awaitEnds(Await.BOUND))
+                    .as("the other worker ends the run")
+                    .isTrue();
             stopped.proceed();
             stopped.exit(); // when it has ended what it was doing
             run.workers().remove(stopped);
@@ -99,8 +101,8 @@ class KillTest {
 
     @Test
     void runs_are_lost_if_a_missed_heartbeat_is_ignored() throws Exception {
-        try (KillRun run = new KillRun(
-                database.url(), SEED, 1, Map.of("bug", SeededBug.NO_DEADLINE.name(), "length", "300"))) {
+        try (KillRun run =
+                new KillRun(database.url(), SEED, 1, Map.of("bug", SeededBug.NO_DEADLINE.name(), "length", "300"))) {
             run.submit(8);
             WorkerProcess first = run.workers().removeFirst();
             run.addWorker(Map.of());

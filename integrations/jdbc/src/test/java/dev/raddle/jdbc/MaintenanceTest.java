@@ -67,7 +67,9 @@ class MaintenanceTest {
                         .pollInterval(Duration.ofMillis(20))
                         .closeTimeout(Duration.ofSeconds(5))
                         .start()) {
-            Await.until("runs are claimed", () -> statements.stream().anyMatch(sql -> sql.startsWith("UPDATE raddle_run SET epoch")));
+            Await.until(
+                    "runs are claimed",
+                    () -> statements.stream().anyMatch(sql -> sql.startsWith("UPDATE raddle_run SET epoch")));
         }
         String picking = statements.stream()
                 .filter(sql -> sql.contains("SKIP LOCKED"))
@@ -110,7 +112,8 @@ class MaintenanceTest {
         database.execute("INSERT INTO raddle_run (id, flow, version, status, ended_at) VALUES"
                 + " ('new', 'flow', '1', 'SUCCESS', now() - interval '6 days')");
         database.execute("INSERT INTO raddle_run (id, flow, version) VALUES ('open', 'flow', '1')");
-        database.execute("INSERT INTO raddle_entry (run_id, epoch, number, kind) SELECT id, 1, 0, 'BEGUN' FROM raddle_run");
+        database.execute(
+                "INSERT INTO raddle_entry (run_id, epoch, number, kind) SELECT id, 1, 0, 'BEGUN' FROM raddle_run");
         database.execute("INSERT INTO raddle_signal (run_id, node) SELECT id, 'n' FROM raddle_run");
         Retention retention = new Retention(new Database(database.pool()), Duration.ofDays(7));
 
@@ -118,7 +121,9 @@ class MaintenanceTest {
         assertThat(retention.remove()).isEqualTo(Retention.PORTION + 7);
         assertThat(retention.remove()).isZero();
         for (String table : new String[] {"raddle_run", "raddle_entry", "raddle_signal"}) {
-            assertThat(database.query("SELECT count(*) FROM " + table)).as(table).isEqualTo("2");
+            assertThat(database.query("SELECT count(*) FROM " + table))
+                    .as(table)
+                    .isEqualTo("2");
         }
     }
 
@@ -127,7 +132,8 @@ class MaintenanceTest {
         apply();
         database.execute("INSERT INTO raddle_run (id, flow, version, status, ended_at) VALUES"
                 + " ('old', 'flow', '1', 'SUCCESS', now() - interval '8 days')");
-        try (FlowService service = database.service().register(plan(), "1", FlowCodec.text()).start()) {
+        try (FlowService service =
+                database.service().register(plan(), "1", FlowCodec.text()).start()) {
             Await.until("it is removed", () -> service.status("old").isEmpty());
         }
     }

@@ -1,7 +1,6 @@
 package dev.raddle.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.CheckedFunction.F2;
 import dev.raddle.flow.FlowBuilder;

@@ -10,8 +10,9 @@ enum SeededBug {
         String change(String sql) {
             return sql.replace("AND h.current = i.epoch", "")
                     .replace("WHERE id = ? AND epoch = ? FOR SHARE", "WHERE id = ? AND ? > 0 FOR SHARE")
-                    .replace("WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING", "WHERE id = ? AND ? > 0"
-                            + " AND ended_at IS NULL RETURNING")
+                    .replace(
+                            "WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING",
+                            "WHERE id = ? AND ? > 0" + " AND ended_at IS NULL RETURNING")
                     .replace("SELECT id, epoch, cancel_reason FROM raddle_run", "SELECT id, 0, NULL FROM raddle_run");
         }
     },
@@ -19,7 +20,8 @@ enum SeededBug {
     NO_LOCK {
         @Override
         String change(String sql) {
-            return sql.replace("ORDER BY id FOR SHARE", "ORDER BY id").replace("AND epoch = ? FOR SHARE", "AND epoch = ?");
+            return sql.replace("ORDER BY id FOR SHARE", "ORDER BY id")
+                    .replace("AND epoch = ? FOR SHARE", "AND epoch = ?");
         }
     },
     /** A heartbeat whose deadline has passed is not noticed. */
@@ -33,8 +35,9 @@ enum SeededBug {
     NO_MEMORY {
         @Override
         String change(String sql) {
-            return sql.replace("FROM raddle_entry WHERE run_id = ? ORDER BY", "FROM raddle_entry WHERE run_id = ? AND"
-                    + " kind <> 'NODE' ORDER BY");
+            return sql.replace(
+                    "FROM raddle_entry WHERE run_id = ? ORDER BY",
+                    "FROM raddle_entry WHERE run_id = ? AND" + " kind <> 'NODE' ORDER BY");
         }
     },
     /** The end of a node is recorded after the transaction of its action, in another one. */

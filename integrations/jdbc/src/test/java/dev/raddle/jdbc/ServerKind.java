@@ -69,7 +69,8 @@ record ServerKind(String version, Path jar) {
         System.out.println(
                 kinds.isEmpty()
                         ? "PostgreSQL skipped: no jar has binaries for this machine, " + archive()
-                        : "PostgreSQL: " + kinds.stream().map(ServerKind::version).toList());
+                        : "PostgreSQL: "
+                                + kinds.stream().map(ServerKind::version).toList());
         return List.copyOf(kinds);
     }
 

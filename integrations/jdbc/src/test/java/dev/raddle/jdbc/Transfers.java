@@ -111,7 +111,8 @@ final class Transfers {
         }
         points.at(node, "begun");
         if (length.isPositive()) {
-            Await.pass(length.multipliedBy(ThreadLocalRandom.current().nextInt(20)).dividedBy(10));
+            Await.pass(
+                    length.multipliedBy(ThreadLocalRandom.current().nextInt(20)).dividedBy(10));
         }
     }
 }

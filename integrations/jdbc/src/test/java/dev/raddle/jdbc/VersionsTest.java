@@ -15,7 +15,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The same runs on each version of PostgreSQL that the build has. */
 @Timeout(120)
-@EnabledIf(value = "dev.raddle.jdbc.ServerKind#isAvailable", disabledReason = "no binaries of PostgreSQL for this machine")
+@EnabledIf(
+        value = "dev.raddle.jdbc.ServerKind#isAvailable",
+        disabledReason = "no binaries of PostgreSQL for this machine")
 class VersionsTest {
     private static final int RUNS = 20;
 
