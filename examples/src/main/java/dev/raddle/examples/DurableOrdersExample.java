@@ -27,9 +27,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
 /**
- * A shop takes orders: it reserves an item, charges the customer, and hands the parcel over. Two worker processes do this
- * from one database, and one of them is killed while it charges customers. The other one continues its orders: every
- * order ends, each customer is charged once, and who gets no parcel is refunded.
+ * A shop takes orders: it reserves an item, charges the customer, and hands the parcel over. Two worker processes do
+ * this from one database, and one of them is killed while it charges customers. The other one continues its orders:
+ * every order ends, each customer is charged once, and who gets no parcel is refunded.
  */
 public final class DurableOrdersExample {
 

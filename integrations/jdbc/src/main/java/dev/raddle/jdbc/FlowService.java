@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>A run keeps the version of its flow that it was submitted with. A service executes runs of the versions that it has
- * registered; a service without any can be used to look at runs, to cancel them and to run them again.
+ * <p>A run keeps the version of its flow that it was submitted with. A service executes runs of the versions that it
+ * has registered; a service without any can be used to look at runs, to cancel them and to run them again.
  *
  * <p>No method writes a parameter or a value of a run to the log. The methods throw {@link DatabaseException} if the
  * database is unavailable.
@@ -323,8 +323,8 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. A run
-     * without success also runs its nodes without success again, so no node need be named. A named node that waits for a
-     * signal needs a new one.
+     * without success also runs its nodes without success again, so no node need be named. A named node that waits for
+     * a signal needs a new one.
      *
      * @param runId the id of the run
      * @param nodes the ids of the nodes
@@ -534,8 +534,8 @@ public final class FlowService implements AutoCloseable {
         }
 
         /**
-         * Sets how often the service looks for runs of others, for requests to cancel and for ends that are awaited; the
-         * default is 500 ms. Runs that are submitted here begin at once.
+         * Sets how often the service looks for runs of others, for requests to cancel and for ends that are awaited;
+         * the default is 500 ms. Runs that are submitted here begin at once.
          *
          * @param interval the time between two looks, at least 10 ms
          * @return this builder

@@ -24,10 +24,10 @@ final class JdbcJournal implements FlowJournal {
     /*
      * Overview.
      *
-     * Entries are numbered in the order of the calls and written by the JournalWriter, or, if the action of the node has
-     * asked for the connection, by the NodeTransaction. The end of the run is not written here: it is part of the one
-     * statement that also sets the state and the value of the run (RunTable.end), since a run whose end was recorded
-     * would begin another try if its process ended before the state was set.
+     * Entries are numbered in the order of the calls and written by the JournalWriter, or, if the action of the node
+     * has asked for the connection, by the NodeTransaction. The end of the run is not written here: it is part of the
+     * one statement that also sets the state and the value of the run (RunTable.end), since a run whose end was
+     * recorded would begin another try if its process ended before the state was set.
      *
      * `lost` is set once, when a write finds another epoch or the worker gives the run up. Nothing is written after
      * that, whether or not the epoch is still the same.
@@ -159,8 +159,8 @@ final class JdbcJournal implements FlowJournal {
     }
 
     /**
-     * Ends the transaction of an action that has failed. If it failed because the database went away, that is no failure
-     * of the node: the run is continued from its records.
+     * Ends the transaction of an action that has failed. If it failed because the database went away, that is no
+     * failure of the node: the run is continued from its records.
      */
     private void rollBack(NodeTransaction open) {
         boolean isBroken = open.isBroken();

@@ -23,14 +23,14 @@ public final class JdbcNodes {
     /**
      * Returns the connection of the transaction in which the end of the node is recorded. What the action does with it
      * happens exactly once: it is committed if and only if the node is recorded as ended with the value of the action.
-     * If the action throws, times out or is cancelled, or if the run has been taken over by another worker, it is rolled
-     * back.
+     * If the action throws, times out or is cancelled, or if the run has been taken over by another worker, it is
+     * rolled back.
      *
      * <p>The connection comes from the data source of the service. The action must neither commit nor roll back nor
      * close it; savepoints are allowed. It may be used in the thread of the action only, and not after its end. The
      * transaction begins at the first call in an attempt, and lasts until the end of the attempt, so an action should
-     * call this when it has done everything else. The database ends the transaction if the action does not use it for as
-     * long as heartbeats may be missing. If that happens, or if the connection breaks, the node runs again.
+     * call this when it has done everything else. The database ends the transaction if the action does not use it for
+     * as long as heartbeats may be missing. If that happens, or if the connection breaks, the node runs again.
      *
      * @param context the context of the node
      * @return the same connection at every call in one attempt

@@ -18,8 +18,9 @@ final class NodeTransaction {
      *
      * The action works on the connection. When it has returned, `commit` inserts the row of the node's end, with the
      * fence in the same statement, and commits. The row of the run is locked from that statement to the commit only,
-     * so an action that takes long does not delay a claim. If the process is stopped, PostgreSQL ends the session when it
-     * has been idle for as long as heartbeats may be missing, so that the locks of the action do not outlive the claim.
+     * so an action that takes long does not delay a claim. If the process is stopped, PostgreSQL ends the session when
+     * it has been idle for as long as heartbeats may be missing, so that the locks of the action do not outlive the
+     * claim.
      *
      * The action must not end the transaction itself. That is found out by its id, whatever way it was done.
      *

@@ -63,8 +63,8 @@ final class RunTable {
     private static final String SUBMITTED = "SELECT flow, version, parameter FROM raddle_run WHERE id = ?";
 
     /*
-     * Nodes run again only in the first try after the request. Whether that try has begun is known from its entry, which
-     * has a greater epoch than the request.
+     * Nodes run again only in the first try after the request. Whether that try has begun is known from its entry,
+     * which has a greater epoch than the request.
      */
     private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
             + " begun_at = coalesce(begun_at, now()), problem = NULL WHERE id = ? AND ended_at IS NULL"
@@ -93,7 +93,8 @@ final class RunTable {
             + " FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR SHARE ON CONFLICT DO NOTHING";
 
     private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
-            + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL, failure_message = NULL,"
+            + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL,"
+            + " failure_message = NULL,"
             + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id, again),"
             + " signals AS (DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND s.node = ANY (run.again))"
             + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"

@@ -38,9 +38,9 @@ final class Worker {
      * until that returns, and finds rows of other processes whose heartbeat has stopped. Those become due again.
      *
      * The row in the table of runs decides, not that of db-scheduler: `execute` first claims the run there, which
-     * increments its epoch and fences all earlier claims. So it does no harm if db-scheduler gives a run to two workers,
-     * as it does after a worker was stopped for longer than its heartbeats may be missing, or if it gives out a run that
-     * has ended, as it does when a process ends between the end of a run and the removal of its row.
+     * increments its epoch and fences all earlier claims. So it does no harm if db-scheduler gives a run to two
+     * workers, as it does after a worker was stopped for longer than its heartbeats may be missing, or if it gives out
+     * a run that has ended, as it does when a process ends between the end of a run and the removal of its row.
      */
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 

@@ -7,7 +7,7 @@
  * another one takes its runs over and continues them. A node may run twice, if its process ends between its action and
  * its record, unless its work is done {@linkplain dev.raddle.jdbc.JdbcNodes in the transaction of the record}.
  *
- * <p>Unless stated otherwise nothing is null, and every class is safe for many threads. A method that needs the database
- * throws {@link dev.raddle.jdbc.DatabaseException} if it is unavailable.
+ * <p>Unless stated otherwise nothing is null, and every class is safe for many threads. A method that needs the
+ * database throws {@link dev.raddle.jdbc.DatabaseException} if it is unavailable.
  */
 package dev.raddle.jdbc;
