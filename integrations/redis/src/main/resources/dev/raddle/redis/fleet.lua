@@ -48,6 +48,7 @@ local HIGHEST = 1000000000
 local WINDOW = 1024
 local CHUNK = 2000
 local READ = 8
+local MOST_DUE = 20
 
 local function fmt(n)
   if n == 0 then
@@ -822,11 +823,12 @@ local function describeInstance(c)
   c.results[#c.results + 1] = {'e', c.sent}
 end
 
--- us until the next group that a rate delays may be served; -1 if there is none.
+-- us until the next group that a rate delays may be served, or until the last bucket is full of as many as are looked
+-- at, because such a group may come after it; -1 if there is none.
 local function nextDue(c)
-  local entries = c.isDue and redis.call('ZRANGE', c.due, 0, 20, 'WITHSCORES') or {}
+  local entries = c.isDue and redis.call('ZRANGE', c.due, 0, MOST_DUE - 1, 'WITHSCORES') or {}
   for i = 1, #entries, 2 do
-    if string.sub(entries[i], 1, 2) == 'd:' then
+    if string.sub(entries[i], 1, 2) == 'd:' or i == 2 * MOST_DUE - 1 then
       return math.max(0, int(entries[i + 1], 'due') - c.us)
     end
   end

@@ -497,6 +497,20 @@ class ScriptTest {
     }
 
     @Test
+    void the_next_start_that_a_rate_allows_is_not_hidden_by_buckets_that_are_full_earlier() throws Exception {
+        Instance a = instance("a.1");
+        for (int i = 0; i < 30; i++) {
+            a.configure("r:early" + i, Rates.write(Rate.of(1, Duration.ofHours(1))));
+            a.call("a early" + i + " 1");
+        }
+        a.configure("r:g", Rates.write(Rate.of(1, Duration.ofHours(2))));
+        a.call("a g 2");
+
+        // A call when one of those buckets is full finds what is due next, so the start in two hours is not missed.
+        assertThat(Long.parseLong(a.header.get(5))).isBetween(3_500_000_000L, 7_200_000_000L);
+    }
+
+    @Test
     void a_full_bucket_is_removed() throws Exception {
         Instance a = instance("a.1");
         a.configure("r:g", Rates.write(Rate.perSecond(1_000_000)));
