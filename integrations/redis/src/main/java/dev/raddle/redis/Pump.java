@@ -91,7 +91,7 @@ final class Pump {
     private boolean needsSettings; // the server has lost them
     private @Nullable Call call; // under way
     private int operations = 4 * Batch.FEWEST; // that fill a call
-    private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent
+    private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent first
     private final List<String> deferred = new ArrayList<>(); // messages that wait for the end of a sync
 
     private volatile boolean hasLease;
@@ -295,6 +295,7 @@ final class Pump {
                 || ledger.hasOperations()) {
             isDue = isDue && !isNowDue;
             call = newCall(now);
+            sinceSent.clear(); // not when it is repeated: its answer may be older than the messages since
             send(call, now);
         }
     }
@@ -355,7 +356,6 @@ final class Pump {
         sent.isSent = true;
         sent.sentAt = now;
         heartbeatAt = now + ttl / 6;
-        sinceSent.clear();
         counters.called();
         used.call(ServerScript.Function.BATCH, sent.arguments)
                 .whenComplete((answer, failure) -> post(() -> answered(used, sent, now, answer, failure)));
