@@ -7,6 +7,7 @@ import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A group whose tasks also need permits of a {@link PermitSource}. */
@@ -222,15 +223,24 @@ final class LeasedGroup extends Group {
 
     /** Removes permits that are unused. */
     PermitSource.Reclaimed reclaim(int most) {
+        return reclaim(demand -> Math.min(most, demand.unused));
+    }
+
+    /** Removes the permits that the first task cannot use, because it lacks others. */
+    PermitSource.Reclaimed reclaimGathered() {
+        return reclaim(demand -> demand.wanted > 0 ? permits.free() + permits.spent() : 0);
+    }
+
+    private PermitSource.Reclaimed reclaim(ToIntFunction<Demand> number) {
         long now = engine.time.nanoTime();
         Signal empty;
         PermitSource.Reclaimed reclaimed;
         StackRoom.ensureForSections();
         lock();
         try {
-            int unused = demand(now).unused;
-            int count = Math.min(most, unused);
-            isOffered &= count == 0 && unused > 0;
+            Demand demand = demand(now);
+            int count = number.applyAsInt(demand);
+            isOffered &= count == 0 && demand.unused > 0;
             reclaimed = permits.reclaim(count);
             empty = afterLoss(now);
         } finally {

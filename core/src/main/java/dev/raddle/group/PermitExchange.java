@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Connects the groups of one executor with its {@link PermitSource}. */
@@ -237,11 +238,20 @@ final class PermitExchange implements PermitSource.Holder {
     @Override
     public PermitSource.Reclaimed reclaim(String groupKey, int most) {
         requireNotNegative("most", most);
-        LeasedGroup group = find(groupKey);
+        return reclaim(groupKey, group -> group.reclaim(most));
+    }
+
+    @Override
+    public PermitSource.Reclaimed reclaimGathered(String groupKey) {
+        return reclaim(groupKey, LeasedGroup::reclaimGathered);
+    }
+
+    private PermitSource.Reclaimed reclaim(String key, Function<LeasedGroup, PermitSource.Reclaimed> action) {
+        LeasedGroup group = find(key);
         if (group == null) {
             return PermitSource.Reclaimed.NONE;
         }
-        PermitSource.Reclaimed reclaimed = group.reclaim(most);
+        PermitSource.Reclaimed reclaimed = action.apply(group);
         afterLoss(group);
         return reclaimed;
     }

@@ -120,6 +120,18 @@ public interface PermitSource {
         Reclaimed reclaim(String groupKey, int most);
 
         /**
+         * Takes back the permits that are kept for a waiting task which costs more than there are, and that no task
+         * uses. The task goes on waiting, and all of its permits are wanted. A source calls this when such tasks, of
+         * several groups or executors, may wait for each other's permits.
+         *
+         * @param groupKey the key of the group
+         * @return the permits that were taken; none if no permit is wanted
+         */
+        default Reclaimed reclaimGathered(String groupKey) {
+            return Reclaimed.NONE;
+        }
+
+        /**
          * Takes permits back although tasks may be using them, because they were lost: unused permits first, then those
          * of the tasks that started last. Tasks that lose their permits are cancelled if the policy {@linkplain
          * LostPermitPolicy says so}; until they have ended, they count against permits that are granted later.

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,11 @@ final class Ledger {
      * before a grant and arrives after it is too high; then a permit is granted that is not used, and comes back. The
      * number is never too low.
      *
+     * An executor keeps the permits that it has for a task which costs more than these. Such tasks, in several groups
+     * under a cap or in several instances, may wait for each other. So if a group lacks permits, has some out and is
+     * granted none for half of a lease, the executors return those that no task uses, and the group wants none for a
+     * random time (`isYielding`), in which others complete theirs.
+     *
      * During an outage executors may receive local permits. When an executor returns permits, they are counted as local
      * ones first; so an executor never uses more permits of the server than are counted as out.
      */
@@ -61,6 +67,10 @@ final class Ledger {
     private final Set<LocalGroup> slices = new LinkedHashSet<>(); // groups with a slice that has not ended
     private boolean isTickDue;
     private long nextTick; // if isTickDue
+    private final Set<LocalGroup> gathering = new LinkedHashSet<>(); // groups that may wait for each other, or yield
+    private boolean isLookDue; // at those
+    private long lookAt; // if isLookDue
+    private final long patience;
     private int localPermits; // of each group; positive only during an outage
     private long highestFence;
 
@@ -70,6 +80,7 @@ final class Ledger {
         this.counters = counters;
         this.notifier = notifier;
         slice = options.slice().toNanos();
+        patience = options.lease().toNanos() / 2;
     }
 
     // Executors.
@@ -120,11 +131,7 @@ final class Ledger {
 
     private void reclaim(LocalGroup group, Share share, int most) {
         PermitSource.Reclaimed reclaimed = reclaimed(group, share, most);
-        int all = reclaimed.unused() + reclaimed.used();
-        int local = Math.min(all, share.local);
-        share.local -= local;
-        int permits = Math.min(all - local, share.out);
-        share.out -= permits;
+        int permits = takeBack(share, reclaimed);
         int unused = Math.min(permits, reclaimed.unused());
         if (group.hasRate || slice == 0) {
             giveBack(group, permits, unused);
@@ -134,6 +141,16 @@ final class Ledger {
             giveBack(group, stale, 0);
             group.pool += permits - stale;
         }
+    }
+
+    /** Counts what an executor has returned, local permits first; returns how many are of the server. */
+    private static int takeBack(Share share, PermitSource.Reclaimed reclaimed) {
+        int all = reclaimed.total();
+        int local = Math.min(all, share.local);
+        share.local -= local;
+        int permits = Math.min(all - local, share.out);
+        share.out -= permits;
+        return permits;
     }
 
     private PermitSource.Reclaimed reclaimed(LocalGroup group, Share share, int most) {
@@ -170,6 +187,7 @@ final class Ledger {
         group.leastPool = Math.min(group.leastPool, group.pool);
         group.shares.removeIf(Share::isIdle);
         noteMissing(group);
+        noteGathering(group);
         if (hasOperation(group)) {
             mark(group);
         }
@@ -245,6 +263,7 @@ final class Ledger {
             beginSlice(group, now);
         }
         group.add(permits, fence);
+        gathering.remove(group);
         counters.hold(permits);
         highestFence = Math.max(highestFence, fence);
         long waited = group.isMissing ? Math.max(0, now - group.missingSince) : 0;
@@ -302,6 +321,9 @@ final class Ledger {
 
     /** Ends the slices that are over, and asks whether those that are about to end may be extended. */
     void tick(long now) {
+        if (isLookDue && now - lookAt >= 0) {
+            lookAtGathering(now);
+        }
         if (!isTickDue || now - nextTick < 0) {
             return;
         }
@@ -339,7 +361,68 @@ final class Ledger {
 
     /** Returns the time until {@link #tick} has something to do, in nanoseconds. */
     long untilTick(long now) {
-        return isTickDue ? Math.max(0, nextTick - now) : Long.MAX_VALUE;
+        long tick = isTickDue ? Math.max(0, nextTick - now) : Long.MAX_VALUE;
+        return isLookDue ? Math.min(tick, Math.max(0, lookAt - now)) : tick;
+    }
+
+    // Tasks that cost several permits.
+
+    private void noteGathering(LocalGroup group) {
+        boolean mayGather = group.isYielding || (group.isMissing && group.held > group.pool);
+        if (!mayGather) {
+            gathering.remove(group);
+        } else if (gathering.add(group)) {
+            group.lastGrant = now();
+            lookBy(group.lastGrant + patience);
+        }
+    }
+
+    private void lookBy(long moment) {
+        if (!isLookDue) {
+            isLookDue = true;
+            lookAt = moment;
+        }
+    }
+
+    private void lookAtGathering(long now) {
+        isLookDue = false;
+        for (LocalGroup group : List.copyOf(gathering)) {
+            if (group.isYielding && now - group.yieldEnd >= 0) {
+                group.isYielding = false;
+                gathering.remove(group);
+                settle(group);
+            } else if (!group.isYielding && now - (group.lastGrant + patience) >= 0) {
+                gathering.remove(group);
+                returnGathered(group, now);
+                settle(group);
+            }
+        }
+        if (!gathering.isEmpty()) {
+            lookBy(now + patience / 4);
+        }
+    }
+
+    /** Returns what executors have gathered for tasks that lack more, if they have. */
+    private void returnGathered(LocalGroup group, long now) {
+        for (Share share : group.shares) {
+            PermitSource.Reclaimed gathered = gathered(group, share);
+            int permits = takeBack(share, gathered);
+            if (permits > 0) {
+                group.stale -= Math.min(permits, group.stale);
+                giveBack(group, permits, Math.min(permits, gathered.unused()));
+                group.isYielding = true;
+                group.yieldEnd = now + patience / 2 + ThreadLocalRandom.current().nextLong(patience);
+            }
+        }
+    }
+
+    private PermitSource.Reclaimed gathered(LocalGroup group, Share share) {
+        try {
+            return share.holder.reclaimGathered(group.key);
+        } catch (Throwable failure) {
+            options.sink().report("reclaimGathered() of an executor", failure);
+            return PermitSource.Reclaimed.NONE;
+        }
     }
 
     // Calls.
@@ -523,6 +606,7 @@ final class Ledger {
             counters.hold(-group.held);
             group.forgetServer();
             slices.remove(group);
+            gathering.remove(group);
             group.shares.removeIf(Share::isIdle);
             if (group.need() > 0) {
                 mark(group);
@@ -571,6 +655,7 @@ final class Ledger {
             groups.remove(group.key);
             byName.remove(group.name);
             slices.remove(group);
+            gathering.remove(group);
         }
     }
 

@@ -35,6 +35,9 @@ final class LocalGroup {
     long sliceEnd;
     long fence; // the highest that the server has granted
     private long nextFence; // of a permit that no task has used
+    long lastGrant; // if it is in the list of groups that may gather permits
+    boolean isYielding; // permits that were gathered in vain have been returned, and none is wanted for some time
+    long yieldEnd; // if isYielding
     long missingSince;
     boolean isMissing;
     long missingCount; // when the group was settled last
@@ -78,6 +81,9 @@ final class LocalGroup {
     /** Returns the next executor in turn that lacks a permit. */
     @Nullable
     Share nextMissing() {
+        if (isYielding) {
+            return null;
+        }
         for (int i = 0; i < shares.size(); i++) {
             turn = (turn + 1) % shares.size();
             if (shares.get(turn).wanted > 0) {
@@ -110,7 +116,7 @@ final class LocalGroup {
 
     /** Returns the permits that waiting tasks lack beyond the tickets at the server; negative: there are too many. */
     long need() {
-        return missing() - pool - tickets;
+        return (isYielding ? 0 : missing()) - pool - tickets;
     }
 
     boolean isIdle() {
@@ -121,6 +127,7 @@ final class LocalGroup {
         held = pool = leastPool = stale = unpaid = toReturn = toRefund = tickets = position = 0;
         ticketsAsOf = 0;
         isReasserted = false;
+        isYielding = false;
         for (Share share : shares) {
             share.out = 0;
         }

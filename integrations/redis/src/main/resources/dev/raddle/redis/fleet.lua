@@ -803,7 +803,7 @@ local function describe(c, g)
     local from, to = range(g)
     contended = redis.call('ZLEXCOUNT', c.wait, from, to) > r.t
   end
-  local l = limit(c, g)
+  local l = math.min(limit(c, g), cap(c)) -- a task that costs more would wait for ever
   c.results[#c.results + 1] = 'i ' .. g .. ' ' .. fmt(l == HIGHEST and 0 or l) .. ' ' .. fmt(r.t)
     .. (contended and ' 1' or ' 0') .. (rateOf(c, g) and ' 1 ' or ' 0 ')
     .. fmt(r.t > 0 and c.detailed[g] and position(c, g) or 0) .. ' ' .. c.sent

@@ -1,0 +1,125 @@
+package dev.raddle.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.TaskHandle;
+import dev.raddle.group.TaskOptions;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Fleets with real executors: what the limits of both sides do together. Each test has a server of its own. */
+@Timeout(50)
+class FleetSeamsTest {
+
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+    private RedisServer server;
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.start(ServerKind.newest(), RedisServer.Options.PLAIN);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        while (!open.isEmpty()) {
+            open.pop().close();
+        }
+        server.close();
+    }
+
+    private RedisFleet fleet() {
+        FleetOptions options = FleetOptions.builder().lease(Duration.ofSeconds(2)).slice(Duration.ZERO).build();
+        RedisFleet fleet = RedisFleet.connect(RedisURI.create("127.0.0.1", server.port()), options);
+        open.push(fleet);
+        return fleet;
+    }
+
+    private GroupExecutor executor(RedisFleet fleet, UnaryOperator<GroupPolicy.Builder> more) {
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(more.apply(
+                        GroupPolicy.builder().defaultMaxConcurrencyPerGroup(100).permits(fleet))
+                .build());
+        open.push(() -> executor.shutdown(Duration.ZERO));
+        return executor;
+    }
+
+    private static TaskOptions cost(int permits) {
+        return TaskOptions.defaults().cost(permits);
+    }
+
+    @Test
+    void tasks_of_several_permits_in_several_groups_under_a_cap_all_run() throws Exception {
+        RedisFleet fleet = fleet();
+        fleet.setCap(3);
+        GroupExecutor executor = executor(fleet, policy -> policy);
+        CountDownLatch gate = new CountDownLatch(1);
+        List<TaskHandle<?>> handles = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            handles.add(executor.submit("g" + i % 2, "t" + i, () -> { gate.await(); return 1; }, cost(3)));
+        }
+        gate.countDown();
+
+        for (TaskHandle<?> handle : handles) {
+            handle.await();
+        }
+    }
+
+    @Test
+    void a_task_that_costs_more_than_the_cap_of_the_fleet_takes_all_of_it() throws Exception {
+        RedisFleet fleet = fleet();
+        fleet.setCap(3);
+        GroupExecutor executor = executor(fleet, policy -> policy);
+
+        TaskHandle<Integer> handle = executor.submit("g", "wide", () -> 1, cost(7));
+
+        assertThat(handle.await().orElseThrow()).isEqualTo(1);
+    }
+
+    @Test
+    void two_instances_that_each_gather_permits_for_a_task_do_not_wait_for_each_other_for_ever() throws Exception {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setLimit("g", 3);
+        GroupExecutor first = executor(a, policy -> policy);
+        GroupExecutor second = executor(b, policy -> policy);
+        CountDownLatch firstGate = new CountDownLatch(1);
+        CountDownLatch secondGate = new CountDownLatch(1);
+        CountDownLatch running = new CountDownLatch(2);
+        first.submit("g", "narrow", () -> pass(running, firstGate));
+        second.submit("g", "narrow", () -> pass(running, secondGate));
+        running.await();
+        TaskHandle<Integer> ofFirst = first.submit("g", "wide", () -> 1, cost(3));
+        until(() -> a.stats().leases() == 2 && a.stats().wanted() == 1);
+        TaskHandle<Integer> ofSecond = second.submit("g", "wide", () -> 2, cost(3));
+        until(() -> b.stats().wanted() == 2);
+
+        firstGate.countDown();
+        until(() -> a.stats().leases() == 2);
+        secondGate.countDown();
+
+        assertThat(ofFirst.await().orElseThrow()).isEqualTo(1);
+        assertThat(ofSecond.await().orElseThrow()).isEqualTo(2);
+    }
+
+    private static int pass(CountDownLatch running, CountDownLatch gate) throws InterruptedException {
+        running.countDown();
+        gate.await();
+        return 0;
+    }
+
+    private static void until(BooleanSupplier condition) {
+        Await.until("the state is reached", condition);
+    }
+}
