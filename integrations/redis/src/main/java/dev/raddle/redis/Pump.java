@@ -57,6 +57,7 @@ final class Pump {
     private static final long SLOW_CONNECT = 2_000_000_000; // an outage begins
     private static final long LONGEST_PAUSE = 1_000_000_000;
     private static final long CLOCK_ALARM_MICROS = 1_000_000;
+    private static final String OWN_ERROR = "RADDLE "; // begins an error of the script
 
     private final FleetOptions options;
     private final Server server;
@@ -724,7 +725,22 @@ final class Pump {
             cause = cause.getCause();
         }
         String message = cause.getMessage();
-        return cause instanceof RedisCommandExecutionException && message != null ? message : cause.toString();
+        return cause instanceof RedisCommandExecutionException && message != null
+                ? withoutAdditions(message)
+                : cause.toString();
+    }
+
+    /**
+     * Returns an error of the server without the place in the script, and without the arguments of a command that the
+     * server does not know, which may be a password.
+     */
+    private static String withoutAdditions(String message) {
+        int own = message.indexOf(OWN_ERROR);
+        String text = own < 0 ? message : message.substring(own + OWN_ERROR.length());
+        int place = own < 0 ? -1 : text.lastIndexOf(" script: ");
+        int arguments = text.indexOf(", with args beginning with");
+        int end = place >= 0 ? place : arguments;
+        return end < 0 ? text : text.substring(0, end);
     }
 
     // The alarm.

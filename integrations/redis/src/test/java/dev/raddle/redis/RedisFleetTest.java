@@ -8,6 +8,11 @@ import dev.raddle.task.Rate;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -705,5 +710,44 @@ class RedisFleetTest {
 
         assertThat(fleet.toString()).isEqualTo("fleet \"raddle\" on 127.0.0.1:" + server.port() + ", no answer");
         assertThatThrownBy(() -> fleet.setCap(1)).hasMessageNotContaining("hunter2");
+    }
+
+    @Test
+    void a_password_is_not_shown_by_a_server_that_repeats_the_arguments_of_commands() throws Exception {
+        try (ServerSocket echo = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            Thread.ofVirtual().start(() -> refuseAll(echo));
+            int port = echo.getLocalPort();
+            RedisURI secret = RedisURI.create("redis://user:hunter2@127.0.0.1:" + port);
+            RedisFleet fleet = closing(RedisFleet.connect(
+                    secret,
+                    FleetOptions.builder()
+                            .listener(new FleetListener() {
+                                @Override
+                                public void outageBegan(String reason) {
+                                    events.add(reason);
+                                }
+                            })
+                            .build()));
+
+            assertThat(events.take()).contains("unknown command").doesNotContain("hunter2");
+            assertThat(fleet.toString()).doesNotContain("hunter2");
+        }
+    }
+
+    /** Answers each command as a server does whose commands were renamed. */
+    private static void refuseAll(ServerSocket server) {
+        while (!server.isClosed()) {
+            try (Socket client = server.accept()) {
+                byte[] chunk = new byte[10_000];
+                for (int n; (n = client.getInputStream().read(chunk)) > 0; ) {
+                    String commands = new String(chunk, 0, n, StandardCharsets.UTF_8);
+                    String error = "-ERR unknown command 'AUTH', with args beginning with: 'user' 'hunter2' \r\n";
+                    long count = commands.chars().filter(c -> c == '*').count();
+                    client.getOutputStream().write(error.repeat((int) count).getBytes(StandardCharsets.UTF_8));
+                }
+            } catch (IOException e) {
+                // the next connection, unless the test has ended
+            }
+        }
     }
 }
