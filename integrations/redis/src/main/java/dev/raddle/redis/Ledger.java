@@ -61,8 +61,9 @@ final class Ledger {
     private final Counters counters;
     private final Notifier notifier;
     private final long slice;
-    private final ConcurrentHashMap<String, LocalGroup> groups = new ConcurrentHashMap<>(); // by key
-    private final Map<String, LocalGroup> byName = new HashMap<>();
+    private final ConcurrentHashMap<String, LocalGroup> groups =
+            new ConcurrentHashMap<>(); // of executors, by key; for other threads
+    private final Map<String, LocalGroup> byName = new HashMap<>(); // all, as the server names them
     private final ArrayDeque<LocalGroup> dirty = new ArrayDeque<>();
     private final Set<LocalGroup> slices = new LinkedHashSet<>(); // groups with a slice that has not ended
     private boolean isTickDue;
@@ -101,7 +102,7 @@ final class Ledger {
 
     /** Takes everything back from an executor that has terminated. */
     void closeSession(FleetSession session) {
-        for (LocalGroup group : List.copyOf(groups.values())) {
+        for (LocalGroup group : List.copyOf(byName.values())) {
             Share share = group.find(session);
             if (share != null) {
                 share.wanted = 0;
@@ -117,16 +118,17 @@ final class Ledger {
     private LocalGroup groupOf(String key) {
         LocalGroup group = groups.get(key);
         if (group == null) {
-            group = new LocalGroup(key, GroupNames.of(key));
+            String name = GroupNames.of(key);
+            group = byName.computeIfAbsent(name, any -> new LocalGroup(key, name));
+            group.key = key; // which the server's name did not tell
             groups.put(key, group);
-            byName.put(group.name, group);
         }
         return group;
     }
 
+    /** Returns the group of a name that the server knows. Of a long key, the name does not tell all. */
     private LocalGroup named(String name) {
-        LocalGroup group = byName.get(name);
-        return group != null ? group : groupOf(GroupNames.keyOf(name));
+        return byName.computeIfAbsent(name, any -> new LocalGroup(GroupNames.keyOf(name), name));
     }
 
     private void reclaim(LocalGroup group, Share share, int most) {
@@ -268,8 +270,9 @@ final class Ledger {
         highestFence = Math.max(highestFence, fence);
         long waited = group.isMissing ? Math.max(0, now - group.missingSince) : 0;
         counters.acquired(permits, waited);
+        String key = group.key;
         for (int i = 0; i < permits; i++) {
-            notifier.postFrequent(listener -> listener.acquired(group.key, Duration.ofNanos(waited)));
+            notifier.postFrequent(listener -> listener.acquired(key, Duration.ofNanos(waited)));
         }
     }
 
@@ -569,7 +572,7 @@ final class Ledger {
     private List<LocalGroup> compare(Answer answer) {
         Map<LocalGroup, Answer.Known> known = new HashMap<>();
         answer.known.forEach(each -> known.put(named(each.group()), each));
-        for (LocalGroup group : groups.values()) {
+        for (LocalGroup group : byName.values()) {
             Answer.Known at = known.get(group);
             int counted = at == null ? 0 : at.permits();
             int here = group.held + group.toReturn;
@@ -581,12 +584,12 @@ final class Ledger {
                 group.isReasserted = true;
             }
         }
-        return List.copyOf(groups.values());
+        return List.copyOf(byName.values());
     }
 
     /** Lets the next calls state exactly what is held. */
     void reassertAll() {
-        for (LocalGroup group : List.copyOf(groups.values())) {
+        for (LocalGroup group : List.copyOf(byName.values())) {
             group.tickets = 0;
             group.toReturn = 0;
             group.toRefund = 0;
@@ -598,7 +601,7 @@ final class Ledger {
     /** Takes all permits of the server back from the executors, because they are lost; returns their number. */
     int loseAll(String reason) {
         int lost = 0;
-        for (LocalGroup group : List.copyOf(groups.values())) {
+        for (LocalGroup group : List.copyOf(byName.values())) {
             lost += group.held;
             for (Share share : group.shares) {
                 revoke(group, share, reason);
@@ -629,19 +632,19 @@ final class Ledger {
     /** Begins to grant local permits, or ends it with 0. */
     void grantLocally(int permits) {
         localPermits = permits;
-        for (LocalGroup group : List.copyOf(groups.values())) {
+        for (LocalGroup group : List.copyOf(byName.values())) {
             settle(group);
         }
     }
 
     /** Returns whether an executor has permits of the server. */
     boolean isAnyOut() {
-        return groups.values().stream().anyMatch(group -> group.held > group.pool);
+        return byName.values().stream().anyMatch(group -> group.held > group.pool);
     }
 
     /** Returns the pools, and lets no executor have a permit from now on. */
     void returnPools() {
-        for (LocalGroup group : List.copyOf(groups.values())) {
+        for (LocalGroup group : List.copyOf(byName.values())) {
             group.shares.forEach(share -> share.wanted = 0);
             int unused = group.pool;
             group.pool = 0;
@@ -652,7 +655,7 @@ final class Ledger {
 
     private void forgetIfIdle(LocalGroup group) {
         if (group.isIdle()) {
-            groups.remove(group.key);
+            groups.remove(group.key, group);
             byName.remove(group.name);
             slices.remove(group);
             gathering.remove(group);
@@ -664,7 +667,7 @@ final class Ledger {
     /** Called at each heartbeat: asks for the holders of groups whose status was read. */
     void refreshStatus() {
         int asked = 0;
-        for (Iterator<LocalGroup> all = groups.values().iterator(); all.hasNext() && asked < MOST_WATCHED; ) {
+        for (Iterator<LocalGroup> all = byName.values().iterator(); all.hasNext() && asked < MOST_WATCHED; ) {
             LocalGroup group = all.next();
             if (group.isWatched) {
                 group.isWatched = false;
@@ -677,14 +680,14 @@ final class Ledger {
 
     /** Asks for the limits of all groups, because some have changed. */
     void askAll() {
-        for (LocalGroup group : groups.values()) {
+        for (LocalGroup group : byName.values()) {
             group.asksInfo = true;
             mark(group);
         }
     }
 
     boolean hasTickets() {
-        return groups.values().stream().anyMatch(group -> group.tickets > 0);
+        return byName.values().stream().anyMatch(group -> group.tickets > 0);
     }
 
     /** Returns a group, from any thread. */

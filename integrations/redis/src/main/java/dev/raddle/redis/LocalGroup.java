@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** What an instance holds and wants of one group. Owned by the pump. */
 final class LocalGroup {
 
-    final String key;
+    String key; // of a long one that no executor has used, the beginning and digest
     final String name; // the key, as the script reads it
     final List<Share> shares = new ArrayList<>(1);
     private int turn; // of the shares

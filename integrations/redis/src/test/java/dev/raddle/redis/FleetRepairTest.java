@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What an instance repairs after answers and messages came late, twice or for groups that it does not know. */
-@Timeout(20)
+@Timeout(30)
 class FleetRepairTest {
 
     private static final LongConsumer NOTHING = fence -> {};
@@ -124,5 +124,32 @@ class FleetRepairTest {
         gate.countDown();
         Await.until("both tasks have run", () -> executor.ended.get() == 2);
         assertThat(executor.revoked.get()).isZero();
+    }
+
+    @Test
+    void a_grant_of_a_long_key_that_was_withdrawn_is_returned_to_the_same_group() {
+        String longKey = "key ".repeat(1000);
+        RedisFleet fleet = closing(RedisFleet.connect(uri(server.port()), options()));
+        FakeExecutor executor = closing(new FakeExecutor(fleet, peak));
+        fleet.setLimit(longKey, 1);
+        fleet.status();
+
+        grantUnasked(GroupNames.of(longKey));
+
+        Await.until("the permit is back", () -> redis.exists(key("used")) == 0);
+        executor.submit(longKey, NOTHING);
+        Await.until("a task runs", () -> executor.ended.get() == 1);
+        Await.until("its permit is back", () -> redis.exists(key("used"), key("held")) == 0);
+    }
+
+    /** Does what the script does when a ticket is served whose cancellation is under way. */
+    private void grantUnasked(String name) {
+        String id = redis.zrange(key("exp"), 0, 0).getFirst();
+        redis.hset(key("held"), id + "|" + name, "1 1 0");
+        redis.zadd(key("own"), 0, id + "\0" + name);
+        redis.hincrby(key("used"), name, 1);
+        redis.hincrby(key("used"), "*", 1);
+        redis.hincrby(key("meta"), "n:" + id, 1);
+        redis.publish("{raddle}:n:" + id.replaceFirst("\\..*", ""), id + "\n1\n" + name + " 1 1 0");
     }
 }
