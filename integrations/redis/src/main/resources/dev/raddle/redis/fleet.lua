@@ -49,6 +49,7 @@ local WINDOW = 1024
 local CHUNK = 2000
 local READ = 8
 local MOST_DUE = 20
+local MOST_DEAD = 4
 
 local function fmt(n)
   if n == 0 then
@@ -418,17 +419,21 @@ local function bury(c, inst)
     redis.call('HDEL', c.meta, 'n:' .. inst, 'c:' .. inst, 'a:' .. inst, 'i:' .. inst)
   else
     redis.call('ZADD', c.exp, -1, inst)
+    c.isUnfinished = true
   end
   c.leases[inst] = nil
 end
 
 local function buryDead(c)
-  local dead = redis.call('ZRANGEBYSCORE', c.exp, '-inf', fmt(c.ms), 'LIMIT', 0, 4)
+  local dead = redis.call('ZRANGEBYSCORE', c.exp, '-inf', fmt(c.ms), 'LIMIT', 0, MOST_DEAD)
+  local buried = 0
   for _, inst in ipairs(dead) do
     if not isAlive(c, inst) then
       bury(c, inst)
+      buried = buried + 1
     end
   end
+  c.isUnfinished = c.isUnfinished or buried == MOST_DEAD
 end
 
 -- Grants.
@@ -824,8 +829,11 @@ local function describeInstance(c)
 end
 
 -- us until the next group that a rate delays may be served, or until the last bucket is full of as many as are looked
--- at, because such a group may come after it; -1 if there is none.
+-- at, because such a group may come after it; -1 if there is none. 0 if dead instances may be left.
 local function nextDue(c)
+  if c.isUnfinished then
+    return 0
+  end
   local entries = c.isDue and redis.call('ZRANGE', c.due, 0, MOST_DUE - 1, 'WITHSCORES') or {}
   for i = 1, #entries, 2 do
     if string.sub(entries[i], 1, 2) == 'd:' or i == 2 * MOST_DUE - 1 then

@@ -4,15 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.LostPermitPolicy;
+import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.group.TaskOptions;
+import dev.raddle.task.Rate;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -41,7 +47,12 @@ class FleetSeamsTest {
     }
 
     private RedisFleet fleet() {
-        FleetOptions options = FleetOptions.builder().lease(Duration.ofSeconds(2)).slice(Duration.ZERO).build();
+        return fleet(Duration.ofSeconds(2), Duration.ZERO);
+    }
+
+    private RedisFleet fleet(Duration lease, Duration slice) {
+        FleetOptions options =
+                FleetOptions.builder().lease(lease).slice(slice).build();
         RedisFleet fleet = RedisFleet.connect(RedisURI.create("127.0.0.1", server.port()), options);
         open.push(fleet);
         return fleet;
@@ -111,6 +122,75 @@ class FleetSeamsTest {
 
         assertThat(ofFirst.await().orElseThrow()).isEqualTo(1);
         assertThat(ofSecond.await().orElseThrow()).isEqualTo(2);
+    }
+
+    @Test
+    void whatever_executors_do_at_once_limits_hold_and_every_permit_returns() throws Exception {
+        server.command("HSET", "{raddle}:meta", "inc", "1"); // no quarantine
+        RedisFleet a = fleet(Duration.ofSeconds(20), Duration.ofMillis(20)); // a lost lease would let tasks run on
+        RedisFleet b = fleet(Duration.ofSeconds(20), Duration.ZERO);
+        a.setDefaultLimit(3);
+        a.setCap(5);
+        a.setLimit("k0", 2);
+        a.setRate("k3", Rate.perSecond(500).burst(5));
+        List<GroupExecutor> executors = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            executors.add(executor(i % 2 == 0 ? a : b, policy -> policy.lostPermits(LostPermitPolicy.CONTINUE)));
+        }
+        ConcurrentHashMap<String, AtomicInteger> running = new ConcurrentHashMap<>();
+        AtomicInteger violations = new AtomicInteger();
+        Random random = new Random(7);
+        for (int i = 0; i < 3000; i++) {
+            GroupExecutor executor = executors.get(random.nextInt(4));
+            String key = "k" + random.nextInt(5);
+            int limit = key.equals("k0") ? 2 : 3;
+            TaskOptions options = TaskOptions.defaults().priority(random.nextInt(3));
+            if (random.nextInt(4) == 0) {
+                options = options.queueTimeout(Duration.ofMillis(1 + random.nextInt(30)));
+            }
+            TaskHandle<Integer> handle;
+            try {
+                handle = executor.submit(key, "t" + i, () -> occupy(running, key, limit, violations), options);
+            } catch (RejectedTaskException evicted) {
+                continue;
+            }
+            switch (random.nextInt(30)) {
+                case 0, 1, 2 -> handle.cancel(true);
+                case 3 -> executor.evictGroup(key);
+                case 4 -> executor.setMaxConcurrency(key, 1 + random.nextInt(4));
+                case 5 -> executor.holdGroup(key, Duration.ofMillis(random.nextInt(20)));
+                case 6 -> a.setLimit("k1", 3);
+                default -> {}
+            }
+        }
+        for (GroupExecutor executor : executors) {
+            executor.close();
+        }
+
+        assertThat(violations.get()).isZero();
+        assertThat(running.values()).allMatch(count -> count.get() == 0);
+        until(() -> a.stats().leases() == 0 && b.stats().leases() == 0);
+        until(() -> a.status().permits() == 0
+                && a.status().keys().stream().allMatch(each -> each.waiting() == 0));
+        assertThat(a.stats().groups() + b.stats().groups()).isZero();
+    }
+
+    private static int occupy(
+            ConcurrentHashMap<String, AtomicInteger> running, String key, int limit, AtomicInteger bad)
+            throws InterruptedException {
+        for (String each : List.of(key, "*")) {
+            int now = running.computeIfAbsent(each, any -> new AtomicInteger()).incrementAndGet();
+            if (now > (each.equals("*") ? 5 : limit)) {
+                bad.incrementAndGet();
+            }
+        }
+        try {
+            Thread.yield();
+            return 1;
+        } finally {
+            running.get(key).decrementAndGet();
+            running.get("*").decrementAndGet();
+        }
     }
 
     private static int pass(CountDownLatch running, CountDownLatch gate) throws InterruptedException {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -287,6 +288,32 @@ class ScriptTest {
         assertThat(granted).isEqualTo(Map.of("g", 2));
         assertThat(redis.hkeys(key("held"))).containsExactly("b.1|g");
         assertThat(redis.hkeys(key("meta"))).noneMatch(field -> field.contains("dead.1"));
+    }
+
+    @Test
+    void what_is_left_of_dead_instances_after_a_call_is_due_at_once() throws Exception {
+        redis.hset(key("conf"), "?", "1");
+        for (int i = 0; i < 6; i++) {
+            Instance dying = instance("dead" + i + ".1");
+            dying.call("a small" + i + " 1");
+        }
+        Instance large = instance("large.1");
+        large.call(IntStream.range(0, 1200).mapToObj(i -> "a g" + i + " 1").toArray(String[]::new));
+        Instance survivor = instance("survivor.1");
+        survivor.call("a g1199 1");
+        assertThat(survivor.header.get(5)).isEqualTo("-1");
+        instances.stream().filter(each -> each != survivor).forEach(each -> redis.zadd(key("exp"), 1, each.id));
+        redis.hset(key("meta"), "base", "1");
+
+        int calls = 0;
+        do {
+            survivor.call();
+            calls++;
+        } while (survivor.header.get(5).equals("0"));
+
+        assertThat(calls).isGreaterThan(1);
+        assertThat(redis.hgetall(key("used"))).isEqualTo(Map.of("g1199", "1", "*", "1"));
+        assertThat(redis.zrange(key("exp"), 0, -1)).containsExactly("survivor.1");
     }
 
     @Test
