@@ -284,6 +284,22 @@ class PermitSourceTest {
     }
 
     @Test
+    void permits_that_do_not_suffice_for_the_first_task_are_taken_back_and_wanted_again() {
+        try (GroupExecutor executor = executor(policy())) {
+            submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(3));
+            grant("a", 2);
+
+            perform(() -> assertThat(source.holder().reclaimGathered("a")).isEqualTo(new PermitSource.Reclaimed(2, 0)));
+            assertThat(source.wanted("a")).isEqualTo(3);
+            perform(() -> assertThat(source.holder().reclaimGathered("a")).isEqualTo(PermitSource.Reclaimed.NONE));
+            grant("a", 3);
+            perform(() -> assertThat(source.holder().reclaimGathered("a")).isEqualTo(PermitSource.Reclaimed.NONE));
+            perform(steps::runAll);
+            assertThat(ran).containsExactly("wide");
+        }
+    }
+
+    @Test
     void a_cost_is_clipped_to_the_limit_of_the_fleet_and_no_more_is_wanted() {
         try (GroupExecutor executor = executor(policy())) {
             submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(9));

@@ -414,7 +414,8 @@ final class Ledger {
                 group.stale -= Math.min(permits, group.stale);
                 giveBack(group, permits, Math.min(permits, gathered.unused()));
                 group.isYielding = true;
-                group.yieldEnd = now + patience / 2 + ThreadLocalRandom.current().nextLong(patience);
+                group.yieldEnd =
+                        now + patience / 2 + ThreadLocalRandom.current().nextLong(patience);
             }
         }
     }

@@ -51,8 +51,7 @@ class FleetSeamsTest {
     }
 
     private RedisFleet fleet(Duration lease, Duration slice) {
-        FleetOptions options =
-                FleetOptions.builder().lease(lease).slice(slice).build();
+        FleetOptions options = FleetOptions.builder().lease(lease).slice(slice).build();
         RedisFleet fleet = RedisFleet.connect(RedisURI.create("127.0.0.1", server.port()), options);
         open.push(fleet);
         return fleet;
@@ -78,7 +77,14 @@ class FleetSeamsTest {
         CountDownLatch gate = new CountDownLatch(1);
         List<TaskHandle<?>> handles = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            handles.add(executor.submit("g" + i % 2, "t" + i, () -> { gate.await(); return 1; }, cost(3)));
+            handles.add(executor.submit(
+                    "g" + i % 2,
+                    "t" + i,
+                    () -> {
+                        gate.await();
+                        return 1;
+                    },
+                    cost(3)));
         }
         gate.countDown();
 
@@ -170,8 +176,7 @@ class FleetSeamsTest {
         assertThat(violations.get()).isZero();
         assertThat(running.values()).allMatch(count -> count.get() == 0);
         until(() -> a.stats().leases() == 0 && b.stats().leases() == 0);
-        until(() -> a.status().permits() == 0
-                && a.status().keys().stream().allMatch(each -> each.waiting() == 0));
+        until(() -> a.status().permits() == 0 && a.status().keys().stream().allMatch(each -> each.waiting() == 0));
         assertThat(a.stats().groups() + b.stats().groups()).isZero();
     }
 

@@ -72,7 +72,8 @@ class ScriptModelTest {
         Instance admin = new Instance(server, namespace, "admin.0");
         try (admin) {
             admin.ttl = 3_600_000;
-            admin.configure("r:rated", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(6)));
+            admin.configure(
+                    "r:rated", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(6)));
             for (int step = 0; step < STEPS; step++) {
                 String action = act(admin);
                 try {
@@ -133,7 +134,9 @@ class ScriptModelTest {
         String value = random.nextInt(4) == 0 ? "" : "" + (1 + random.nextInt(8));
         if (random.nextInt(6) == 0) {
             field = "r:z";
-            value = value.isEmpty() ? "" : Rates.write(Rate.of(1, Duration.ofHours(1)).burst(Integer.parseInt(value)));
+            value = value.isEmpty()
+                    ? ""
+                    : Rates.write(Rate.of(1, Duration.ofHours(1)).burst(Integer.parseInt(value)));
         }
         admin.configure(field, value);
         return field + " = " + value;
@@ -161,7 +164,8 @@ class ScriptModelTest {
                 case 2, 3, 4 -> {
                     int permits = held == 0 ? 0 : 1 + random.nextInt(held);
                     returned.merge(group, permits, Integer::sum);
-                    operations.add("r " + group + " " + permits + " " + (permits == 0 ? 0 : random.nextInt(permits + 1)));
+                    operations.add(
+                            "r " + group + " " + permits + " " + (permits == 0 ? 0 : random.nextInt(permits + 1)));
                     granted.merge(instance.id + "|" + group, -permits, Integer::sum);
                 }
                 case 5 -> operations.add("c " + group + " " + (1 + random.nextInt(3)));
@@ -186,7 +190,8 @@ class ScriptModelTest {
     private void countMessages() throws Exception {
         for (Instance instance : instances) {
             String sent = redis.hget(key("meta"), "n:" + instance.id);
-            for (int have; (have = messages.getOrDefault(instance.id, 0)) < (sent == null ? 0 : Integer.parseInt(sent)); ) {
+            for (int have;
+                    (have = messages.getOrDefault(instance.id, 0)) < (sent == null ? 0 : Integer.parseInt(sent)); ) {
                 for (String line : instance.message()) {
                     String[] parts = line.split(" ");
                     granted.merge(instance.id + "|" + parts[0], Integer.parseInt(parts[1]), Integer::sum);
@@ -212,7 +217,9 @@ class ScriptModelTest {
         held.forEach((field, record) -> {
             String[] parts = record.split(" ");
             int permits = Integer.parseInt(parts[0]);
-            assertThat(permits + Integer.parseInt(parts[2])).as(field + " is empty").isPositive();
+            assertThat(permits + Integer.parseInt(parts[2]))
+                    .as(field + " is empty")
+                    .isPositive();
             if (permits > 0) {
                 sums.merge(field.substring(field.indexOf('|') + 1), permits, Integer::sum);
                 sums.merge("*", permits, Integer::sum);
@@ -225,7 +232,9 @@ class ScriptModelTest {
         Map<String, Integer> used = new TreeMap<>();
         redis.hgetall(key("used")).forEach((group, permits) -> used.put(group, Integer.parseInt(permits)));
         assertThat(used).as("used is the sum of held").isEqualTo(sums);
-        assertThat(new TreeSet<>(redis.zrange(key("own"), 0, -1))).as("own has the fields of held").isEqualTo(fields);
+        assertThat(new TreeSet<>(redis.zrange(key("own"), 0, -1)))
+                .as("own has the fields of held")
+                .isEqualTo(fields);
         checkTickets(tickets, used);
         checkGrants(held);
     }
@@ -273,7 +282,9 @@ class ScriptModelTest {
         long room = Long.parseLong(parts[2]) * cost - Long.parseLong(bucket.split(" ")[0]);
         boolean isThrottled = room < cost;
         if (isThrottled) {
-            assertThat(redis.zscore(key("due"), "d:" + group)).as("a throttled group is due").isNotNull();
+            assertThat(redis.zscore(key("due"), "d:" + group))
+                    .as("a throttled group is due")
+                    .isNotNull();
         }
         return isThrottled || room < cost + cost / 1000; // what has flowed out meanwhile
     }
@@ -283,8 +294,12 @@ class ScriptModelTest {
         for (Instance instance : instances) {
             for (String group : GROUPS) {
                 String field = instance.id + "|" + group;
-                int permits = held.containsKey(field) ? Integer.parseInt(held.get(field).split(" ")[0]) : 0;
-                assertThat(granted.getOrDefault(field, 0)).as("grants of " + field).isEqualTo(permits);
+                int permits = held.containsKey(field)
+                        ? Integer.parseInt(held.get(field).split(" ")[0])
+                        : 0;
+                assertThat(granted.getOrDefault(field, 0))
+                        .as("grants of " + field)
+                        .isEqualTo(permits);
             }
         }
     }
