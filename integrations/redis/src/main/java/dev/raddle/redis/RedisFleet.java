@@ -288,7 +288,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
     }
 
     /** Returns whether a call failed because its connection was lost, and not because of the server or its script. */
-    private static boolean isLoss(Throwable failure) {
+    private static boolean isLoss(@Nullable Throwable failure) {
         return failure instanceof RedisException && !(failure instanceof RedisCommandExecutionException);
     }
 }
