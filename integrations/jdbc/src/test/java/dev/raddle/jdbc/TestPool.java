@@ -66,7 +66,9 @@ final class TestPool implements DataSource, AutoCloseable {
                             return state[0] || real.isClosed();
                         }
                         case "prepareStatement" -> arguments[0] = rewriting.apply((String) arguments[0]);
-                        case "commit" -> rewriting.apply("COMMIT");
+                        case "commit" -> {
+                            String unused = rewriting.apply("COMMIT"); // a seeded bug throws here
+                        }
                         default -> {
                             if (state[0]) {
                                 throw new SQLException("the connection was returned to its pool", "08003");
