@@ -1,0 +1,160 @@
+package dev.raddle.spring;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.PermitSource;
+import dev.raddle.pool.RejectionHandler;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Rate;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskListener;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+
+/** Creates the executors and pools that are configured by properties. Their bean definitions name its methods. */
+final class ConfiguredExecutors {
+
+    static final String BEAN_NAME = "raddleConfiguredExecutors";
+
+    private final RaddleProperties properties;
+    private final BeanFactory beans;
+
+    ConfiguredExecutors(RaddleProperties properties, BeanFactory beans) {
+        this.properties = properties;
+        this.beans = beans;
+    }
+
+    /** Creates the executor of a name. */
+    GroupExecutor groups(String name) {
+        RaddleProperties.Group group = Objects.requireNonNull(properties.groups().get(name), name);
+        GroupPolicy.Builder policy = policyOf(group)
+                .timeSource(timeSource())
+                .propagators(propagators())
+                .closeTimeout(properties.shutdown().timeout());
+        beans.getBeanProvider(ExceptionSink.class).ifUnique(policy::exceptionSink);
+        policy.taskListener(listenerFor(name));
+        if (group.fleet()) {
+            beans.getBeanProvider(PermitSource.class).ifUnique(policy::permits);
+        }
+        if (group.pool() != null) {
+            Scheduler scheduler = Scheduler.from(beans.getBean(group.pool(), ThreadPool.class));
+            policy.scheduler(key -> scheduler);
+        }
+        beans.getBeanProvider(GroupPolicyCustomizer.class)
+                .orderedStream()
+                .forEach(customizer -> customizer.customize(name, policy));
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build());
+        beans.getBeanProvider(Instrumentation.class).forEach(meters -> meters.created(name, executor));
+        return executor;
+    }
+
+    private @Nullable TaskListener listenerFor(String name) {
+        TaskListener listener = null;
+        for (Instrumentation meters : beans.getBeanProvider(Instrumentation.class)) {
+            listener = and(listener, meters.listenerFor(name));
+        }
+        for (TaskListener bean : taskListeners()) {
+            listener = and(listener, bean);
+        }
+        return listener;
+    }
+
+    private static TaskListener and(@Nullable TaskListener first, TaskListener next) {
+        return first == null ? next : first.and(next);
+    }
+
+    private List<TaskListener> taskListeners() {
+        return beans.getBeanProvider(TaskListener.class).orderedStream().toList();
+    }
+
+    private TimeSource timeSource() {
+        return beans.getBeanProvider(TimeSource.class).getIfUnique(TimeSource::system);
+    }
+
+    private List<ContextPropagator> propagators() {
+        return beans.getBeanProvider(ContextPropagator.class).orderedStream().toList();
+    }
+
+    private static GroupPolicy.Builder policyOf(RaddleProperties.Group group) {
+        GroupPolicy.Builder policy = GroupPolicy.builder()
+                .perGroupMaxConcurrency(group.maxConcurrencyByKey())
+                .perGroupMaxInFlight(group.maxInFlightByKey())
+                .perGroupQueueThreshold(group.queueThresholdByKey())
+                .queueTimeout(group.queueTimeout())
+                .perGroupRate(rates(group.rateByKey()))
+                .defaultRatePerGroup(RateText.parse(group.rate()))
+                .globalRate(RateText.parse(group.globalRate()));
+        set(group.maxConcurrency(), policy::defaultMaxConcurrencyPerGroup);
+        set(group.globalMaxInFlight(), policy::globalMaxInFlight);
+        set(group.maxInFlight(), policy::defaultMaxInFlightPerGroup);
+        set(group.queueThreshold(), policy::defaultQueueThresholdPerGroup);
+        set(group.globalQueueThreshold(), policy::globalQueueThreshold);
+        set(group.rejectionPolicy(), policy::rejectionPolicy);
+        set(group.lostPermits(), policy::lostPermits);
+        set(group.idleGroupTtl(), policy::idleGroupTtl);
+        set(group.maxIdleGroups(), policy::maxIdleGroups);
+        set(group.reuseThreads(), policy::reuseThreads);
+        return policy;
+    }
+
+    private static Map<String, Rate> rates(Map<String, String> texts) {
+        Map<String, Rate> rates = new HashMap<>();
+        texts.forEach((key, text) -> rates.put(key, Objects.requireNonNull(RateText.parse(text))));
+        return rates;
+    }
+
+    /** Creates the pool of a name. */
+    ThreadPool pool(String name) {
+        RaddleProperties.Pool settings =
+                Objects.requireNonNull(properties.pools().get(name), name);
+        ThreadPool.Builder builder = ThreadPool.builder(name)
+                .timeSource(timeSource())
+                .propagators(propagators())
+                .rejection(rejectionOf(settings));
+        beans.getBeanProvider(ExceptionSink.class).ifUnique(builder::exceptionSink);
+        List<TaskListener> listeners = taskListeners();
+        if (!listeners.isEmpty()) {
+            builder.taskListener(listeners.stream().reduce(TaskListener::and).orElseThrow());
+        }
+        set(settings.maxThreads(), builder::maxThreads);
+        set(settings.coreThreads(), builder::coreThreads);
+        set(settings.threads(), builder::threads);
+        set(settings.queueCapacity(), builder::queueCapacity);
+        set(settings.keepAlive(), builder::keepAlive);
+        set(settings.allowCoreTimeout(), builder::allowCoreTimeout);
+        set(settings.scaleBeforeQueueing(), builder::scaleBeforeQueueing);
+        set(settings.stuckAfter(), builder::stuckAfter);
+        beans.getBeanProvider(ThreadPoolCustomizer.class)
+                .orderedStream()
+                .forEach(customizer -> customizer.customize(name, builder));
+        ThreadPool pool = builder.build();
+        beans.getBeanProvider(Instrumentation.class).forEach(meters -> meters.created(pool));
+        return pool;
+    }
+
+    private static <T> void set(@Nullable T value, Consumer<T> setter) {
+        if (value != null) {
+            setter.accept(value);
+        }
+    }
+
+    private static RejectionHandler rejectionOf(RaddleProperties.Pool pool) {
+        Duration timeout = pool.blockTimeout();
+        return switch (pool.rejection()) {
+            case ABORT -> new ThreadPool.AbortPolicy();
+            case CALLER_RUNS -> new ThreadPool.CallerRunsPolicy();
+            case BLOCK -> timeout == null ? new ThreadPool.BlockPolicy() : new ThreadPool.BlockPolicy(timeout);
+            case DISCARD -> new ThreadPool.DiscardPolicy();
+            case DISCARD_OLDEST -> new ThreadPool.DiscardOldestPolicy();
+        };
+    }
+}

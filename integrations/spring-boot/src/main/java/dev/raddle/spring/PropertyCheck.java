@@ -1,0 +1,117 @@
+package dev.raddle.spring;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks {@link RaddleProperties}, and collects what is wrong under the names that the properties have in a
+ * configuration.
+ */
+final class PropertyCheck {
+
+    private final RaddleProperties properties;
+    private final List<String> errors = new ArrayList<>();
+
+    private PropertyCheck(RaddleProperties properties) {
+        this.properties = properties;
+    }
+
+    /**
+     * Checks all properties.
+     *
+     * @throws InvalidPropertiesException if any of them is out of range
+     */
+    static void check(RaddleProperties properties) {
+        PropertyCheck check = new PropertyCheck(properties);
+        properties.groups().forEach(check::group);
+        properties.pools().forEach(check::pool);
+        check.rest();
+        check.throwIfAny();
+    }
+
+    private void throwIfAny() {
+        if (!errors.isEmpty()) {
+            throw new InvalidPropertiesException(errors);
+        }
+    }
+
+    private void group(String name, RaddleProperties.Group group) {
+        String prefix = "raddle.groups." + name + ".";
+        atLeast(1, prefix + "max-concurrency", group.maxConcurrency());
+        atLeast(1, prefix + "max-concurrency-by-key", group.maxConcurrencyByKey());
+        atLeast(1, prefix + "global-max-in-flight", group.globalMaxInFlight());
+        atLeast(1, prefix + "max-in-flight", group.maxInFlight());
+        atLeast(1, prefix + "max-in-flight-by-key", group.maxInFlightByKey());
+        atLeast(0, prefix + "queue-threshold", group.queueThreshold());
+        atLeast(0, prefix + "queue-threshold-by-key", group.queueThresholdByKey());
+        atLeast(0, prefix + "global-queue-threshold", group.globalQueueThreshold());
+        atLeast(0, prefix + "max-idle-groups", group.maxIdleGroups());
+        notNegative(prefix + "queue-timeout", group.queueTimeout());
+        notNegative(prefix + "idle-group-ttl", group.idleGroupTtl());
+        rate(prefix + "rate", group.rate());
+        rate(prefix + "global-rate", group.globalRate());
+        group.rateByKey().forEach((key, rate) -> rate(prefix + "rate-by-key[" + key + "]", rate));
+        if (properties.pools().containsKey(name)) {
+            errors.add("raddle.groups." + name + " and raddle.pools." + name + " must not have the same name");
+        }
+    }
+
+    private void pool(String name, RaddleProperties.Pool pool) {
+        String prefix = "raddle.pools." + name + ".";
+        atLeast(1, prefix + "threads", pool.threads());
+        atLeast(0, prefix + "core-threads", pool.coreThreads());
+        atLeast(1, prefix + "max-threads", pool.maxThreads());
+        atLeast(1, prefix + "queue-capacity", pool.queueCapacity());
+        notNegative(prefix + "keep-alive", pool.keepAlive());
+        notNegative(prefix + "block-timeout", pool.blockTimeout());
+        if (pool.stuckAfter() != null && !pool.stuckAfter().isPositive()) {
+            errors.add(prefix + "stuck-after must be more than zero, was " + pool.stuckAfter());
+        }
+        if (pool.threads() != null && (pool.coreThreads() != null || pool.maxThreads() != null)) {
+            errors.add(prefix + "threads must not be set together with core-threads or max-threads");
+        }
+        if (pool.coreThreads() != null && pool.maxThreads() != null && pool.coreThreads() > pool.maxThreads()) {
+            errors.add(prefix + "core-threads must be at most max-threads, was " + pool.coreThreads() + " of "
+                    + pool.maxThreads());
+        }
+        if (pool.blockTimeout() != null && pool.rejection() != RaddleProperties.Pool.Rejection.BLOCK) {
+            errors.add(prefix + "block-timeout needs the rejection block, was "
+                    + pool.rejection().name().toLowerCase(Locale.ROOT));
+        }
+    }
+
+    private void rest() {
+        notNegative("raddle.shutdown.timeout", properties.shutdown().timeout());
+        notNegative("raddle.web.retry-after", properties.web().retryAfter());
+        atLeast(0, "raddle.metrics.top-keys", properties.metrics().topKeys());
+    }
+
+    private void atLeast(int least, String name, @Nullable Integer value) {
+        if (value != null && value < least) {
+            errors.add(name + " must be at least " + least + ", was " + value);
+        }
+    }
+
+    private void atLeast(int least, String name, Map<String, Integer> values) {
+        values.forEach((key, value) -> atLeast(least, name + "[" + key + "]", value));
+    }
+
+    private void notNegative(String name, @Nullable Duration value) {
+        if (value != null && value.isNegative()) {
+            errors.add(name + " must not be negative, was " + value);
+        }
+    }
+
+    private void rate(String name, @Nullable String text) {
+        try {
+            RateText.parse(text);
+        } catch (IllegalArgumentException invalid) {
+            errors.add(name + " must be a rate such as 100/s or 5000/h burst 50, was \"" + text + "\""
+                    + (invalid.getMessage() == null ? "" : ": " + invalid.getMessage()));
+        }
+    }
+}

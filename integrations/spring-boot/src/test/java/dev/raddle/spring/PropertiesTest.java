@@ -1,0 +1,210 @@
+package dev.raddle.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.RejectionPolicy;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.Rate;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class PropertiesTest {
+
+    private final ApplicationContextRunner runner =
+            new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class));
+
+    @Test
+    void a_group_executor_is_configured_by_its_properties() {
+        runner.withPropertyValues(
+                        "raddle.groups.tenants.max-concurrency=2",
+                        "raddle.groups.tenants.max-concurrency-by-key.acme=8",
+                        "raddle.groups.tenants.global-max-in-flight=64",
+                        "raddle.groups.tenants.max-in-flight=3",
+                        "raddle.groups.tenants.queue-threshold=100",
+                        "raddle.groups.tenants.queue-threshold-by-key[a.b]=5",
+                        "raddle.groups.tenants.global-queue-threshold=1000",
+                        "raddle.groups.tenants.queue-timeout=2s",
+                        "raddle.groups.tenants.rate=50/s",
+                        "raddle.groups.tenants.rate-by-key.acme=5000/h burst 10",
+                        "raddle.groups.tenants.global-rate=3/90s",
+                        "raddle.groups.tenants.rejection-policy=discard",
+                        "raddle.groups.tenants.idle-group-ttl=5s",
+                        "raddle.groups.tenants.max-idle-groups=7",
+                        "raddle.groups.tenants.reuse-threads=true",
+                        "raddle.shutdown.timeout=9s")
+                .run(context -> {
+                    GroupPolicy policy =
+                            context.getBean("tenants", GroupExecutor.class).policy();
+                    assertThat(policy.resolveConcurrency("any")).isEqualTo(2);
+                    assertThat(policy.resolveConcurrency("acme")).isEqualTo(8);
+                    assertThat(policy.globalMaxInFlight()).isEqualTo(64);
+                    assertThat(policy.resolveMaxInFlight("any")).isEqualTo(3);
+                    assertThat(policy.resolveQueueThreshold("any")).isEqualTo(100);
+                    assertThat(policy.resolveQueueThreshold("a.b")).isEqualTo(5);
+                    assertThat(policy.globalQueueThreshold()).isEqualTo(1000);
+                    assertThat(policy.queueTimeout()).isEqualTo(Duration.ofSeconds(2));
+                    assertThat(policy.resolveRate("any")).isEqualTo(Rate.perSecond(50));
+                    assertThat(policy.resolveRate("acme"))
+                            .isEqualTo(Rate.of(5000, Duration.ofHours(1)).burst(10));
+                    assertThat(policy.globalRate()).isEqualTo(Rate.of(3, Duration.ofSeconds(90)));
+                    assertThat(policy.rejectionPolicy()).isEqualTo(RejectionPolicy.DISCARD);
+                    assertThat(policy.idleGroupTtl()).isEqualTo(Duration.ofSeconds(5));
+                    assertThat(policy.maxIdleGroups()).isEqualTo(7);
+                    assertThat(policy.reuseThreads()).isTrue();
+                    assertThat(policy.closeTimeout()).isEqualTo(Duration.ofSeconds(9));
+                });
+    }
+
+    @Test
+    void a_pool_is_configured_by_its_properties() {
+        runner.withPropertyValues(
+                        "raddle.pools.reports.core-threads=2",
+                        "raddle.pools.reports.max-threads=100",
+                        "raddle.pools.reports.queue-capacity=50",
+                        "raddle.pools.reports.keep-alive=3s",
+                        "raddle.pools.reports.allow-core-timeout=true",
+                        "raddle.pools.reports.rejection=caller-runs")
+                .run(context -> {
+                    ThreadPool pool = context.getBean("reports", ThreadPool.class);
+                    assertThat(pool.name()).isEqualTo("reports");
+                    assertThat(pool.getCorePoolSize()).isEqualTo(2);
+                    assertThat(pool.getMaximumPoolSize()).isEqualTo(100);
+                    assertThat(pool.getQueueCapacity()).isEqualTo(50);
+                    assertThat(pool.getRejectedExecutionHandler()).isInstanceOf(ThreadPool.CallerRunsPolicy.class);
+                });
+    }
+
+    @Test
+    void a_group_runs_its_tasks_on_the_pool_that_it_names() {
+        runner.withPropertyValues("raddle.groups.tenants.pool=workers", "raddle.pools.workers.threads=1")
+                .run(context -> {
+                    GroupExecutor executor = context.getBean(GroupExecutor.class);
+                    String thread = executor.submit(
+                                    "a", "t", () -> Thread.currentThread().getName())
+                            .await()
+                            .orElseThrow();
+                    assertThat(thread).startsWith("workers");
+                });
+    }
+
+    @Test
+    void every_wrong_value_is_reported_with_the_name_of_its_property() {
+        runner.withPropertyValues(
+                        "raddle.groups.tenants.max-concurrency=0",
+                        "raddle.groups.tenants.rate-by-key.acme=fast",
+                        "raddle.groups.tenants.global-rate=0/s",
+                        "raddle.groups.tenants.queue-timeout=-1s",
+                        "raddle.pools.reports.threads=4",
+                        "raddle.pools.reports.max-threads=8",
+                        "raddle.pools.reports.block-timeout=1s")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(analysis(context.getStartupFailure()).getDescription())
+                            .contains("raddle.groups.tenants.max-concurrency must be at least 1, was 0")
+                            .contains("raddle.groups.tenants.rate-by-key[acme] must be a rate such as 100/s"
+                                    + " or 5000/h burst 50, was \"fast\"")
+                            .contains("raddle.groups.tenants.global-rate must be a rate")
+                            .contains("the count of a rate must be at least 1, was 0")
+                            .contains("raddle.groups.tenants.queue-timeout must not be negative, was PT-1S")
+                            .contains("raddle.pools.reports.threads must not be set together with core-threads")
+                            .contains("raddle.pools.reports.block-timeout needs the rejection block, was abort");
+                });
+    }
+
+    @Test
+    void a_misspelled_property_prevents_the_start() {
+        runner.withPropertyValues("raddle.groups.tenants.max-concurency=2").run(context -> {
+            assertThat(context).hasFailed();
+            assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("max-concurency");
+        });
+    }
+
+    @Test
+    void a_pool_that_does_not_exist_is_reported_with_the_name_of_the_property() {
+        runner.withPropertyValues("raddle.groups.tenants.pool=workers").run(context -> {
+            assertThat(context).hasFailed();
+            assertThat(analysis(context.getStartupFailure()).getDescription())
+                    .isEqualTo("raddle.groups.tenants.pool must be the name of a pool, was \"workers\"");
+        });
+    }
+
+    @Test
+    void an_executor_of_the_application_wins_over_the_properties_of_the_same_name() {
+        runner.withUserConfiguration(OwnExecutor.class)
+                .withPropertyValues("raddle.groups.tenants.max-concurrency=2", "raddle.groups.mail.max-concurrency=3")
+                .run(context -> {
+                    assertThat(context.getBeansOfType(GroupExecutor.class)).containsOnlyKeys("tenants", "mail");
+                    assertThat(context.getBean("tenants", GroupExecutor.class)
+                                    .policy()
+                                    .defaultMaxConcurrencyPerGroup())
+                            .isEqualTo(17);
+                });
+    }
+
+    @Test
+    void a_name_that_another_bean_has_prevents_the_start() {
+        runner.withUserConfiguration(OwnExecutor.class)
+                .withPropertyValues("raddle.groups.repository.max-concurrency=2")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(analysis(context.getStartupFailure()).getDescription())
+                            .isEqualTo("raddle.groups.repository must have another name: there is a bean"
+                                    + " \"repository\" of type class java.lang.String");
+                });
+    }
+
+    @Test
+    void customizers_are_called_with_the_name_after_the_properties() {
+        runner.withUserConfiguration(Customizers.class)
+                .withPropertyValues("raddle.groups.tenants.max-concurrency=2", "raddle.pools.reports.threads=2")
+                .run(context -> {
+                    assertThat(context.getBean(GroupExecutor.class).policy().resolveConcurrency("tenants"))
+                            .isEqualTo(5);
+                    assertThat(context.getBean(ThreadPool.class).getMaximumPoolSize())
+                            .isEqualTo(7);
+                });
+    }
+
+    private static FailureAnalysis analysis(Throwable failure) {
+        FailureAnalysis analysis = new RaddleFailureAnalyzer().analyze(failure);
+        assertThat(analysis).as("the analysis of %s", failure).isNotNull();
+        return analysis;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnExecutor {
+
+        @Bean
+        GroupExecutor tenants() {
+            return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                    .defaultMaxConcurrencyPerGroup(17)
+                    .build());
+        }
+
+        @Bean
+        String repository() {
+            return "something else";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Customizers {
+
+        @Bean
+        GroupPolicyCustomizer five() {
+            return (name, policy) -> policy.concurrencyResolver(key -> key.equals(name) ? 5 : 1);
+        }
+
+        @Bean
+        ThreadPoolCustomizer seven() {
+            return (name, pool) -> pool.maxThreads(7);
+        }
+    }
+}
