@@ -121,10 +121,10 @@ final class ConfiguredExecutors {
                 .propagators(propagators())
                 .rejection(rejectionOf(settings));
         beans.getBeanProvider(ExceptionSink.class).ifUnique(builder::exceptionSink);
-        List<TaskListener> listeners = taskListeners();
-        if (!listeners.isEmpty()) {
-            builder.taskListener(listeners.stream().reduce(TaskListener::and).orElseThrow());
-        }
+        taskListeners().stream()
+                .filter(listener -> !(listener instanceof UnfinishedTasks)) // a pool's report has the names
+                .reduce(TaskListener::and)
+                .ifPresent(builder::taskListener);
         set(settings.maxThreads(), builder::maxThreads);
         set(settings.coreThreads(), builder::coreThreads);
         set(settings.threads(), builder::threads);

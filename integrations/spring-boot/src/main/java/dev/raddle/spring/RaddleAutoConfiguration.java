@@ -1,9 +1,13 @@
 package dev.raddle.spring;
 
+import dev.raddle.time.TimeSource;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
@@ -20,5 +24,27 @@ class RaddleAutoConfiguration {
     @Bean(ConfiguredExecutors.BEAN_NAME)
     ConfiguredExecutors raddleConfiguredExecutors(RaddleProperties properties, BeanFactory beans) {
         return new ConfiguredExecutors(properties, beans);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ShutdownTimeout raddleShutdownTimeout(RaddleProperties properties, ObjectProvider<TimeSource> time) {
+        return new ShutdownTimeout(properties.shutdown().timeout(), time.getIfUnique(TimeSource::system));
+    }
+
+    @Bean
+    UnfinishedTasks raddleUnfinishedTasks() {
+        return new UnfinishedTasks();
+    }
+
+    @Bean
+    ShutdownLifecycle raddleShutdownLifecycle(
+            ConfigurableListableBeanFactory beans, ShutdownTimeout timeout, UnfinishedTasks unfinished) {
+        return new ShutdownLifecycle(beans, timeout.timeout(), timeout.time(), unfinished);
+    }
+
+    @Bean
+    ReadinessLifecycle raddleReadinessLifecycle(ApplicationContext context) {
+        return new ReadinessLifecycle(context);
     }
 }

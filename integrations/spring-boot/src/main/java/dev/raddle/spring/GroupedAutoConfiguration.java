@@ -1,0 +1,26 @@
+package dev.raddle.spring;
+
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/** Configures {@link Grouped}. */
+@AutoConfiguration(after = RaddleAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "raddle.grouped.enabled", matchIfMissing = true)
+class GroupedAutoConfiguration {
+
+    /** Reads its properties itself: a bean that it needed would be created before all post-processors. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static GroupedPostProcessor raddleGroupedPostProcessor(Environment environment) {
+        RaddleProperties.Methods settings = Binder.get(environment)
+                .bindOrCreate("raddle", RaddleProperties.class)
+                .grouped();
+        boolean proxyTargetClass = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
+        return new GroupedPostProcessor(new GroupedMethods(settings.selfInvocation()), proxyTargetClass);
+    }
+}

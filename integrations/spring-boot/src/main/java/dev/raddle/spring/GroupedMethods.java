@@ -1,0 +1,225 @@
+package dev.raddle.spring;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.RejectedTaskException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * The methods with {@link Grouped} of all beans. A method is read and checked once, when the first bean of its class
+ * has been created.
+ */
+final class GroupedMethods {
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(GroupedMethods.class);
+
+    /** Results that are computed later, whose computation would run outside of the limits. */
+    private static final Set<String> LAZY = Set.of(
+            "org.reactivestreams.Publisher",
+            "reactor.core.publisher.Mono",
+            "reactor.core.publisher.Flux",
+            "java.util.concurrent.Flow$Publisher",
+            "java.util.stream.Stream");
+
+    private final RaddleProperties.Methods.SelfInvocation selfInvocation;
+    private final Map<MethodClassKey, GroupedMethod> methods = new ConcurrentHashMap<>();
+    private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+    private @Nullable BeanFactory beans; // set before the first bean is processed
+
+    GroupedMethods(RaddleProperties.Methods.SelfInvocation selfInvocation) {
+        this.selfInvocation = selfInvocation;
+    }
+
+    void setBeanFactory(BeanFactory beanFactory) {
+        beans = beanFactory;
+    }
+
+    private BeanFactory beans() {
+        return Objects.requireNonNull(beans, "beans");
+    }
+
+    /** Returns the annotation of a method, which may be that of an interface or of an overridden method. */
+    static @Nullable Grouped annotationOf(Method method, Class<?> type) {
+        Method specific = AopUtils.getMostSpecificMethod(method, type);
+        Grouped own = AnnotatedElementUtils.findMergedAnnotation(specific, Grouped.class);
+        return own != null ? own : AnnotatedElementUtils.findMergedAnnotation(method, Grouped.class);
+    }
+
+    /** Returns the settings of a method. */
+    GroupedMethod of(Method method, Class<?> type) {
+        MethodClassKey key = new MethodClassKey(method, type);
+        GroupedMethod known = methods.get(key);
+        return known != null ? known : methods.computeIfAbsent(key, absent -> read(method, type));
+    }
+
+    /**
+     * Checks the methods of the class of a bean.
+     *
+     * @throws InvalidGroupedException if one of them cannot be run under limits
+     */
+    void check(Class<?> type) {
+        if (type.getName().startsWith("org.springframework.") || !checked.add(type)) {
+            return;
+        }
+        List<Method> grouped = new ArrayList<>();
+        ReflectionUtils.doWithMethods(
+                type,
+                grouped::add,
+                method -> !method.isBridge() && !method.isSynthetic() && annotationOf(method, type) != null);
+        for (Method method : grouped) {
+            requireProxied(method);
+            of(method, type);
+        }
+        if (!grouped.isEmpty() && selfInvocation != RaddleProperties.Methods.SelfInvocation.IGNORE) {
+            reportSelfInvocations(type, grouped);
+        }
+    }
+
+    private static void requireProxied(Method method) {
+        for (int modifier : new int[] {Modifier.PRIVATE, Modifier.STATIC, Modifier.FINAL}) {
+            if ((method.getModifiers() & modifier) != 0) {
+                throw new InvalidGroupedException(GroupedMethod.nameOf(method) + " with @Grouped must not be "
+                        + Modifier.toString(modifier) + ", because calls of it do not go through the bean");
+            }
+        }
+    }
+
+    private void reportSelfInvocations(Class<?> type, List<Method> grouped) {
+        for (SelfInvocations.Found found : SelfInvocations.in(type, grouped)) {
+            String message = found.caller() + " calls " + type.getSimpleName() + "." + found.callee()
+                    + " of its own object, so the limits of @Grouped do not apply; move one of them to another bean";
+            if (selfInvocation == RaddleProperties.Methods.SelfInvocation.FAIL) {
+                throw new InvalidGroupedException(message);
+            }
+            LOGGER.warn(message);
+        }
+    }
+
+    // Reading one method.
+
+    private GroupedMethod read(Method method, Class<?> type) {
+        Method specific = AopUtils.getMostSpecificMethod(method, type);
+        Grouped grouped = Objects.requireNonNull(annotationOf(method, type), "the annotation");
+        String name = GroupedMethod.nameOf(specific);
+        Class<?> result = specific.getReturnType();
+        boolean isOtherFuture = Future.class.isAssignableFrom(result) && !GroupedMethod.isFuture(result);
+        if (isOtherFuture || LAZY.contains(result.getName())) {
+            throw new InvalidGroupedException("the result of " + name + " with @Grouped must be a value, a Future, a"
+                    + " CompletionStage or a CompletableFuture, was " + result.getSimpleName());
+        }
+        if (grouped.cost() < 1) {
+            throw new InvalidGroupedException("the cost of " + name + " must be at least 1, was " + grouped.cost());
+        }
+        Duration queueTimeout = duration(name, "queueTimeout", grouped.queueTimeout());
+        Duration timeout = duration(name, "timeout", grouped.timeout());
+        if (timeout != null && timeout.isZero()) {
+            throw new InvalidGroupedException("the timeout of " + name + " must be more than zero");
+        }
+        return new GroupedMethod(
+                specific,
+                executor(name, grouped.executor()),
+                new KeyExpression(specific, grouped.key(), beans()),
+                GroupedMethod.optionsOf(grouped, queueTimeout, timeout),
+                onReject(name, specific, type, grouped.onReject()));
+    }
+
+    /** Returns a supplier of the executor's bean, which is created with the first call, not with the caller's bean. */
+    private Supplier<GroupExecutor> executor(String method, String name) {
+        if (name.isEmpty()) {
+            requireOneExecutor(method);
+            return SingletonSupplier.of(() -> beans().getBean(GroupExecutor.class));
+        }
+        try {
+            if (beans().isTypeMatch(name, GroupExecutor.class)) {
+                return SingletonSupplier.of(() -> beans().getBean(name, GroupExecutor.class));
+            }
+            throw new InvalidGroupedException(
+                    "the executor \"" + name + "\" of " + method + " must be a group executor, but is another bean");
+        } catch (NoSuchBeanDefinitionException missing) {
+            throw new InvalidGroupedException(
+                    "the executor \"" + name + "\" of " + method + " does not exist; set raddle.groups." + name
+                            + ".max-concurrency",
+                    missing);
+        }
+    }
+
+    private void requireOneExecutor(String method) {
+        if (!(beans() instanceof ConfigurableListableBeanFactory factory)) {
+            return;
+        }
+        List<String> names = List.of(factory.getBeanNamesForType(GroupExecutor.class, true, false));
+        if (names.isEmpty()) {
+            throw new InvalidGroupedException(
+                    method + " with @Grouped needs a group executor; set raddle.groups.NAME.max-concurrency");
+        }
+        boolean hasPrimary = names.stream()
+                .anyMatch(name -> factory.containsBeanDefinition(name)
+                        && factory.getBeanDefinition(name).isPrimary());
+        if (names.size() > 1 && !hasPrimary) {
+            throw new InvalidGroupedException(
+                    method + " with @Grouped must name its executor, because there are several: " + names);
+        }
+    }
+
+    private @Nullable Duration duration(String method, String attribute, String text) {
+        String value = beans() instanceof ConfigurableBeanFactory configurable
+                ? configurable.resolveEmbeddedValue(text)
+                : text;
+        if (value == null || value.isEmpty()) {
+            return null;
+        }
+        try {
+            Duration duration = DurationStyle.detectAndParse(value);
+            if (!duration.isNegative()) {
+                return duration;
+            }
+        } catch (IllegalArgumentException invalid) {
+            // reported below, as a negative one is
+        }
+        throw new InvalidGroupedException("the " + attribute + " of " + method
+                + " must be a duration such as 500ms that is not negative, was \"" + value + "\"");
+    }
+
+    private static @Nullable Method onReject(String name, Method method, Class<?> type, String fallback) {
+        if (fallback.isEmpty()) {
+            return null;
+        }
+        Class<?>[] plain = method.getParameterTypes();
+        Class<?>[] withCause = Arrays.copyOf(plain, plain.length + 1);
+        withCause[plain.length] = RejectedTaskException.class;
+        Method found = ReflectionUtils.findMethod(type, fallback, withCause);
+        if (found == null) {
+            found = ReflectionUtils.findMethod(type, fallback, plain);
+        }
+        if (found == null || !method.getReturnType().isAssignableFrom(found.getReturnType())) {
+            throw new InvalidGroupedException("the method \"" + fallback + "\" for rejected calls of " + name
+                    + " must have the same parameters and result, and may have a last parameter of the type"
+                    + " RejectedTaskException");
+        }
+        ReflectionUtils.makeAccessible(found);
+        return found;
+    }
+}

@@ -1,0 +1,157 @@
+package dev.raddle.spring;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupShutdownReport;
+import dev.raddle.pool.ShutdownReport;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.NamedTask;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.SmartLifecycle;
+
+/*
+ * Overview.
+ *
+ * Spring stops its lifecycles by phase, the highest one first:
+ *
+ *   highest     ReadinessLifecycle    readiness off
+ *   - 1024      Boot                  the web server accepts no more requests and finishes those that it has
+ *   - 2048      Boot                  the web server ends
+ *   - 3072      this class            group executors, then pools
+ *   0           Spring                connections to databases and to Redis
+ *
+ * So requests can still submit tasks while they are finished, and tasks can use connections until they end.
+ *
+ * Accepted tasks may submit further tasks to other executors. So no executor is shut down while another one works, for
+ * half of the time: a pass waits for each executor in turn until it is idle. If all were idle in as many passes in a
+ * row as there are executors, no task is left that could submit to another executor, provided that executors submit to
+ * each other in one direction only. Then, or when that half has passed, they are shut down, one after the other, and
+ * the pools after them, because groups may run on pools. All share one deadline.
+ */
+
+/** Drains all group executors and pools of the application, with one deadline, and logs what has not ended. */
+final class ShutdownLifecycle implements SmartLifecycle {
+
+    /** After the web server has ended, which Boot does in the phase 2048 below the highest. */
+    static final int PHASE = DEFAULT_PHASE - 3072;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger("dev.raddle.shutdown");
+
+    private final ConfigurableListableBeanFactory beans;
+    private final Duration timeout;
+    private final TimeSource time;
+    private final UnfinishedTasks unfinished;
+    private volatile boolean isRunning;
+
+    ShutdownLifecycle(
+            ConfigurableListableBeanFactory beans, Duration timeout, TimeSource time, UnfinishedTasks unfinished) {
+        this.beans = beans;
+        this.timeout = timeout;
+        this.time = time;
+        this.unfinished = unfinished;
+    }
+
+    @Override
+    public void start() {
+        isRunning = true;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return isRunning;
+    }
+
+    /** Not on a pause: executors cannot be restarted. */
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public void stop() {
+        isRunning = false;
+        Deadline deadline = Deadline.after(time, timeout);
+        Map<String, GroupExecutor> executors = created(GroupExecutor.class);
+        awaitAllIdle(executors.values(), Deadline.after(time, timeout.dividedBy(2)));
+        executors.forEach((name, executor) -> shutDown(name, executor, deadline.remaining()));
+        created(ThreadPool.class).forEach((name, pool) -> drain(pool, deadline.remaining()));
+    }
+
+    /** Returns the beans of a type that exist, in the order of their definitions. None is created. */
+    private <T> Map<String, T> created(Class<T> type) {
+        return Stream.of(beans.getBeanNamesForType(type, false, false))
+                .filter(beans::containsSingleton)
+                .collect(Collectors.toMap(
+                        name -> name,
+                        name -> beans.getBean(name, type),
+                        (one, other) -> one,
+                        LinkedHashMap::new));
+    }
+
+    private static void awaitAllIdle(Collection<GroupExecutor> executors, Deadline deadline) {
+        try {
+            for (int quiet = 0; quiet < executors.size(); quiet++) {
+                for (GroupExecutor executor : executors) {
+                    if (isIdle(executor)) {
+                        continue;
+                    }
+                    if (!executor.awaitIdle(deadline.remaining())) {
+                        return;
+                    }
+                    quiet = -1; // this pass was not quiet
+                }
+            }
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean isIdle(GroupExecutor executor) throws InterruptedException {
+        return executor.awaitIdle(Duration.ZERO);
+    }
+
+    private void shutDown(String name, GroupExecutor executor, Duration left) {
+        List<String> names = unfinished.collect(() -> executor.shutdown(left));
+        GroupShutdownReport report = executor.shutdownReport().orElse(null);
+        if (report == null || report.isDrained()) {
+            LOGGER.debug("executor \"{}\" was shut down: {}", name, report);
+        } else {
+            LOGGER.warn("executor \"{}\" was shut down: {}; not finished: {}", name, report, names);
+        }
+    }
+
+    private void drain(ThreadPool pool, Duration left) {
+        ShutdownReport report = pool.drain(left);
+        List<String> names = Stream.of(
+                        report.handedBack().stream().map(task -> nameOf(task.task()) + " (not started)"),
+                        report.interrupted().stream().map(task -> nameOf(task.task()) + " (interrupted)"),
+                        report.stillRunning().stream().map(task -> nameOf(task.task()) + " (still running)"))
+                .flatMap(texts -> texts)
+                .toList();
+        if (names.isEmpty()) {
+            LOGGER.debug("{}", report);
+        } else {
+            LOGGER.warn("{}; not finished: {}", report, names);
+        }
+    }
+
+    private static String nameOf(Object task) {
+        return task instanceof NamedTask named ? named.name() : UserCode.textOf(task);
+    }
+}

@@ -1,0 +1,103 @@
+package dev.raddle.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.group.RejectedTaskException;
+import dev.raddle.task.TaskTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.http.HttpStatus;
+
+class RejectionAdviceTest {
+
+    private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    RaddleAutoConfiguration.class, RejectionWebAutoConfiguration.class, WebMvcAutoConfiguration.class))
+            .withBean(Controller.class)
+            .withPropertyValues("raddle.web.retry-after=1500ms");
+
+    @Test
+    void a_full_group_is_429_and_a_full_executor_is_503() {
+        runner.run(context -> {
+            MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+            for (String reason : new String[] {"group-queue", "bulkhead", "rate", "permits"}) {
+                assertThat(get(mvc, "/reject/" + reason).getStatus()).as(reason).isEqualTo(429);
+            }
+            for (String reason : new String[] {"global-queue", "queue-timeout", "shutdown", "evicted"}) {
+                assertThat(get(mvc, "/reject/" + reason).getStatus()).as(reason).isEqualTo(503);
+            }
+            assertThat(get(mvc, "/timeout").getStatus()).isEqualTo(503);
+        });
+    }
+
+    @Test
+    void the_answer_says_when_to_try_again_and_does_not_name_the_key() {
+        runner.run(context -> {
+            MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+            MockHttpServletResponse response = get(mvc, "/reject/group-queue");
+            assertThat(response.getHeader("Retry-After")).isEqualTo("2");
+            assertThat(response.getContentAsString())
+                    .contains("Too many requests are in progress.")
+                    .doesNotContain("secret");
+        });
+    }
+
+    @Test
+    void a_rejection_inside_a_wrapper_is_found() {
+        runner.run(context -> {
+            MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+            assertThat(get(mvc, "/wrapped").getStatus()).isEqualTo(429);
+        });
+    }
+
+    @Test
+    void an_advice_of_the_application_wins() {
+        runner.withBean(OwnAdvice.class).run(context -> {
+            MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+            assertThat(get(mvc, "/reject/group-queue").getStatus()).isEqualTo(418);
+        });
+    }
+
+    private static MockHttpServletResponse get(MockMvc mvc, String path) throws Exception {
+        return mvc.perform(MockMvcRequestBuilders.get(path)).andReturn().getResponse();
+    }
+
+    @RestController
+    static class Controller {
+        @GetMapping("/reject/{reason}")
+        String reject(@PathVariable("reason") String reason) {
+            throw new RejectedTaskException("secret-tenant", "task", reason + ": 4 of 4 running");
+        }
+
+        @GetMapping("/wrapped")
+        String wrapped() {
+            throw new CompletionException(new RejectedTaskException("a", "task", "bulkhead: 1 of 1"));
+        }
+
+        @GetMapping("/timeout")
+        String timeout() {
+            throw new TaskTimeoutException("too late", "task", Duration.ofSeconds(1), 1);
+        }
+    }
+
+    @ControllerAdvice
+    static class OwnAdvice {
+        @ExceptionHandler(RejectedTaskException.class)
+        @ResponseStatus(HttpStatus.I_AM_A_TEAPOT)
+        void teapot() {}
+    }
+}

@@ -1,0 +1,195 @@
+package dev.raddle.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupResult;
+import dev.raddle.group.TaskHandle;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.NamedTask;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
+
+class ShutdownTest {
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger("dev.raddle.shutdown");
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final CountDownLatch never = new CountDownLatch(1);
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class))
+            .withBean(
+                    "closing",
+                    ApplicationListener.class,
+                    () -> (ApplicationListener<ContextClosedEvent>) event -> closing.countDown())
+            .withPropertyValues(
+                    "raddle.groups.first.max-concurrency=1",
+                    "raddle.groups.second.max-concurrency=1",
+                    "raddle.pools.workers.threads=1");
+
+    @BeforeEach
+    void capture() {
+        logger.setLevel(Level.DEBUG);
+        log.start();
+        logger.addAppender(log);
+    }
+
+    @AfterEach
+    void release() {
+        logger.detachAppender(log);
+        logger.setLevel(null);
+    }
+
+    @Test
+    void running_and_waiting_tasks_end_before_the_context_is_closed() {
+        List<String> done = new CopyOnWriteArrayList<>();
+        runner.run(context -> {
+            GroupExecutor executor = context.getBean("first", GroupExecutor.class);
+            Callable<String> task = () -> {
+                closing.await();
+                done.add("task");
+                return "done";
+            };
+            executor.submit("a", "running", task);
+            executor.submit("a", "waiting", task);
+            context.getBean(ThreadPool.class).submit(task);
+        });
+        assertThat(done).hasSize(3);
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void a_task_can_submit_to_an_executor_that_comes_before_its_own() {
+        AtomicReference<TaskHandle<String>> submitted = new AtomicReference<>();
+        runner.run(context -> {
+            GroupExecutor first = context.getBean("first", GroupExecutor.class);
+            context.getBean("second", GroupExecutor.class).submit("a", "outer", () -> {
+                closing.await();
+                submitted.set(first.submit("a", "inner", () -> "inner"));
+                return "outer";
+            });
+        });
+        assertThat(submitted.get().join().orElseThrow()).isEqualTo("inner");
+    }
+
+    @Test
+    void what_does_not_end_in_time_is_interrupted_and_logged_with_its_name() {
+        AtomicReference<TaskHandle<String>> running = new AtomicReference<>();
+        runner.withPropertyValues("raddle.shutdown.timeout=0s").run(context -> {
+            GroupExecutor executor = context.getBean("first", GroupExecutor.class);
+            running.set(executor.submit("tenant-a", "import", this::untilInterrupted));
+            executor.submit("tenant-a", "export", this::untilInterrupted);
+            begun.await();
+        });
+        GroupResult<String> result = running.get().join();
+        assertThat(result.isCancelled()).isTrue();
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("executor \"first\" was shut down: 1 running tasks interrupted, 1 waiting ones rejected")
+                .contains("tenant-a/import (interrupted)")
+                .contains("tenant-a/export (not started)");
+    }
+
+    @Test
+    void what_a_pool_does_not_finish_is_logged_with_its_name() {
+        runner.withPropertyValues("raddle.shutdown.timeout=0s").run(context -> {
+            ThreadPool pool = context.getBean(ThreadPool.class);
+            pool.submit(new Named("report-1", this::untilInterrupted));
+            pool.submit(new Named("report-2", this::untilInterrupted));
+            begun.await();
+        });
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("report-2 (not started)")
+                .contains("report-1 (interrupted)");
+    }
+
+    @Test
+    void readiness_is_off_before_anything_is_stopped() {
+        List<String> events = new CopyOnWriteArrayList<>();
+        runner.withBean(
+                        "readiness",
+                        ApplicationListener.class,
+                        () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
+                                event -> events.add(event.getState().toString()))
+                .withBean(SmartLifecycle.class, () -> new WebServer(events))
+                .run(context -> context.getBean("first", GroupExecutor.class).submit("a", () -> {
+                    closing.await();
+                    events.add("task ended");
+                    return "";
+                }));
+        assertThat(events).startsWith(ReadinessState.REFUSING_TRAFFIC.toString(), "web server stopped");
+    }
+
+    private String untilInterrupted() throws InterruptedException {
+        begun.countDown();
+        never.await();
+        return "never";
+    }
+
+    private List<String> warnings() {
+        return log.list.stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    private record Named(String name, Callable<String> task) implements NamedTask, Callable<String> {
+        @Override
+        public String call() throws Exception {
+            return task.call();
+        }
+    }
+
+    /** Stops where Boot stops a web server. */
+    private static final class WebServer implements SmartLifecycle {
+        private final List<String> events;
+        private boolean running;
+
+        WebServer(List<String> events) {
+            this.events = events;
+        }
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            events.add("web server stopped");
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        @Override
+        public int getPhase() {
+            return DEFAULT_PHASE - 2048;
+        }
+    }
+}
