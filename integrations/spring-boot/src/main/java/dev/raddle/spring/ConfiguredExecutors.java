@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -27,6 +28,7 @@ final class ConfiguredExecutors {
 
     private final RaddleProperties properties;
     private final BeanFactory beans;
+    private final Map<GroupExecutor, UnfinishedTasks> unfinished = new ConcurrentHashMap<>();
 
     ConfiguredExecutors(RaddleProperties properties, BeanFactory beans) {
         this.properties = properties;
@@ -41,7 +43,8 @@ final class ConfiguredExecutors {
                 .propagators(propagators())
                 .closeTimeout(properties.shutdown().timeout());
         beans.getBeanProvider(ExceptionSink.class).ifUnique(policy::exceptionSink);
-        policy.taskListener(listenerFor(name));
+        UnfinishedTasks tasks = new UnfinishedTasks();
+        policy.taskListener(listenerFor(name, tasks));
         if (group.fleet()) {
             beans.getBeanProvider(PermitSource.class).ifUnique(policy::permits);
         }
@@ -53,23 +56,26 @@ final class ConfiguredExecutors {
                 .orderedStream()
                 .forEach(customizer -> customizer.customize(name, policy));
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build());
+        unfinished.put(executor, tasks);
         beans.getBeanProvider(Instrumentation.class).forEach(meters -> meters.created(name, executor));
         return executor;
     }
 
-    private @Nullable TaskListener listenerFor(String name) {
-        TaskListener listener = null;
+    private TaskListener listenerFor(String name, TaskListener first) {
+        TaskListener listener = first;
         for (Instrumentation meters : beans.getBeanProvider(Instrumentation.class)) {
-            listener = and(listener, meters.listenerFor(name));
+            listener = listener.and(meters.listenerFor(name));
         }
         for (TaskListener bean : taskListeners()) {
-            listener = and(listener, bean);
+            listener = listener.and(bean);
         }
         return listener;
     }
 
-    private static TaskListener and(@Nullable TaskListener first, TaskListener next) {
-        return first == null ? next : first.and(next);
+    /** Returns the tasks of an executor, or null if it was not configured by properties. */
+    @Nullable
+    UnfinishedTasks unfinishedOf(GroupExecutor executor) {
+        return unfinished.get(executor);
     }
 
     private List<TaskListener> taskListeners() {
@@ -122,7 +128,6 @@ final class ConfiguredExecutors {
                 .rejection(rejectionOf(settings));
         beans.getBeanProvider(ExceptionSink.class).ifUnique(builder::exceptionSink);
         taskListeners().stream()
-                .filter(listener -> !(listener instanceof UnfinishedTasks)) // a pool's report has the names
                 .reduce(TaskListener::and)
                 .ifPresent(builder::taskListener);
         set(settings.maxThreads(), builder::maxThreads);

@@ -33,14 +33,9 @@ class RaddleAutoConfiguration {
     }
 
     @Bean
-    UnfinishedTasks raddleUnfinishedTasks() {
-        return new UnfinishedTasks();
-    }
-
-    @Bean
     ShutdownLifecycle raddleShutdownLifecycle(
-            ConfigurableListableBeanFactory beans, ShutdownTimeout timeout, UnfinishedTasks unfinished) {
-        return new ShutdownLifecycle(beans, timeout.timeout(), timeout.time(), unfinished);
+            ConfigurableListableBeanFactory beans, ShutdownTimeout timeout, ConfiguredExecutors executors) {
+        return new ShutdownLifecycle(beans, timeout.timeout(), timeout.time(), executors);
     }
 
     @Bean

@@ -51,15 +51,18 @@ final class ShutdownLifecycle implements SmartLifecycle {
     private final ConfigurableListableBeanFactory beans;
     private final Duration timeout;
     private final TimeSource time;
-    private final UnfinishedTasks unfinished;
+    private final ConfiguredExecutors configured;
     private volatile boolean isRunning;
 
     ShutdownLifecycle(
-            ConfigurableListableBeanFactory beans, Duration timeout, TimeSource time, UnfinishedTasks unfinished) {
+            ConfigurableListableBeanFactory beans,
+            Duration timeout,
+            TimeSource time,
+            ConfiguredExecutors configured) {
         this.beans = beans;
         this.timeout = timeout;
         this.time = time;
-        this.unfinished = unfinished;
+        this.configured = configured;
     }
 
     @Override
@@ -127,13 +130,22 @@ final class ShutdownLifecycle implements SmartLifecycle {
     }
 
     private void shutDown(String name, GroupExecutor executor, Duration left) {
-        List<String> names = unfinished.collect(() -> executor.shutdown(left));
+        UnfinishedTasks unfinished = configured.unfinishedOf(executor);
+        Deadline deadline = Deadline.after(executor.policy().timeSource(), left);
+        List<String> names =
+                unfinished == null ? none(executor, left) : unfinished.collect(deadline, () -> executor.shutdown(left));
         GroupShutdownReport report = executor.shutdownReport().orElse(null);
         if (report == null || report.isDrained()) {
             LOGGER.debug("executor \"{}\" was shut down: {}", name, report);
         } else {
             LOGGER.warn("executor \"{}\" was shut down: {}; not finished: {}", name, report, names);
         }
+    }
+
+    /** Shuts an executor of the application down, whose tasks have no observer. */
+    private static List<String> none(GroupExecutor executor, Duration left) {
+        executor.shutdown(left);
+        return List.of("names are known only of executors in raddle.groups");
     }
 
     private void drain(ThreadPool pool, Duration left) {

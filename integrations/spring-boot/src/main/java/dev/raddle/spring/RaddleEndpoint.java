@@ -1,0 +1,127 @@
+package dev.raddle.spring;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupExecutorStats;
+import dev.raddle.group.GroupStats;
+import dev.raddle.pool.ThreadPool;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+
+/**
+ * The endpoint {@code raddle} of Actuator: what runs and waits, which limits hold, and why the tasks of a key wait. Its
+ * writes change limits until the group is evicted; they are off unless {@code management.endpoint.raddle.access} is
+ * {@code unrestricted}.
+ */
+@Endpoint(id = "raddle", defaultAccess = Access.READ_ONLY)
+final class RaddleEndpoint {
+
+    private static final int DEFAULT_COUNT = 100;
+
+    private final Map<String, GroupExecutor> executors;
+    private final Map<String, ThreadPool> pools;
+
+    RaddleEndpoint(Map<String, GroupExecutor> executors, Map<String, ThreadPool> pools) {
+        this.executors = executors;
+        this.pools = pools;
+    }
+
+    /** All executors and pools. */
+    record Overview(Map<String, GroupExecutorStats> executors, Map<String, ThreadPool.Stats> pools) {}
+
+    /** An executor with those of its groups in which the most tasks wait and run. */
+    record ExecutorReport(GroupExecutorStats stats, List<GroupStats> groups) {}
+
+    /** A group, and why its tasks wait. */
+    record KeyReport(GroupStats stats, String explanation) {}
+
+    @ReadOperation
+    Overview overview() {
+        return new Overview(
+                sorted(executors, GroupExecutor::stats), sorted(pools, ThreadPool::stats));
+    }
+
+    private static <T, R> Map<String, R> sorted(Map<String, T> beans, Function<T, R> stats) {
+        return beans.entrySet().stream()
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey, entry -> stats.apply(entry.getValue()), (one, other) -> one, TreeMap::new));
+    }
+
+    @ReadOperation
+    @Nullable
+    ExecutorReport executor(@Selector String executor, @Nullable Integer count) {
+        GroupExecutor found = executors.get(executor);
+        if (found == null) {
+            return null;
+        }
+        List<GroupStats> groups = found.activeGroupKeys().stream()
+                .map(found::groupStats)
+                .flatMap(Optional::stream)
+                .sorted(Comparator.comparingInt(GroupStats::queuedCount)
+                        .thenComparingInt(GroupStats::activeCount)
+                        .reversed()
+                        .thenComparing(GroupStats::groupKey))
+                .limit(count == null ? DEFAULT_COUNT : Math.max(0, count))
+                .toList();
+        return new ExecutorReport(found.stats(), groups);
+    }
+
+    @ReadOperation
+    @Nullable
+    KeyReport key(@Selector String executor, @Selector(match = Selector.Match.ALL_REMAINING) String... key) {
+        GroupExecutor found = executors.get(executor);
+        return found == null ? null : report(found, String.join("/", key));
+    }
+
+    private static @Nullable KeyReport report(GroupExecutor executor, String key) {
+        return executor.groupStats(key)
+                .map(stats -> new KeyReport(stats, KeyExplanation.of(stats, executor.stats())))
+                .orElse(null);
+    }
+
+    /** Changes the limits of a group, or pauses or resumes it, or holds its tasks for a time. */
+    @WriteOperation
+    @Nullable
+    KeyReport change(
+            @Selector String executor,
+            @Selector String key,
+            @Nullable Integer maxConcurrency,
+            @Nullable Integer weight,
+            @Nullable String rate,
+            @Nullable Boolean paused,
+            @Nullable Duration hold) {
+        GroupExecutor found = executors.get(executor);
+        if (found == null) {
+            return null;
+        }
+        if (maxConcurrency != null) {
+            found.setMaxConcurrency(key, maxConcurrency);
+        }
+        if (weight != null) {
+            found.setWeight(key, weight);
+        }
+        if (rate != null) {
+            found.setRate(key, rate.isEmpty() ? null : RateText.parse(rate));
+        }
+        if (hold != null) {
+            found.holdGroup(key, hold);
+        }
+        if (paused != null && paused) {
+            found.pauseGroup(key);
+        } else if (paused != null) {
+            found.resumeGroup(key);
+        }
+        return report(found, key);
+    }
+}

@@ -1,0 +1,263 @@
+package dev.raddle.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import io.micrometer.context.ContextRegistry;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DeferredImportSelector;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.type.AnnotationMetadata;
+
+class ObservabilityTest {
+
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch hold = new CountDownLatch(1);
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    RaddleAutoConfiguration.class,
+                    GroupedAutoConfiguration.class,
+                    ContextAutoConfiguration.class,
+                    MetersAutoConfiguration.class,
+                    HealthAutoConfiguration.class,
+                    EndpointAutoConfiguration.class,
+                    FleetAutoConfiguration.class))
+            .withPropertyValues(
+                    "raddle.groups.tenants.max-concurrency=1",
+                    "raddle.pools.reports.threads=1",
+                    "management.endpoints.web.exposure.include=raddle");
+
+    // Meters.
+
+    @Test
+    void executors_and_pools_have_meters_until_the_context_is_closed() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        runner.withBean(MeterRegistry.class, () -> registry).run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            executor.submit("acme", "t", () -> "done").await();
+            assertThat(registry.get("raddle.group.run")
+                            .tags("executor", "tenants", "group", "acme", "outcome", "success")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
+            assertThat(registry.get("raddle.group.limit")
+                            .tag("group", "acme")
+                            .gauge()
+                            .value())
+                    .isEqualTo(1);
+            assertThat(registry.get("raddle.pool.threads.max")
+                            .tag("pool", "reports")
+                            .gauge()
+                            .value())
+                    .isEqualTo(1);
+        });
+        assertThat(registry.getMeters()).isEmpty();
+    }
+
+    @Test
+    void a_listener_of_the_application_is_notified_beside_the_meters() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        List<String> started = new CopyOnWriteArrayList<>();
+        TaskListener own = new TaskListener() {
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                started.add(task.owner() + "/" + task.name());
+            }
+        };
+        runner.withBean(MeterRegistry.class, () -> registry)
+                .withBean("own", TaskListener.class, () -> own)
+                .run(context -> {
+                    context.getBean(GroupExecutor.class).submit("acme", "t", () -> "").await();
+                    assertThat(started).containsExactly("acme/t");
+                    assertThat(registry.find("raddle.group.run").timer()).isNotNull();
+                });
+    }
+
+    // Contexts.
+
+    @Test
+    void tasks_have_the_mdc_and_the_observation_of_their_submitter() {
+        ObservationRegistry observations = ObservationRegistry.create();
+        observations.observationConfig().observationHandler(context -> true);
+        runner.run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            Observation request = Observation.start("request", observations);
+            try (Observation.Scope _ = request.openScope();
+                    MDC.MDCCloseable _ = MDC.putCloseable("request", "r-17")) {
+                String inTask = executor.submit(
+                                "acme",
+                                "t",
+                                () -> MDC.get("request") + " "
+                                        + (observations.getCurrentObservation() == request))
+                        .await()
+                        .orElseThrow();
+                assertThat(inTask).isEqualTo("r-17 true");
+            }
+        });
+        assertThat(ContextRegistry.getInstance().getThreadLocalAccessors()).isNotEmpty();
+    }
+
+    @Test
+    void without_the_optional_libraries_there_are_executors_only() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(Automatic.class) // read from class files, as in an application
+                .withClassLoader(new FilteredClassLoader(
+                        "dev.raddle.micrometer",
+                        "dev.raddle.slf4j",
+                        "dev.raddle.redis",
+                        "io.micrometer",
+                        "org.springframework.boot.actuate",
+                        "org.springframework.boot.health",
+                        "org.springframework.boot.data",
+                        "org.springframework.web"))
+                .withPropertyValues("raddle.groups.tenants.max-concurrency=1")
+                .run(context -> {
+                    assertThat(context).hasNotFailed().hasBean("tenants").doesNotHaveBean(ContextPropagator.class);
+                    assertThat(context.getBean(GroupExecutor.class)
+                                    .submit("a", "t", () -> "done")
+                                    .await()
+                                    .orElseThrow())
+                            .isEqualTo("done");
+                });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(OfRaddle.class)
+    static class Automatic {}
+
+    static class OfRaddle implements DeferredImportSelector {
+        @Override
+        public String[] selectImports(AnnotationMetadata metadata) {
+            return ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()).getCandidates().stream()
+                    .filter(name -> name.startsWith("dev.raddle."))
+                    .toArray(String[]::new);
+        }
+    }
+
+    // Health.
+
+    @Test
+    void a_saturated_application_is_up() {
+        runner.withPropertyValues("raddle.groups.tenants.queue-threshold=1").run(context -> {
+            saturate(context.getBean(GroupExecutor.class));
+            Health health = context.getBean(RaddleHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails().get("tenants").toString())
+                    .isEqualTo("{running=1, waiting=1, shutDown=false}");
+            assertThat(health.getDetails().get("reports").toString())
+                    .isEqualTo("{running=0, waiting=0, shutDown=false}");
+            hold.countDown();
+        });
+    }
+
+    @Test
+    void the_health_can_be_disabled_as_that_of_others_can() {
+        runner.withPropertyValues("management.health.raddle.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(RaddleHealthIndicator.class));
+    }
+
+    // The endpoint.
+
+    @Test
+    void the_endpoint_shows_executors_groups_and_why_the_tasks_of_a_key_wait() {
+        runner.run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            saturate(executor);
+            executor.submit("idle", "t", () -> "").await();
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+
+            assertThat(endpoint.overview().executors()).containsOnlyKeys("tenants");
+            assertThat(endpoint.overview().pools()).containsOnlyKeys("reports");
+            RaddleEndpoint.ExecutorReport report = endpoint.executor("tenants", 1);
+            assertThat(report.stats().totalQueuedCount()).isEqualTo(1);
+            assertThat(report.groups()).singleElement().satisfies(group -> assertThat(group.groupKey())
+                    .isEqualTo("acme/eu"));
+            assertThat(endpoint.key("tenants", "acme", "eu").explanation())
+                    .isEqualTo("1 task waits for a slot of the group: 1 of 1 slots are taken");
+            assertThat(endpoint.key("tenants", "idle").explanation())
+                    .isEqualTo("no task waits; 0 of 1 slots are taken");
+            assertThat(endpoint.key("tenants", "unknown")).isNull();
+            assertThat(endpoint.executor("unknown", null)).isNull();
+            hold.countDown();
+        });
+    }
+
+    @Test
+    void the_endpoint_explains_holds_rates_and_the_limit_of_all_groups() {
+        runner.withPropertyValues(
+                        "raddle.groups.tenants.global-max-in-flight=1",
+                        "raddle.groups.tenants.rate-by-key.slow=1/h")
+                .run(context -> {
+                    GroupExecutor executor = context.getBean(GroupExecutor.class);
+                    RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+                    executor.submit("slow", "first", () -> "").await();
+                    executor.submit("slow", "second", () -> "");
+                    assertThat(endpoint.key("tenants", "slow").explanation())
+                            .isEqualTo("1 task waits for the rate of 1 per hour, or the resumption of the group");
+
+                    executor.holdGroup("held", Duration.ofHours(1));
+                    executor.submit("held", "t", () -> "");
+                    assertThat(endpoint.key("tenants", "held").explanation())
+                            .startsWith("1 task waits for the end of a hold of the group, in 3");
+
+                    executor.submit("acme", "holder", this::holdSlot);
+                    begun.await();
+                    executor.submit("globex", "t", () -> "");
+                    assertThat(endpoint.key("tenants", "globex").explanation())
+                            .isEqualTo("1 task waits for a slot of all groups: 1 of 1 are taken");
+                    hold.countDown();
+                    executor.shutdown(); // what waits for rates and holds would keep the context open
+                });
+    }
+
+    @Test
+    void a_write_changes_the_limits_of_a_group() {
+        runner.run(context -> {
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+            RaddleEndpoint.KeyReport report = endpoint.change("tenants", "acme", 5, 2, "10/s", null, null);
+            assertThat(report.stats().maxConcurrency()).isEqualTo(5);
+            assertThat(report.stats().rate()).hasToString("10 per second");
+            endpoint.change("tenants", "acme", null, null, null, true, null);
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            executor.submit("acme", "t", () -> "");
+            assertThat(executor.groupStats("acme").orElseThrow().queuedCount()).isEqualTo(1);
+            endpoint.change("tenants", "acme", null, null, "", false, null);
+            assertThat(executor.awaitIdle(Duration.ofSeconds(30))).isTrue();
+            assertThat(endpoint.change("unknown", "acme", 5, null, null, null, null)).isNull();
+        });
+    }
+
+    // Fixtures.
+
+    private void saturate(GroupExecutor executor) throws InterruptedException {
+        executor.submit("acme/eu", "runs", this::holdSlot);
+        begun.await();
+        executor.submit("acme/eu", "waits", () -> "");
+    }
+
+    private String holdSlot() throws InterruptedException {
+        begun.countDown();
+        hold.await();
+        return "";
+    }
+}
