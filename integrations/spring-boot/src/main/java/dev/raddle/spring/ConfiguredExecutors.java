@@ -37,7 +37,8 @@ final class ConfiguredExecutors {
 
     /** Creates the executor of a name. */
     GroupExecutor groups(String name) {
-        RaddleProperties.Group group = Objects.requireNonNull(properties.groups().get(name), name);
+        RaddleProperties.Group group =
+                Objects.requireNonNull(properties.groups().get(name), name);
         GroupPolicy.Builder policy = policyOf(group)
                 .timeSource(timeSource())
                 .propagators(propagators())
@@ -127,9 +128,7 @@ final class ConfiguredExecutors {
                 .propagators(propagators())
                 .rejection(rejectionOf(settings));
         beans.getBeanProvider(ExceptionSink.class).ifUnique(builder::exceptionSink);
-        taskListeners().stream()
-                .reduce(TaskListener::and)
-                .ifPresent(builder::taskListener);
+        taskListeners().stream().reduce(TaskListener::and).ifPresent(builder::taskListener);
         set(settings.maxThreads(), builder::maxThreads);
         set(settings.coreThreads(), builder::coreThreads);
         set(settings.threads(), builder::threads);

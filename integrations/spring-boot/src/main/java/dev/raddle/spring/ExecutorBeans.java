@@ -27,8 +27,7 @@ final class ExecutorBeans implements BeanDefinitionRegistryPostProcessor {
 
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-        RaddleProperties properties =
-                Binder.get(environment).bindOrCreate("raddle", RaddleProperties.class);
+        RaddleProperties properties = Binder.get(environment).bindOrCreate("raddle", RaddleProperties.class);
         PropertyCheck.check(properties);
         ConfigurableListableBeanFactory beans = (ConfigurableListableBeanFactory) registry;
         List<String> errors = new ArrayList<>();

@@ -58,7 +58,8 @@ final class FleetConnection implements AutoCloseable {
             DataRedisConnectionDetails details, @Nullable DataRedisProperties properties) {
         List<Node> nodes = Objects.requireNonNull(details.getCluster()).getNodes();
         RedisClusterClient client = RedisClusterClient.create(nodes.stream()
-                .map(node -> complete(RedisURI.builder().withHost(node.host()).withPort(node.port()), details, properties))
+                .map(node ->
+                        complete(RedisURI.builder().withHost(node.host()).withPort(node.port()), details, properties))
                 .toList());
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         SslOptions ssl = ssl(details.getSslBundle());
@@ -91,8 +92,8 @@ final class FleetConnection implements AutoCloseable {
         RedisURI uri = RedisURI.create(node.host(), node.port());
         String password = sentinel.getPassword();
         if (password != null) {
-            uri.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just(
-                    sentinel.getUsername(), password.toCharArray())));
+            uri.setCredentialsProvider(RedisCredentialsProvider.from(
+                    () -> RedisCredentials.just(sentinel.getUsername(), password.toCharArray())));
         }
         return uri;
     }

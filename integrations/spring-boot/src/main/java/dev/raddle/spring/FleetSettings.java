@@ -23,9 +23,8 @@ final class FleetSettings {
     static FleetOptions optionsOf(RaddleProperties.Redis redis, Environment environment) {
         FleetSettings settings = new FleetSettings();
         FleetOptions.Builder options = FleetOptions.builder();
-        String namespace = redis.namespace() != null
-                ? redis.namespace()
-                : environment.getProperty("spring.application.name");
+        String namespace =
+                redis.namespace() != null ? redis.namespace() : environment.getProperty("spring.application.name");
         settings.set("namespace", namespace, options::namespace);
         settings.set("lease", redis.lease(), options::lease);
         settings.set("slice", redis.slice(), options::slice);

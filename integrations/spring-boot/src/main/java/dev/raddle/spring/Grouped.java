@@ -18,8 +18,8 @@ import java.lang.annotation.Target;
  * }
  *
  * <p>A method that returns a {@link java.util.concurrent.CompletableFuture}, {@link
- * java.util.concurrent.CompletionStage} or {@link java.util.concurrent.Future} is submitted: the caller gets a future at
- * once, and the method runs in a thread of the group. It holds its slot until the future that it returns has completed.
+ * java.util.concurrent.CompletionStage} or {@link java.util.concurrent.Future} is submitted: the caller gets a future
+ * at once, and the method runs in a thread of the group. It holds its slot until the future that it returns has completed.
  * A cancellation of the caller's future cancels the task. Every other method runs in the caller's thread, which waits
  * for the slot.
  *

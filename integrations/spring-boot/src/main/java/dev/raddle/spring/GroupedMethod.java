@@ -133,7 +133,9 @@ final class GroupedMethod {
         try {
             future.follow(
                     groups.submit(groupKey, name, () -> GroupedFuture.await(call.body()), options),
-                    rejected -> onReject == null ? null : () -> GroupedFuture.await(() -> invoke(onReject, call, rejected)));
+                    rejected -> onReject == null
+                            ? null
+                            : () -> GroupedFuture.await(() -> invoke(onReject, call, rejected)));
         } catch (IllegalStateException failure) {
             if (!groups.isShutdown()) {
                 throw failure;

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -47,6 +48,8 @@ final class GroupedMethods {
     private final RaddleProperties.Methods.SelfInvocation selfInvocation;
     private final Map<MethodClassKey, GroupedMethod> methods = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
+    private final Supplier<Optional<MethodObserver>> observer = SingletonSupplier.of(
+            () -> Optional.ofNullable(beans().getBeanProvider(MethodObserver.class).getIfUnique()));
     private @Nullable BeanFactory beans; // set before the first bean is processed
 
     GroupedMethods(RaddleProperties.Methods.SelfInvocation selfInvocation) {
@@ -59,6 +62,12 @@ final class GroupedMethods {
 
     private BeanFactory beans() {
         return Objects.requireNonNull(beans, "beans");
+    }
+
+    /** Returns the observer of all calls, or null. */
+    @Nullable
+    MethodObserver observer() {
+        return observer.get().orElse(null);
     }
 
     /** Returns the annotation of a method, which may be that of an interface or of an overridden method. */

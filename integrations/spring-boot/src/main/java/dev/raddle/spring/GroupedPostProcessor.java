@@ -52,12 +52,13 @@ final class GroupedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostPro
         @Override
         public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
             Object target = invocation.getThis();
-            Class<?> type = target == null
-                    ? invocation.getMethod().getDeclaringClass()
-                    : AopUtils.getTargetClass(target);
+            Class<?> type =
+                    target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
             Callable<@Nullable Object> body = () -> proceed(invocation);
             GroupedMethod.Call call = new GroupedMethod.Call(target, invocation.getArguments(), body);
-            return methods.of(invocation.getMethod(), type).call(call);
+            GroupedMethod method = methods.of(invocation.getMethod(), type);
+            MethodObserver observer = methods.observer();
+            return observer == null ? method.call(call) : observer.observe(method, call);
         }
 
         private static @Nullable Object proceed(MethodInvocation invocation) throws Exception {

@@ -19,6 +19,7 @@ class MetersAutoConfiguration {
     @Bean
     MeterInstrumentation raddleMeterInstrumentation(
             ObjectProvider<MeterRegistry> registry, RaddleProperties properties) {
-        return new MeterInstrumentation(registry.getObject(), properties.metrics().topKeys());
+        return new MeterInstrumentation(
+                registry.getObject(), properties.metrics().topKeys());
     }
 }

@@ -48,8 +48,7 @@ final class RaddleEndpoint {
 
     @ReadOperation
     Overview overview() {
-        return new Overview(
-                sorted(executors, GroupExecutor::stats), sorted(pools, ThreadPool::stats));
+        return new Overview(sorted(executors, GroupExecutor::stats), sorted(pools, ThreadPool::stats));
     }
 
     private static <T, R> Map<String, R> sorted(Map<String, T> beans, Function<T, R> stats) {

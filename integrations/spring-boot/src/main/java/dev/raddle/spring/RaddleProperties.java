@@ -141,7 +141,8 @@ public record RaddleProperties(
      *     cover
      */
     public record Methods(
-            @DefaultValue("true") boolean enabled, @DefaultValue("warn") SelfInvocation selfInvocation) {
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("warn") SelfInvocation selfInvocation) {
 
         /** What happens if a class calls a method of its own object that is limited for other callers. */
         public enum SelfInvocation {
@@ -161,7 +162,8 @@ public record RaddleProperties(
      * @param retryAfter the value of the header Retry-After, in whole seconds
      */
     public record Web(
-            @DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration retryAfter) {}
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("1s") Duration retryAfter) {}
 
     /**
      * The shutdown.

@@ -52,10 +52,12 @@ final class SelfInvocations {
             }
             model = ClassFile.of().parse(bytes.readAllBytes());
             for (MethodModel method : model.methods()) {
-                String caller = type.getSimpleName() + "." + sourceName(method.methodName().stringValue());
+                String caller = type.getSimpleName() + "."
+                        + sourceName(method.methodName().stringValue());
                 if (!method.flags().has(AccessFlag.BRIDGE) && !method.flags().has(AccessFlag.STATIC)) {
-                    method.code().ifPresent(code -> new ThisCalls(callees, name -> found.add(new Found(caller, name)))
-                            .read(code));
+                    method.code()
+                            .ifPresent(code ->
+                                    new ThisCalls(callees, name -> found.add(new Found(caller, name))).read(code));
                 }
             }
         } catch (IOException | UncheckedIOException | IllegalArgumentException unreadable) {

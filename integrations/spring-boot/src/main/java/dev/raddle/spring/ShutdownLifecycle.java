@@ -55,10 +55,7 @@ final class ShutdownLifecycle implements SmartLifecycle {
     private volatile boolean isRunning;
 
     ShutdownLifecycle(
-            ConfigurableListableBeanFactory beans,
-            Duration timeout,
-            TimeSource time,
-            ConfiguredExecutors configured) {
+            ConfigurableListableBeanFactory beans, Duration timeout, TimeSource time, ConfiguredExecutors configured) {
         this.beans = beans;
         this.timeout = timeout;
         this.time = time;
@@ -101,10 +98,7 @@ final class ShutdownLifecycle implements SmartLifecycle {
         return Stream.of(beans.getBeanNamesForType(type, false, false))
                 .filter(beans::containsSingleton)
                 .collect(Collectors.toMap(
-                        name -> name,
-                        name -> beans.getBean(name, type),
-                        (one, other) -> one,
-                        LinkedHashMap::new));
+                        name -> name, name -> beans.getBean(name, type), (one, other) -> one, LinkedHashMap::new));
     }
 
     private static void awaitAllIdle(Collection<GroupExecutor> executors, Deadline deadline) {

@@ -67,7 +67,9 @@ final class UnfinishedTasks implements TaskListener {
             return;
         }
         Shutdown current = shutdown;
-        if (current == null || outcome instanceof Outcome.Success<?> || current.deadline().remaining().isPositive()) {
+        if (current == null
+                || outcome instanceof Outcome.Success<?>
+                || current.deadline().remaining().isPositive()) {
             return;
         }
         String end = outcome instanceof Outcome.Rejected<?> ? " (not started)" : " (interrupted)";

@@ -19,8 +19,11 @@ import org.springframework.context.annotation.Bean;
 
 @SpringBootTest(
         webEnvironment = WebEnvironment.NONE,
-        properties = {"raddle.groups.orders.max-concurrency=1", "raddle.groups.orders.queue-timeout=2s",
-            "raddle.redis.enabled=false"})
+        properties = {
+            "raddle.groups.orders.max-concurrency=1",
+            "raddle.groups.orders.queue-timeout=2s",
+            "raddle.redis.enabled=false"
+        })
 @AutoConfigureRaddleTest
 class AutoConfigureRaddleTestTest {
 

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.PermitSource;
+import dev.raddle.micrometer.FleetMeters;
 import dev.raddle.redis.OutageMode;
 import dev.raddle.redis.RedisFleet;
-import dev.raddle.micrometer.FleetMeters;
 import io.lettuce.core.RedisURI;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -87,11 +87,11 @@ class FleetTest {
     @Test
     void an_outage_makes_the_health_down_only_if_that_is_set_and_nothing_can_start() throws Exception {
         ApplicationContextRunner unreachable = runner.withPropertyValues("spring.data.redis.port=" + freePort());
-        unreachable.run(context -> assertThat(status(context.getBean(RaddleHealthIndicator.class)))
-                .isEqualTo(Status.UP));
+        unreachable.run(context ->
+                assertThat(status(context.getBean(RaddleHealthIndicator.class))).isEqualTo(Status.UP));
         ApplicationContextRunner strict = unreachable.withPropertyValues("raddle.health.down-on-fleet-outage=true");
-        strict.run(context -> assertThat(status(context.getBean(RaddleHealthIndicator.class)))
-                .isEqualTo(Status.DOWN));
+        strict.run(context ->
+                assertThat(status(context.getBean(RaddleHealthIndicator.class))).isEqualTo(Status.DOWN));
         strict.withPropertyValues("raddle.redis.outage-mode=3").run(context -> {
             assertThat(context.getBean(RedisFleet.class).options().outageMode()).isEqualTo(OutageMode.local(3));
             assertThat(status(context.getBean(RaddleHealthIndicator.class))).isEqualTo(Status.UP);
@@ -127,18 +127,13 @@ class FleetTest {
     void there_is_no_fleet_if_that_is_set_or_the_application_has_a_source_of_its_own() {
         runner.withPropertyValues("raddle.redis.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(RedisFleet.class));
-        runner.withBean(PermitSource.class, () -> holder -> new NoPermits())
-                .run(context -> {
-                    assertThat(context).doesNotHaveBean(RedisFleet.class);
-                    assertThat(context.getBean("tenants", GroupExecutor.class)
-                                    .policy()
-                                    .permits())
-                            .isSameAs(context.getBean(PermitSource.class));
-                    assertThat(context.getBean("local", GroupExecutor.class)
-                                    .policy()
-                                    .permits())
-                            .isNull();
-                });
+        runner.withBean(PermitSource.class, () -> holder -> new NoPermits()).run(context -> {
+            assertThat(context).doesNotHaveBean(RedisFleet.class);
+            assertThat(context.getBean("tenants", GroupExecutor.class).policy().permits())
+                    .isSameAs(context.getBean(PermitSource.class));
+            assertThat(context.getBean("local", GroupExecutor.class).policy().permits())
+                    .isNull();
+        });
     }
 
     @Test
@@ -165,7 +160,8 @@ class FleetTest {
         assertThat(uri.getSentinels()).extracting(RedisURI::getHost).containsExactly("one", "two");
         assertThat(uri.getCredentialsProvider().resolveCredentials().block())
                 .satisfies(credentials -> assertThat(credentials.getUsername()).isEqualTo("shop"))
-                .satisfies(credentials -> assertThat(credentials.getPassword()).containsExactly("secret".toCharArray()));
+                .satisfies(
+                        credentials -> assertThat(credentials.getPassword()).containsExactly("secret".toCharArray()));
     }
 
     private int startServer() throws IOException {

@@ -173,7 +173,8 @@ class GroupedTest {
             assertThatExceptionOfType(RejectedTaskException.class)
                     .isThrownBy(() -> shop.place(new Order("acme"), () -> "never"))
                     .satisfies(rejected -> assertThat(rejected.reason()).startsWith("shutdown"));
-            assertThat(shop.later("acme", CompletableFuture.completedFuture("x"))).failsWithin(Duration.ofSeconds(30));
+            assertThat(shop.later("acme", CompletableFuture.completedFuture("x")))
+                    .failsWithin(Duration.ofSeconds(30));
         });
     }
 
@@ -295,11 +296,13 @@ class GroupedTest {
 
     @Test
     void a_choice_between_several_executors_prevents_the_start() {
-        runner.withBean(Shop.class).withPropertyValues("raddle.groups.mail.max-concurrency=1").run(context -> {
-            assertThat(context).hasFailed();
-            assertThat(analysis(context.getStartupFailure()).getDescription())
-                    .contains("must name its executor, because there are several: [");
-        });
+        runner.withBean(Shop.class)
+                .withPropertyValues("raddle.groups.mail.max-concurrency=1")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(analysis(context.getStartupFailure()).getDescription())
+                            .contains("must name its executor, because there are several: [");
+                });
     }
 
     @Test

@@ -10,11 +10,14 @@ import io.micrometer.context.ContextRegistry;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -87,7 +90,9 @@ class ObservabilityTest {
         runner.withBean(MeterRegistry.class, () -> registry)
                 .withBean("own", TaskListener.class, () -> own)
                 .run(context -> {
-                    context.getBean(GroupExecutor.class).submit("acme", "t", () -> "").await();
+                    context.getBean(GroupExecutor.class)
+                            .submit("acme", "t", () -> "")
+                            .await();
                     assertThat(started).containsExactly("acme/t");
                     assertThat(registry.find("raddle.group.run").timer()).isNotNull();
                 });
@@ -107,14 +112,76 @@ class ObservabilityTest {
                 String inTask = executor.submit(
                                 "acme",
                                 "t",
-                                () -> MDC.get("request") + " "
-                                        + (observations.getCurrentObservation() == request))
+                                () -> MDC.get("request") + " " + (observations.getCurrentObservation() == request))
                         .await()
                         .orElseThrow();
                 assertThat(inTask).isEqualTo("r-17 true");
             }
         });
         assertThat(ContextRegistry.getInstance().getThreadLocalAccessors()).isNotEmpty();
+    }
+
+    @Test
+    void each_call_of_a_grouped_method_is_observed_until_its_future_completes() {
+        List<String> observed = new CopyOnWriteArrayList<>();
+        Semaphore stops = new Semaphore(0);
+        ObservationRegistry observations = ObservationRegistry.create();
+        observations.observationConfig().observationHandler(new Recording(observed, stops));
+        runner.withConfiguration(AutoConfigurations.of(ObservationAutoConfiguration.class))
+                .withBean(ObservationRegistry.class, () -> observations)
+                .withBean(Shop.class)
+                .run(context -> {
+                    Shop shop = context.getBean(Shop.class);
+                    shop.place();
+                    assertThat(observed).containsExactly("Shop.place", "event started", "stop, error null");
+                    observed.clear();
+                    CompletableFuture<String> work = new CompletableFuture<>();
+                    CompletableFuture<String> later = shop.later(work);
+                    assertThat(observed).doesNotContain("stop, error null");
+                    work.completeExceptionally(new IllegalStateException("sold out"));
+                    assertThat(later).failsWithin(Duration.ofSeconds(30));
+                    stops.acquire(2);
+                    assertThat(observed)
+                            .containsExactly(
+                                    "Shop.later",
+                                    "event started",
+                                    "stop, error java.lang.IllegalStateException: sold out");
+                });
+    }
+
+    static class Shop {
+        @Grouped
+        public String place() {
+            return "placed";
+        }
+
+        @Grouped
+        public CompletableFuture<String> later(CompletableFuture<String> work) {
+            return work;
+        }
+    }
+
+    private record Recording(List<String> observed, Semaphore stops) implements ObservationHandler<Observation.Context> {
+        @Override
+        public void onStart(Observation.Context context) {
+            observed.add(context.getContextualName());
+        }
+
+        @Override
+        public void onEvent(Observation.Event event, Observation.Context context) {
+            observed.add("event " + event.getName());
+        }
+
+        @Override
+        public void onStop(Observation.Context context) {
+            observed.add("stop, error " + context.getError());
+            stops.release();
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return context.getName().equals("raddle.grouped");
+        }
     }
 
     @Test
@@ -190,8 +257,9 @@ class ObservabilityTest {
             assertThat(endpoint.overview().pools()).containsOnlyKeys("reports");
             RaddleEndpoint.ExecutorReport report = endpoint.executor("tenants", 1);
             assertThat(report.stats().totalQueuedCount()).isEqualTo(1);
-            assertThat(report.groups()).singleElement().satisfies(group -> assertThat(group.groupKey())
-                    .isEqualTo("acme/eu"));
+            assertThat(report.groups())
+                    .singleElement()
+                    .satisfies(group -> assertThat(group.groupKey()).isEqualTo("acme/eu"));
             assertThat(endpoint.key("tenants", "acme", "eu").explanation())
                     .isEqualTo("1 task waits for a slot of the group: 1 of 1 slots are taken");
             assertThat(endpoint.key("tenants", "idle").explanation())
@@ -205,8 +273,7 @@ class ObservabilityTest {
     @Test
     void the_endpoint_explains_holds_rates_and_the_limit_of_all_groups() {
         runner.withPropertyValues(
-                        "raddle.groups.tenants.global-max-in-flight=1",
-                        "raddle.groups.tenants.rate-by-key.slow=1/h")
+                        "raddle.groups.tenants.global-max-in-flight=1", "raddle.groups.tenants.rate-by-key.slow=1/h")
                 .run(context -> {
                     GroupExecutor executor = context.getBean(GroupExecutor.class);
                     RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
@@ -243,7 +310,8 @@ class ObservabilityTest {
             assertThat(executor.groupStats("acme").orElseThrow().queuedCount()).isEqualTo(1);
             endpoint.change("tenants", "acme", null, null, "", false, null);
             assertThat(executor.awaitIdle(Duration.ofSeconds(30))).isTrue();
-            assertThat(endpoint.change("unknown", "acme", 5, null, null, null, null)).isNull();
+            assertThat(endpoint.change("unknown", "acme", 5, null, null, null, null))
+                    .isNull();
         });
     }
 

@@ -183,9 +183,8 @@ class PropertiesTest {
 
         @Bean
         GroupExecutor tenants() {
-            return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
-                    .defaultMaxConcurrencyPerGroup(17)
-                    .build());
+            return GroupExecutor.newVirtualThreadExecutor(
+                    GroupPolicy.builder().defaultMaxConcurrencyPerGroup(17).build());
         }
 
         @Bean

@@ -66,12 +66,11 @@ class SelfInvocationsTest {
         int[] counts = new int[2];
 
         long caller(int choice, double share) {
-            String text =
-                    switch (choice) {
-                        case 1 -> "one";
-                        case 2 -> "two";
-                        default -> throw new IllegalArgumentException();
-                    };
+            String text = switch (choice) {
+                case 1 -> "one";
+                case 2 -> "two";
+                default -> throw new IllegalArgumentException();
+            };
             return counts[0]++
                     + work(
                             choice > 1 ? (long) (share * choice) : ~choice << 3,

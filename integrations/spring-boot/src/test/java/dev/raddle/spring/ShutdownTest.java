@@ -37,10 +37,8 @@ class ShutdownTest {
     private final CountDownLatch never = new CountDownLatch(1);
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class))
-            .withBean(
-                    "closing",
-                    ApplicationListener.class,
-                    () -> (ApplicationListener<ContextClosedEvent>) event -> closing.countDown())
+            .withBean("closing", ApplicationListener.class, () ->
+                    (ApplicationListener<ContextClosedEvent>) event -> closing.countDown())
             .withPropertyValues(
                     "raddle.groups.first.max-concurrency=1",
                     "raddle.groups.second.max-concurrency=1",
@@ -128,11 +126,8 @@ class ShutdownTest {
     @Test
     void readiness_is_off_before_anything_is_stopped() {
         List<String> events = new CopyOnWriteArrayList<>();
-        runner.withBean(
-                        "readiness",
-                        ApplicationListener.class,
-                        () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
-                                event -> events.add(event.getState().toString()))
+        runner.withBean("readiness", ApplicationListener.class, () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
+                        event -> events.add(event.getState().toString()))
                 .withBean(SmartLifecycle.class, () -> new WebServer(events))
                 .run(context -> context.getBean("first", GroupExecutor.class).submit("a", () -> {
                     closing.await();

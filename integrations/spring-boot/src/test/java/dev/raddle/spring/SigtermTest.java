@@ -37,9 +37,10 @@ class SigtermTest {
         try (BufferedReader output = server.inputReader()) {
             int port = portOf(output);
             Set<String> sent = new TreeSet<>();
-            Thread reader = Thread.ofVirtual().start(() -> output.lines()
-                    .filter(line -> line.startsWith("sent "))
-                    .forEach(line -> sent.add(line.substring(5))));
+            Thread reader = Thread.ofVirtual()
+                    .start(() -> output.lines()
+                            .filter(line -> line.startsWith("sent "))
+                            .forEach(line -> sent.add(line.substring(5))));
             CountDownLatch underLoad = new CountDownLatch(BEFORE_THE_SIGNAL);
             List<Thread> clients = new ArrayList<>();
             for (int client = 0; client < CLIENTS; client++) {
@@ -66,8 +67,8 @@ class SigtermTest {
         try (HttpClient http = HttpClient.newHttpClient()) {
             for (int i = 0; ; i++) {
                 String id = client + "-" + i;
-                HttpRequest request = HttpRequest.newBuilder(URI.create(
-                                "http://127.0.0.1:" + port + "/orders?tenant=" + client + "&id=" + id))
+                HttpRequest request = HttpRequest.newBuilder(
+                                URI.create("http://127.0.0.1:" + port + "/orders?tenant=" + client + "&id=" + id))
                         .POST(HttpRequest.BodyPublishers.noBody())
                         .timeout(Duration.ofMinutes(1)) // a client that hangs fails the test
                         .build();

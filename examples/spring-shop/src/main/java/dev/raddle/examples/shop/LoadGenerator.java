@@ -1,0 +1,224 @@
+package dev.raddle.examples.shop;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Virtual users of a shop. Each sends one request after the other. A user of tenant B pauses between two requests; the
+ * users of tenant A flood the shop, and pause only after they were rejected.
+ *
+ * <p>Starts the shop twice, with and without limits, and prints a table of the times that tenant B waited for.
+ */
+public final class LoadGenerator {
+
+    private static final Duration PAUSE = Duration.ofMillis(50);
+
+    private final HttpClient http;
+    private final URI shop;
+
+    /**
+     * Creates a load generator.
+     *
+     * @param shop the address of the shop, without a path
+     */
+    public LoadGenerator(URI shop) {
+        this.shop = shop;
+        this.http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(Duration.ofSeconds(30))
+                .build();
+    }
+
+    /**
+     * What the users of one tenant have seen.
+     *
+     * @param nanos the times of the requests that were answered with a quote, in ascending order
+     * @param rejected the number of requests that were answered with 429 or 503 and a time to try again
+     * @param failed the number of other answers
+     */
+    public record Report(List<Long> nanos, int rejected, int failed) {
+
+        /**
+         * Returns a percentile of the times.
+         *
+         * @param percent the percentile, from 0 to 100
+         * @return the time in milliseconds, or NaN if no request was answered with a quote
+         */
+        public double millis(double percent) {
+            if (nanos.isEmpty()) {
+                return Double.NaN;
+            }
+            int index = (int) Math.ceil(percent / 100 * nanos.size()) - 1;
+            return nanos.get(Math.max(0, index)) / 1e6;
+        }
+    }
+
+    /** The users of one tenant, at work until they have sent a number of requests or are told to stop. */
+    public final class Users {
+        private final String tenant;
+        private final boolean pauses;
+        private final Queue<Long> nanos = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger rejected = new AtomicInteger();
+        private final AtomicInteger failed = new AtomicInteger();
+        private final List<Thread> threads = new ArrayList<>();
+        private volatile boolean stopped;
+
+        private Users(String tenant, boolean pauses) {
+            this.tenant = tenant;
+            this.pauses = pauses;
+        }
+
+        private void start(int users, int requests) {
+            for (int user = 0; user < users; user++) {
+                threads.add(Thread.ofVirtual().start(() -> work(requests)));
+            }
+        }
+
+        private void work(int requests) {
+            try {
+                for (int i = 0; i < requests && !stopped; i++) {
+                    boolean served = request();
+                    if (pauses || !served) {
+                        Thread.sleep(PAUSE);
+                    }
+                }
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private boolean request() throws InterruptedException {
+            HttpRequest request = HttpRequest.newBuilder(shop.resolve("/" + tenant + "/quotes/book"))
+                    .timeout(Duration.ofSeconds(60))
+                    .build();
+            long begin = System.nanoTime();
+            try {
+                HttpResponse<String> response = http.send(request, BodyHandlers.ofString());
+                if (response.statusCode() == 200) {
+                    return nanos.add(System.nanoTime() - begin);
+                }
+                boolean mayRetry = response.headers().firstValue("Retry-After").isPresent();
+                (mayRetry ? rejected : failed).incrementAndGet();
+            } catch (IOException failure) {
+                failed.incrementAndGet();
+            }
+            return false;
+        }
+
+        /** Tells the users to stop after their current requests. */
+        public void stop() {
+            stopped = true;
+        }
+
+        /**
+         * Waits until the users have ended.
+         *
+         * @return what they have seen
+         * @throws InterruptedException if the calling thread is interrupted
+         */
+        public Report join() throws InterruptedException {
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            return new Report(nanos.stream().sorted().toList(), rejected.get(), failed.get());
+        }
+    }
+
+    /**
+     * Starts users that pause between their requests.
+     *
+     * @param tenant the tenant
+     * @param users the number of users
+     * @param requests the number of requests of each user
+     * @return the users
+     */
+    public Users start(String tenant, int users, int requests) {
+        Users started = new Users(tenant, true);
+        started.start(users, requests);
+        return started;
+    }
+
+    /**
+     * Starts users that do not pause between their requests, until they are told to stop.
+     *
+     * @param tenant the tenant
+     * @param users the number of users
+     * @return the users
+     */
+    public Users flood(String tenant, int users) {
+        Users started = new Users(tenant, false);
+        started.start(users, Integer.MAX_VALUE);
+        return started;
+    }
+
+    // The comparison.
+
+    private static final int FLOOD = 990;
+    private static final int OTHERS = 10;
+    private static final int REQUESTS = 200;
+
+    /**
+     * Compares a shop without limits with one that has them.
+     *
+     * @param arguments none
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public static void main(String[] arguments) throws InterruptedException {
+        print(System.out, compare(FLOOD, OTHERS, REQUESTS));
+    }
+
+    /**
+     * What was measured of tenant B.
+     *
+     * @param shop which shop, and whether tenant A floods it
+     * @param b the report of tenant B
+     * @param rejectedOfA the number of requests of tenant A that were rejected
+     */
+    public record Row(String shop, Report b, int rejectedOfA) {}
+
+    static List<Row> compare(int flood, int others, int requests) throws InterruptedException {
+        List<Row> rows = new ArrayList<>();
+        for (boolean limits : new boolean[] {false, true}) {
+            try (Shop shop = Shop.start(limits)) {
+                LoadGenerator load = new LoadGenerator(shop.address());
+                String name = limits ? "with Raddle" : "without";
+                load.start("b", others, Math.max(1, requests / 4)).join(); // warms up
+                rows.add(new Row(
+                        name + ", B alone", load.start("b", others, requests).join(), 0));
+                Users a = load.flood("a", flood);
+                Report b = load.start("b", others, requests).join();
+                a.stop();
+                rows.add(new Row(name + ", A floods", b, a.join().rejected()));
+            }
+        }
+        return rows;
+    }
+
+    static void print(PrintStream out, List<Row> rows) {
+        out.printf("| %-24s | %10s | %10s | %10s | %14s |%n", "shop", "B p50, ms", "B p99, ms", "B rejected", "A rejected");
+        out.println("|---|---|---|---|---|");
+        for (Row row : rows) {
+            Report b = row.b();
+            out.printf(
+                    Locale.ROOT,
+                    "| %-24s | %10.1f | %10.1f | %10d | %14d |%n",
+                    row.shop(),
+                    b.millis(50),
+                    b.millis(99),
+                    b.rejected() + b.failed(),
+                    row.rejectedOfA());
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package dev.raddle.examples.shop;
+
+import java.net.URI;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A shop that runs in this process, on a free port of the loopback interface. */
+record Shop(ConfigurableApplicationContext context) implements AutoCloseable {
+
+    static Shop start(boolean limits, Class<?>... further) {
+        return new Shop(new SpringApplicationBuilder(ShopApplication.class)
+                .sources(further)
+                .run("--server.port=0", "--raddle.grouped.enabled=" + limits));
+    }
+
+    URI address() {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        return URI.create("http://127.0.0.1:" + port);
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+}
