@@ -1,6 +1,8 @@
 package dev.raddle.examples.shop;
 
 import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -8,9 +10,15 @@ import org.springframework.context.ConfigurableApplicationContext;
 record Shop(ConfigurableApplicationContext context) implements AutoCloseable {
 
     static Shop start(boolean limits, Class<?>... further) {
+        return start(List.of("--raddle.grouped.enabled=" + limits), further);
+    }
+
+    static Shop start(List<String> properties, Class<?>... further) {
+        List<String> arguments = new ArrayList<>(properties);
+        arguments.add("--server.port=0");
         return new Shop(new SpringApplicationBuilder(ShopApplication.class)
                 .sources(further)
-                .run("--server.port=0", "--raddle.grouped.enabled=" + limits));
+                .run(arguments.toArray(String[]::new)));
     }
 
     URI address() {
