@@ -22,7 +22,7 @@ final class GroupedFuture extends CompletableFuture<@Nullable Object> {
             TaskHandle<@Nullable Object> handle,
             Function<RejectedTaskException, @Nullable Callable<@Nullable Object>> replacement) {
         task = handle;
-        handle.toCompletableFuture().whenComplete((result, failure) -> {
+        CompletableFuture<?> _ = handle.toCompletableFuture().whenComplete((result, failure) -> {
             try {
                 complete(valueOf(result, failure));
             } catch (RejectedTaskException rejected) {
@@ -34,10 +34,10 @@ final class GroupedFuture extends CompletableFuture<@Nullable Object> {
     }
 
     private static boolean isRejection(@Nullable GroupResult<?> result, @Nullable Throwable failure) {
-        return failure != null || result != null && result.isRejected();
+        return failure != null || (result != null && result.isRejected());
     }
 
-    private static @Nullable Object valueOf(@Nullable GroupResult<@Nullable Object> result, @Nullable Throwable failure)
+    private static @Nullable Object valueOf(@Nullable GroupResult<?> result, @Nullable Throwable failure)
             throws Throwable {
         if (result == null) {
             throw failure instanceof CompletionException wrapped && wrapped.getCause() != null

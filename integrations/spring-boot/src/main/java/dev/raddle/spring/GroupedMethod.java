@@ -21,7 +21,26 @@ import org.jspecify.annotations.Nullable;
 final class GroupedMethod {
 
     /** A call that is about to be made. */
-    record Call(@Nullable Object target, @Nullable Object[] arguments, Callable<@Nullable Object> body) {}
+    static final class Call {
+        private final @Nullable Object target;
+        private final @Nullable Object[] arguments;
+        private final Callable<@Nullable Object> body;
+
+        Call(@Nullable Object target, @Nullable Object[] arguments, Callable<@Nullable Object> body) {
+            this.target = target;
+            this.arguments = arguments;
+            this.body = body;
+        }
+
+        Callable<@Nullable Object> body() {
+            return body;
+        }
+
+        /** Returns this call with another body. */
+        Call with(Callable<@Nullable Object> other) {
+            return new Call(target, arguments, other);
+        }
+    }
 
     private final String name;
     private final Supplier<GroupExecutor> executor;
@@ -54,7 +73,7 @@ final class GroupedMethod {
 
     @Nullable
     Object call(Call call) throws Exception {
-        String groupKey = key.of(call.target(), call.arguments());
+        String groupKey = key.of(call.target, call.arguments);
         return submitted ? submit(groupKey, call) : callNow(groupKey, call);
     }
 
@@ -90,13 +109,13 @@ final class GroupedMethod {
     }
 
     private static @Nullable Object invoke(Method method, Call call, RejectedTaskException rejected) throws Exception {
-        @Nullable Object[] arguments = call.arguments();
+        @Nullable Object[] arguments = call.arguments;
         if (method.getParameterCount() > arguments.length) {
             arguments = Arrays.copyOf(arguments, arguments.length + 1);
             arguments[arguments.length - 1] = rejected;
         }
         try {
-            return method.invoke(call.target(), arguments);
+            return method.invoke(call.target, arguments);
         } catch (InvocationTargetException thrown) {
             throw asException(thrown.getCause() == null ? thrown : thrown.getCause());
         }

@@ -2,7 +2,7 @@ package dev.raddle.spring;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -36,7 +36,7 @@ class ObservationAutoConfiguration {
                 Object result = method.call(noting(observation, call));
                 if (result instanceof GroupedFuture future) {
                     goesOn = true;
-                    future.whenComplete((value, failure) -> end(observation, failure));
+                    CompletableFuture<?> _ = future.whenComplete((value, failure) -> end(observation, failure));
                 }
                 return result;
             } catch (Throwable failure) {
@@ -51,11 +51,10 @@ class ObservationAutoConfiguration {
 
         /** Returns the call with the event that ends the time in which it waited for its slot. */
         private static GroupedMethod.Call noting(Observation observation, GroupedMethod.Call call) {
-            Callable<@Nullable Object> body = () -> {
+            return call.with(() -> {
                 observation.event(Observation.Event.of("started"));
                 return call.body().call();
-            };
-            return new GroupedMethod.Call(call.target(), call.arguments(), body);
+            });
         }
 
         private static void end(Observation observation, @Nullable Throwable failure) {
