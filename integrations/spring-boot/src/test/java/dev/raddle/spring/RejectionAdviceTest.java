@@ -68,7 +68,7 @@ class RejectionAdviceTest {
     void an_advice_of_the_application_wins() {
         runner.withBean(OwnAdvice.class).run(context -> {
             MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-            assertThat(get(mvc, "/reject/group-queue").getStatus()).isEqualTo(418);
+            assertThat(get(mvc, "/reject/group-queue").getStatus()).isEqualTo(409);
         });
     }
 
@@ -97,7 +97,7 @@ class RejectionAdviceTest {
     @ControllerAdvice
     static class OwnAdvice {
         @ExceptionHandler(RejectedTaskException.class)
-        @ResponseStatus(HttpStatus.I_AM_A_TEAPOT)
-        void teapot() {}
+        @ResponseStatus(HttpStatus.CONFLICT)
+        void conflict() {}
     }
 }
