@@ -48,8 +48,8 @@ final class GroupedMethods {
     private final RaddleProperties.Methods.SelfInvocation selfInvocation;
     private final Map<MethodClassKey, GroupedMethod> methods = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
-    private final Supplier<Optional<MethodObserver>> observer = SingletonSupplier.of(
-            () -> Optional.ofNullable(beans().getBeanProvider(MethodObserver.class).getIfUnique()));
+    private final Supplier<Optional<MethodObserver>> observer = SingletonSupplier.of(() ->
+            Optional.ofNullable(beans().getBeanProvider(MethodObserver.class).getIfUnique()));
     private @Nullable BeanFactory beans; // set before the first bean is processed
 
     GroupedMethods(RaddleProperties.Methods.SelfInvocation selfInvocation) {

@@ -161,7 +161,8 @@ class ObservabilityTest {
         }
     }
 
-    private record Recording(List<String> observed, Semaphore stops) implements ObservationHandler<Observation.Context> {
+    private record Recording(List<String> observed, Semaphore stops)
+            implements ObservationHandler<Observation.Context> {
         @Override
         public void onStart(Observation.Context context) {
             observed.add(context.getContextualName());

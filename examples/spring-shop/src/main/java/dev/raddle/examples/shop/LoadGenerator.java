@@ -207,7 +207,9 @@ public final class LoadGenerator {
     }
 
     static void print(PrintStream out, List<Row> rows) {
-        out.printf("| %-24s | %10s | %10s | %10s | %14s |%n", "shop", "B p50, ms", "B p99, ms", "B rejected", "A rejected");
+        out.printf(
+                "| %-24s | %10s | %10s | %10s | %14s |%n",
+                "shop", "B p50, ms", "B p99, ms", "B rejected", "A rejected");
         out.println("|---|---|---|---|---|");
         for (Row row : rows) {
             Report b = row.b();

@@ -15,8 +15,7 @@ class QuoteController {
     }
 
     @GetMapping("/{tenant}/quotes/{item}")
-    String quote(@PathVariable("tenant") String tenant, @PathVariable("item") String item)
-            throws InterruptedException {
+    String quote(@PathVariable("tenant") String tenant, @PathVariable("item") String item) throws InterruptedException {
         return quotes.quote(tenant, item);
     }
 }

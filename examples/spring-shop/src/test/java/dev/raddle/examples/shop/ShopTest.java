@@ -28,9 +28,8 @@ class ShopTest {
     private static final int OF_A_TENANT = 12;
     private static final int QUEUE = 50;
 
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .build();
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @Test
     void a_tenant_that_floods_the_shop_leaves_connections_to_the_others_and_is_answered_with_429() throws Exception {
@@ -42,8 +41,8 @@ class ShopTest {
                 flood.add(get(shop, "/a/quotes/held"));
             }
             prices.begun.acquire(OF_A_TENANT);
-            HttpResponse<?> refused = (HttpResponse<?>)
-                    CompletableFuture.anyOf(flood.toArray(CompletableFuture[]::new)).get();
+            HttpResponse<?> refused = (HttpResponse<?>) CompletableFuture.anyOf(flood.toArray(CompletableFuture[]::new))
+                    .get();
             assertThat(refused.statusCode()).isEqualTo(429);
             assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
 
@@ -88,10 +87,7 @@ class ShopTest {
         assertThat(rows)
                 .extracting(LoadGenerator.Row::shop)
                 .containsExactly(
-                        "without, B alone",
-                        "without, A floods",
-                        "with Raddle, B alone",
-                        "with Raddle, A floods");
+                        "without, B alone", "without, A floods", "with Raddle, B alone", "with Raddle, A floods");
         assertThat(rows).allSatisfy(row -> {
             assertThat(row.b().nanos()).hasSize(10);
             assertThat(row.b().rejected() + row.b().failed()).isZero();
@@ -105,7 +101,8 @@ class ShopTest {
     void the_shop_has_the_meters_of_its_tenants() throws Exception {
         try (Shop shop = Shop.start(true)) {
             get(shop, "/a/quotes/book").get();
-            assertThat(shop.context().getBean(GroupExecutor.class).activeGroupKeys()).containsExactly("a");
+            assertThat(shop.context().getBean(GroupExecutor.class).activeGroupKeys())
+                    .containsExactly("a");
             assertThat(get(shop, "/actuator/metrics/raddle.group.run").get().body())
                     .contains("\"tenants\"", "\"success\"");
         }
