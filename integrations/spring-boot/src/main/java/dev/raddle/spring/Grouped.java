@@ -19,9 +19,9 @@ import java.lang.annotation.Target;
  *
  * <p>A method that returns a {@link java.util.concurrent.CompletableFuture}, {@link
  * java.util.concurrent.CompletionStage} or {@link java.util.concurrent.Future} is submitted: the caller gets a future
- * at once, and the method runs in a thread of the group. It holds its slot until the future that it returns has completed.
- * A cancellation of the caller's future cancels the task. Every other method runs in the caller's thread, which waits
- * for the slot.
+ * at once, and the method runs in a thread of the group. It holds its slot until the future that it returns has
+ * completed. A cancellation of the caller's future cancels the task. Every other method runs in the caller's thread,
+ * which waits for the slot.
  *
  * <p>Exceptions of the method reach the caller unchanged. A rejected call throws {@link
  * dev.raddle.group.RejectedTaskException}, or completes the future with it, unless {@link #onReject} names a method. In

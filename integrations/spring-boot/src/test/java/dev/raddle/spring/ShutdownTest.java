@@ -124,17 +124,24 @@ class ShutdownTest {
     }
 
     @Test
-    void readiness_is_off_before_anything_is_stopped() {
+    void readiness_is_off_first_and_tasks_are_awaited_when_the_web_server_has_stopped() {
         List<String> events = new CopyOnWriteArrayList<>();
-        runner.withBean("readiness", ApplicationListener.class, () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
-                        event -> events.add(event.getState().toString()))
-                .withBean(SmartLifecycle.class, () -> new WebServer(events))
+        CountDownLatch stopped = new CountDownLatch(1);
+        runner.withBean(
+                        "readiness",
+                        ApplicationListener.class,
+                        () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
+                                event -> events.add(event.getState().toString()))
+                .withBean(SmartLifecycle.class, () -> new WebServer(events, stopped))
                 .run(context -> context.getBean("first", GroupExecutor.class).submit("a", () -> {
-                    closing.await();
+                    stopped.await();
                     events.add("task ended");
                     return "";
                 }));
-        assertThat(events).startsWith(ReadinessState.REFUSING_TRAFFIC.toString(), "web server stopped");
+        assertThat(events)
+                .containsExactly(
+                        ReadinessState.REFUSING_TRAFFIC.toString(), "web server stopped", "task ended");
+        assertThat(warnings()).isEmpty();
     }
 
     private String untilInterrupted() throws InterruptedException {
@@ -160,10 +167,12 @@ class ShutdownTest {
     /** Stops where Boot stops a web server. */
     private static final class WebServer implements SmartLifecycle {
         private final List<String> events;
+        private final CountDownLatch stopped;
         private boolean running;
 
-        WebServer(List<String> events) {
+        WebServer(List<String> events, CountDownLatch stopped) {
             this.events = events;
+            this.stopped = stopped;
         }
 
         @Override
@@ -175,6 +184,7 @@ class ShutdownTest {
         public void stop() {
             running = false;
             events.add("web server stopped");
+            stopped.countDown();
         }
 
         @Override
