@@ -127,11 +127,8 @@ class ShutdownTest {
     void readiness_is_off_first_and_tasks_are_awaited_when_the_web_server_has_stopped() {
         List<String> events = new CopyOnWriteArrayList<>();
         CountDownLatch stopped = new CountDownLatch(1);
-        runner.withBean(
-                        "readiness",
-                        ApplicationListener.class,
-                        () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
-                                event -> events.add(event.getState().toString()))
+        runner.withBean("readiness", ApplicationListener.class, () -> (ApplicationListener<AvailabilityChangeEvent<?>>)
+                        event -> events.add(event.getState().toString()))
                 .withBean(SmartLifecycle.class, () -> new WebServer(events, stopped))
                 .run(context -> context.getBean("first", GroupExecutor.class).submit("a", () -> {
                     stopped.await();
@@ -139,8 +136,7 @@ class ShutdownTest {
                     return "";
                 }));
         assertThat(events)
-                .containsExactly(
-                        ReadinessState.REFUSING_TRAFFIC.toString(), "web server stopped", "task ended");
+                .containsExactly(ReadinessState.REFUSING_TRAFFIC.toString(), "web server stopped", "task ended");
         assertThat(warnings()).isEmpty();
     }
 
