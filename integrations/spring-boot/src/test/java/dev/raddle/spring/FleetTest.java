@@ -53,7 +53,7 @@ class FleetTest {
     @Test
     void the_limits_of_the_fleet_hold_over_two_applications() throws Exception {
         ApplicationContextRunner connected = runner.withPropertyValues(
-                "spring.data.redis.port=" + startServer(), "raddle.redis.namespace=shop", "raddle.redis.lease=1s");
+                "spring.data.redis.port=" + startServer(), "raddle.redis.namespace=shop", "raddle.redis.lease=30s");
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch hold = new CountDownLatch(1);
         connected.run(one -> {
