@@ -20,7 +20,8 @@ final class StateOutput {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     final DataOutputStream data = new DataOutputStream(bytes);
     private final FlowCodec codec;
-    private final IdentityHashMap<Throwable, Integer> failures = new IdentityHashMap<>(); // those that were written, numbered
+    private final IdentityHashMap<Throwable, Integer> failures =
+            new IdentityHashMap<>(); // those that were written, numbered
 
     StateOutput(FlowCodec codec) {
         this.codec = codec;
