@@ -17,10 +17,10 @@ final class NodeWaits {
      * or the thread that delivers the signal ends the node.
      *
      * Such a node is skipped when it becomes unneeded, although it has begun, so that a run does not last for days
-     * because of it. If it becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that thread
-     * skips it when it leaves. The marking thread writes the mark and then reads the slot; the leaving thread writes
-     * the slot and then reads the mark. So one of them skips the node, and the outcome does not depend on which thread
-     * is faster.
+     * because of it. If it becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that
+     * thread skips it when it leaves. The marking thread writes the mark and then reads the slot; the leaving thread
+     * writes the slot and then reads the mark. So one of them skips the node, and the outcome does not depend on which
+     * thread is faster.
      */
 
     private final RunEnvironment run;

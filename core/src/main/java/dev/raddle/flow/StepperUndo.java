@@ -29,7 +29,7 @@ final class StepperUndo {
             case CallResult.Returned _ -> {}
             case CallResult.Recovered _ -> {}
             case CallResult.Failed(Throwable failure) -> failures.add(failure);
-            case CallResult.Retry(Throwable failure, _) -> failures.add(failure);
+            case CallResult.Retry retry -> failures.add(retry.failure());
         }
         position++;
     }
