@@ -1,8 +1,8 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.cli.file.value.Printable;
-import dev.raddle.cli.fleet.Passwords;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
             GraphCommand.class,
             ExplainCommand.class,
             SchemaCommand.class,
-            FleetCommand.class
+            FleetCommand.class,
+            FlowsCommand.class
         },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
@@ -46,6 +47,8 @@ import picocli.CommandLine.Spec;
             "    raddle map --group-by '$${host}' --limit 2 curl -fsS < urls.txt",
             "  Show the limits that JVMs share through Redis:",
             "    raddle fleet --redis redis://localhost:6379",
+            "  List the failed runs of flows in a database:",
+            "    raddle flows list --state FAILED --db postgresql://localhost/shop",
             "",
             "Exit codes:",
             "    0  all succeeded",
@@ -95,7 +98,7 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Name a command: run, map, check, graph, explain, schema or fleet");
+                spec.commandLine(), "Name a command: run, map, check, graph, explain, schema, fleet or flows");
     }
 
     private static int misused(ParameterException e) {

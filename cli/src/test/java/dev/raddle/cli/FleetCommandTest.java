@@ -1,5 +1,6 @@
 package dev.raddle.cli;
 
+import static dev.raddle.cli.Ended.raddle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
@@ -10,9 +11,7 @@ import dev.raddle.redis.RedisFleet;
 import dev.raddle.task.TaskContext;
 import io.lettuce.core.RedisURI;
 import java.io.BufferedReader;
-import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -35,9 +34,6 @@ class FleetCommandTest {
     private static LocalRedis redis;
     private static LocalRedis locked;
 
-    /** What a command printed, and its exit code. */
-    private record Ended(int exitCode, String out, String err) {}
-
     @BeforeAll
     static void start_servers() throws Exception {
         redis = LocalRedis.start(null);
@@ -50,23 +46,6 @@ class FleetCommandTest {
         locked.close();
     }
 
-    private static Ended raddle(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream newOut = new ByteArrayOutputStream();
-        ByteArrayOutputStream newErr = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(newOut, true, StandardCharsets.UTF_8));
-        System.setErr(new PrintStream(newErr, true, StandardCharsets.UTF_8));
-        try {
-            int exitCode = Main.run(arguments);
-            return new Ended(
-                    exitCode, newOut.toString(StandardCharsets.UTF_8), newErr.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
-    }
-
     private static Ended fleet(String namespace, String... arguments) {
         List<String> words = new ArrayList<>(List.of("fleet"));
         words.addAll(List.of(arguments));
@@ -75,9 +54,7 @@ class FleetCommandTest {
     }
 
     private static String succeeded(Ended ended) {
-        assertThat(ended.err()).isEmpty();
-        assertThat(ended.exitCode()).isZero();
-        return ended.out();
+        return ended.succeeded();
     }
 
     @Test

@@ -36,14 +36,17 @@ class RunCommandTest {
     }
 
     @Test
-    void the_redis_client_is_on_the_class_path_of_the_fleet_command_only() throws Exception {
+    void the_clients_of_servers_are_on_the_class_paths_of_their_commands_only() throws Exception {
         write("self.yaml", "tasks: [{ id: self, run: \"ps -ww -o args= -p $PPID\" }]\n");
 
         assertThat(raddle("run", "--out", "run", "self.yaml").exitCode()).isZero();
 
         String commandLine = Files.readString(directory.resolve("run/output/self.log"));
-        assertThat(commandLine).contains("raddle-core").doesNotContain("netty");
+        assertThat(commandLine).contains("raddle-core").doesNotContain("netty", "postgresql");
         assertThat(raddle("fleet", "--redis", "nonsense").err()).contains("must begin with redis://");
+        assertThat(raddle("flows", "list", "--db", "postgresql://127.0.0.1:1/none")
+                        .err())
+                .contains("the database cannot be used: Connection to 127.0.0.1:1 refused");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.raddle.cli.fleet;
 
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.redis.FleetException;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.FleetStatus;

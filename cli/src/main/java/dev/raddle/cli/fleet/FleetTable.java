@@ -1,5 +1,6 @@
 package dev.raddle.cli.fleet;
 
+import dev.raddle.cli.file.value.Columns;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Rates;
 import dev.raddle.redis.FleetStatus;
@@ -16,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * characters are made visible.
  */
 final class FleetTable {
-    private static final String GAP = "  ";
-
     private final String namespace;
     private final FleetStatus status;
 
@@ -34,6 +33,7 @@ final class FleetTable {
         if (status.quarantine().isPositive()) {
             text.append("\nThe server lost its data: nothing is granted for ").append(time(status.quarantine()));
         }
+        text.append('\n');
         List<List<String>> instances = new ArrayList<>();
         instances.add(List.of("INSTANCE", "LEASE", "AGE"));
         status.instances().forEach(instance -> instances.add(row(instance)));
@@ -42,7 +42,7 @@ final class FleetTable {
         keys.add(List.of("KEY", "LIMIT", "RATE", "HELD", "WAITING", "HELD BY"));
         status.keys().forEach(key -> keys.add(row(key)));
         append(text, keys, "no keys in use");
-        return text.append('\n').toString();
+        return text.toString();
     }
 
     private static List<String> row(FleetStatus.Instance instance) {
@@ -87,30 +87,8 @@ final class FleetTable {
                 : duration.toHours() + " h " + duration.toMinutesPart() + " min";
     }
 
-    /** Appends rows below a blank line, in columns; the first row is the head. */
+    /** Appends a table below a blank line; the first row is the head. */
     private static void append(StringBuilder text, List<List<String>> rows, String none) {
-        if (rows.size() == 1) {
-            text.append("\n\n").append(none);
-            return;
-        }
-        text.append('\n');
-        int[] widths = new int[rows.getFirst().size()];
-        for (List<String> row : rows) {
-            for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], length(row.get(i)));
-            }
-        }
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder();
-            for (int i = 0; i < widths.length; i++) {
-                String cell = row.get(i);
-                line.append(cell).repeat(' ', widths[i] - length(cell)).append(GAP);
-            }
-            text.append('\n').append(line.toString().stripTrailing());
-        }
-    }
-
-    private static int length(String cell) {
-        return cell.codePointCount(0, cell.length());
+        text.append('\n').append(rows.size() == 1 ? none + "\n" : Columns.text(rows));
     }
 }

@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -227,6 +229,17 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
+     * Returns the journal of a run, oldest entry first, without values. No codec is needed.
+     *
+     * @param runId the id of the run
+     * @return the entries; none if nothing was recorded yet, or if there is no such run
+     */
+    public List<StoredEntry> entries(String runId) {
+        checkId(runId);
+        return attempt("read the journal of run \"" + runId + "\"", () -> runs.entries(runId));
+    }
+
+    /**
      * Returns the value of a run that has succeeded. The version of its flow must be registered here.
      *
      * @param runId the id of the run
@@ -330,7 +343,8 @@ public final class FlowService implements AutoCloseable {
      * @param nodes the ids of the nodes
      * @return false if the run has not ended
      * @throws NoSuchElementException if there is no such run
-     * @throws IllegalArgumentException if the version of the run is registered here and has no such node
+     * @throws IllegalArgumentException if the version of the run has no such node; if the version is not registered
+     *     here, so that its nodes are unknown, if the journal of the run has no entry of the node
      */
     public boolean rerun(String runId, String... nodes) {
         StoredRun run = existing(runId);
@@ -340,11 +354,30 @@ public final class FlowService implements AutoCloseable {
                 throw new IllegalArgumentException("flow \"" + run.flow() + "\" has no node \"" + node + "\"");
             }
         }
+        if (registration == null && nodes.length > 0) {
+            requireRecorded(runId, List.of(nodes));
+        }
         boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, List.of(nodes)));
         if (isRequested && worker != null) {
             worker.check();
         }
         return isRequested;
+    }
+
+    /** Refuses nodes that may not exist: no worker could continue a run that is to begin with them. */
+    private void requireRecorded(String runId, List<String> nodes) {
+        Set<String> recorded = new TreeSet<>();
+        for (StoredEntry entry : entries(runId)) {
+            if (entry.node() != null && !entry.isOfSubflow()) {
+                recorded.add(entry.node());
+            }
+        }
+        for (String node : nodes) {
+            if (!recorded.contains(node)) {
+                throw new IllegalArgumentException("the journal of run \"" + runId + "\" has no entry of node \"" + node
+                        + "\", and its version is not registered here; the journal has entries of " + recorded);
+            }
+        }
     }
 
     /**

@@ -122,6 +122,10 @@ final class RunTable {
             + " THEN 'WITHOUT_VERSION' ELSE status END AS state, epoch, worker, created_at, begun_at, ended_at,"
             + " failure_type, failure_message, failure_trace, problem FROM raddle_run r";
 
+    private static final String ENTRIES = "SELECT epoch, number, kind, node, state, via, count, at, failure_type,"
+            + " failure_message, failure_trace, nodes FROM raddle_entry WHERE run_id = ? AND kind <> 'WORK'"
+            + " ORDER BY epoch, number";
+
     private final Database database;
 
     RunTable(Database database) {
@@ -352,6 +356,34 @@ final class RunTable {
                 return row.next() ? row.getBytes(1) : null;
             }
         });
+    }
+
+    /** Returns the journal of a run, without the plan to which it is bound. */
+    List<StoredEntry> entries(String id) throws SQLException {
+        return database.statement(ENTRIES, statement -> {
+            statement.setString(1, id);
+            List<StoredEntry> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    found.add(entry(row));
+                }
+            }
+            return found;
+        });
+    }
+
+    private static StoredEntry entry(ResultSet row) throws SQLException {
+        return new StoredEntry(
+                row.getLong("epoch"),
+                row.getInt("number"),
+                row.getString("kind"),
+                row.getString("node"),
+                row.getString("state"),
+                row.getString("via"),
+                row.getObject("count", Integer.class),
+                EntryRow.instant(row, "at"),
+                EntryRow.failure(row),
+                EntryRow.nodes(row.getArray("nodes")));
     }
 
     List<StoredRun> list(RunFilter filter) throws SQLException {

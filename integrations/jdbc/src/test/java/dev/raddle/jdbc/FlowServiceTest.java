@@ -152,6 +152,32 @@ class FlowServiceTest {
     }
 
     @Test
+    void a_service_without_the_flow_has_the_journal_without_values_and_runs_only_recorded_nodes_again()
+            throws Exception {
+        try (FlowService service = start();
+                FlowService other = database.service().start()) {
+            service.submit("greeting", "run-1", "Ada");
+            service.await("run-1");
+
+            List<StoredEntry> entries = other.entries("run-1");
+            assertThat(entries.stream().map(StoredEntry::kind)).containsExactly("BEGUN", "NODE", "NODE", "ENDED");
+            assertThat(entries.toString()).doesNotContain("Ada");
+            assertThat(entries.stream().map(StoredEntry::node)).containsExactly(null, "name", "text", null);
+            assertThat(entries.get(1).state()).isEqualTo("SUCCESS");
+            assertThat(other.entries("run-2")).isEmpty();
+
+            assertThatThrownBy(() -> other.rerun("run-1", "name", "third"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("no entry of node \"third\"")
+                    .hasMessageContaining("entries of [name, text]");
+            assertThat(other.status("run-1").orElseThrow().state()).isEqualTo(RunState.SUCCESS);
+            assertThat(other.rerun("run-1", "name")).isTrue();
+            service.await("run-1");
+            assertThat(actions).hasValue(2);
+        }
+    }
+
+    @Test
     void a_run_that_waits_for_its_timeout_is_cancelled_from_another_service() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         FlowBuilder<String> f = FlowPlan.define("long", String.class);

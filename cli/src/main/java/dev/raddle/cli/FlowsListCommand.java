@@ -1,0 +1,55 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.flows.FlowsAccess;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Lists runs of flows in a database. */
+@Command(
+        name = "list",
+        description = "Lists runs, the newest first.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+final class FlowsListCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @ParentCommand
+    private FlowsCommand parent = new FlowsCommand(); // set by picocli
+
+    @Option(names = "--flow", paramLabel = "NAME", description = "Only runs of this flow.")
+    private @Nullable String flow;
+
+    @Option(
+            names = "--state",
+            paramLabel = "STATE",
+            split = ",",
+            description = "Only runs in these states: WAITING, WITHOUT_VERSION, RUNNING, SUCCESS, DEGRADED, FAILED,"
+                    + " TIMED_OUT, CANCELLED.")
+    private List<String> states = List.of();
+
+    @Option(
+            names = "--limit",
+            paramLabel = "N",
+            defaultValue = "100",
+            description = "The greatest number of runs (default: ${DEFAULT-VALUE}).")
+    private int limit;
+
+    @Option(names = "--json", description = "Print one line of JSON.")
+    private boolean json;
+
+    FlowsListCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        return parent.ask(
+                spec, flows -> new FlowsAccess.Answer(true, flows.list(flow, List.copyOf(states), limit, json)));
+    }
+}

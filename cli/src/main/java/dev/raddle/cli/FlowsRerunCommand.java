@@ -1,0 +1,42 @@
+package dev.raddle.cli;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Runs nodes of a run in a database again. */
+@Command(
+        name = "rerun",
+        description = "Runs nodes of a run that has ended again, all that depend on them, and all without success. The"
+                + " others keep their values.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+final class FlowsRerunCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @ParentCommand
+    private FlowsCommand parent = new FlowsCommand(); // set by picocli
+
+    @Parameters(index = "0", paramLabel = "RUN", description = "The id of the run.")
+    private String run = "";
+
+    @Parameters(
+            index = "1..*",
+            arity = "0..*",
+            paramLabel = "NODE",
+            description = "The ids of the nodes; none for those without success.")
+    private List<String> nodes = List.of();
+
+    FlowsRerunCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        return parent.ask(spec, flows -> flows.rerun(run, List.copyOf(nodes)));
+    }
+}

@@ -1,0 +1,37 @@
+package dev.raddle.cli;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Shows a run of a flow in a database. */
+@Command(
+        name = "show",
+        description = "Shows a run and its journal. Values are not shown.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+final class FlowsShowCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @ParentCommand
+    private FlowsCommand parent = new FlowsCommand(); // set by picocli
+
+    @Parameters(paramLabel = "RUN", description = "The id of the run.")
+    private String run = "";
+
+    @Option(names = "--json", description = "Print one line of JSON.")
+    private boolean json;
+
+    FlowsShowCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        return parent.ask(spec, flows -> flows.show(run, json));
+    }
+}
