@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 
 class FlowsTextTest {
     private static final Instant NOON = Instant.parse("2026-01-31T12:00:00.123Z");
-    private static final RecordedFailure FAILURE = new RecordedFailure("IOException", "no\nvan", "at a\nat b\u001b\n");
+    private static final RecordedFailure FAILURE = new RecordedFailure("Late", "no\nvan", "at a\nat b\u001b\n");
     private static final StoredRun RUN = new StoredRun(
-            "order-\u001b17", "shop", "1", RunState.FAILED, 2, "w", NOON, NOON, NOON.plusSeconds(9), FAILURE, null);
+            "o-\u001b17", "shop", "1", RunState.FAILED, 2, "w", NOON, NOON, NOON.plusSeconds(9), FAILURE, null);
     private static final StoredRun WAITING =
             new StoredRun("b", "shop", "2", RunState.WAITING, 0, null, NOON, null, null, null, "x".repeat(90));
 
@@ -27,9 +27,9 @@ class FlowsTextTest {
     @Test
     void a_list_has_a_line_for_each_run_with_the_failure_or_the_problem() {
         assertThat(FlowsTable.list(List.of(RUN, WAITING), 5)).isEqualTo("""
-                RUN             FLOW  VERSION  STATE    CLAIMS  CREATED               ENDED                 REASON
-                order-\\u001b17  shop  1        FAILED   2       2026-01-31T12:00:00Z  2026-01-31T12:00:09Z  IOException: no\\nvan
-                b               shop  2        WAITING  0       2026-01-31T12:00:00Z                        xxxx…
+                RUN         FLOW  VERSION  STATE    CLAIMS  CREATED               ENDED                 REASON
+                o-\\u001b17  shop  1        FAILED   2       2026-01-31T12:00:00Z  2026-01-31T12:00:09Z  Late: no\\nvan
+                b           shop  2        WAITING  0       2026-01-31T12:00:00Z                        xxxx…
                 """.replace("xxxx", "x".repeat(80)));
     }
 
@@ -52,10 +52,10 @@ class FlowsTextTest {
                 entry("NEWER", "f\n", null, null));
 
         assertThat(FlowsTable.run(RUN, entries)).isEqualTo("""
-                run      order-\\u001b17
+                run      o-\\u001b17
                 flow     shop, version 1
                 state    FAILED
-                failure  IOException: no\\nvan
+                failure  Late: no\\nvan
                 worker   w, claim 2
                 created  2026-01-31T12:00:00Z
                 begun    2026-01-31T12:00:00Z
@@ -64,8 +64,8 @@ class FlowsTextTest {
                 CLAIM  NODE  ENTRY                                        FAILURE
                 1            begins at 2026-01-31T12:00:00Z, again: a, b
                 1      a     times out at 2026-01-31T12:00:00Z
-                1      a     attempt 1 has failed                         IOException: no\\nvan
-                1      a     attempt 2 has failed, the last one           IOException: no\\nvan
+                1      a     attempt 1 has failed                         Late: no\\nvan
+                1      a     attempt 2 has failed, the last one           Late: no\\nvan
                 1      a     SUCCESS, attempt 2, by the fallback
                 1      b     SKIPPED
                 1      c     sleeps until 2026-01-31T12:00:00Z
@@ -77,7 +77,7 @@ class FlowsTextTest {
                 1            ends as FAILED
                 1      f\\n   NEWER
 
-                IOException: no\\nvan
+                Late: no\\nvan
                     at a
                     at b\\u001b
                 """);
