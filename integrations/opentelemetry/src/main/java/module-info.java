@@ -6,7 +6,6 @@
 module dev.raddle.opentelemetry {
     requires transitive dev.raddle;
     requires transitive io.opentelemetry.api;
-    requires io.opentelemetry.common;
     requires io.opentelemetry.context;
     requires static org.jspecify;
 
