@@ -1,0 +1,4 @@
+/** A program with Raddle on the module path. */
+module consumer {
+    requires dev.raddle;
+}
