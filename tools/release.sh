@@ -103,11 +103,12 @@ build_and_publish() {
 }
 
 # The second build is that of a release, up to the upload: it signs with a key that is thrown away, and makes the bundle.
-# One module after the other, as in a release: the bundle is complete when the last module has been built.
+# One module after the other, as in a release: the plugin makes the bundle after the module that is listed last, whether or not
+# the others are ready. Even -T1 would build the BOM, which needs no other module, before most of them.
 build_again() {
   cd "$work/another-directory/b" || return
   if [ -n "$gpg" ]; then
-    GNUPGHOME=$gpg isolated_maven -T1 -Partifacts,release deploy -DskipUpload -pl ".,$modules" -Dmaven.test.skip \
+    GNUPGHOME=$gpg isolated_maven -b singlethreaded -Partifacts,release deploy -DskipUpload -pl ".,$modules" -Dmaven.test.skip \
       -Draddle.format.skip -Dmaven.install.skip "${sample[@]}"
   else
     isolated_maven -Partifacts verify -pl ".,$modules" -Dmaven.test.skip -Draddle.format.skip "${sample[@]}"
