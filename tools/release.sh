@@ -46,11 +46,11 @@ api() {
   "$JAVA_HOME/bin/java" tools/Api.java "${1:-check}" docs/api "${pairs[@]}"
 }
 
-# Runs a command of a step quietly; shows its output only if it fails.
+# Runs a step, which may change its directory, quietly; shows its output only if it fails.
 step() {
   local title=$1 start=$SECONDS
   shift
-  if ! "$@" >"$work/step.log" 2>&1; then
+  if ! ("$@") >"$work/step.log" 2>&1; then
     tail -n 60 "$work/step.log"
     echo "release-check: FAILED: $title" >&2
     return 1
@@ -116,7 +116,6 @@ build_again() {
 }
 
 make_key() {
-  gpg=$work/gpg
   mkdir -m 700 -p "$gpg"
   GNUPGHOME=$gpg gpg --batch --passphrase '' --quick-gen-key 'Example <raddle@example.org>' rsa2048 sign never
 }
@@ -222,6 +221,7 @@ release_check() {
   step 'a release without sources and javadoc is refused' refuses 'use -Partifacts,release' -Prelease "${sample[@]}"
   step 'build and publish to a folder' build_and_publish
   if command -v gpg >/dev/null; then
+    gpg=$work/gpg
     step 'a key for the check' make_key
   else
     skipped 'signatures' 'gpg is not installed'
