@@ -76,7 +76,7 @@ class PublishedModulesTest {
             if (isPublished(module) && !module.equals("bom")) {
                 String pom = pom(module);
                 Matcher artifact = ARTIFACT.matcher(pom);
-                artifact.find(pom.indexOf("</parent>"));
+                assertThat(artifact.find(pom.indexOf("</parent>"))).isTrue();
                 artifacts.add(artifact.group(1));
             }
         }
