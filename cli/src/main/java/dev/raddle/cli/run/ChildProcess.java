@@ -6,13 +6,20 @@ import java.util.concurrent.ExecutionException;
 /**
  * A process that was started for a task.
  *
- * @param pid the process id, which is not reused before {@link #release} if {@code ownSession}
+ * @param pid the process id
  * @param token the token in its environment and in those of its descendants
  * @param ownSession true if it leads a session whose members are all its descendants
+ * @param reserved true if the process id is not reused before {@link #release}
  * @param exit the exit code, completed when the process has ended
  * @param giveUp the action that releases the process id
  */
-record ChildProcess(long pid, String token, boolean ownSession, CompletableFuture<Integer> exit, Runnable giveUp) {
+record ChildProcess(
+        long pid,
+        String token,
+        boolean ownSession,
+        boolean reserved,
+        CompletableFuture<Integer> exit,
+        Runnable giveUp) {
 
     /** Waits for the end of the process and returns its exit code. */
     int waitFor() throws InterruptedException {

@@ -56,10 +56,11 @@ public final class GroupRunner implements AutoCloseable {
             Stop stop,
             InstantSource clock,
             boolean failFast,
-            ProcessStarter starter) {
+            ProcessStarter starter,
+            boolean recordsProcesses) {
         this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
         this.threads = threads;
-        this.launcher = new Launcher(events, stop, clock, starter);
+        this.launcher = new Launcher(events, stop, clock, starter, recordsProcesses);
         this.events = events;
         this.stop = stop;
         this.clock = clock;

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
@@ -40,9 +41,11 @@ final class Launcher {
     private final Stop stop;
     private final InstantSource clock;
     private final ProcessStarter starter;
+    private final boolean recordsProcesses;
 
-    Launcher(EventLoop events, Stop stop, InstantSource clock, ProcessStarter starter) {
+    Launcher(EventLoop events, Stop stop, InstantSource clock, ProcessStarter starter, boolean recordsProcesses) {
         this.starter = starter;
+        this.recordsProcesses = recordsProcesses;
         this.events = events;
         this.stop = stop;
         this.clock = clock;
@@ -68,9 +71,7 @@ final class Launcher {
                     attempt,
                     task.retry().attempts(),
                     child.pid(),
-                    ProcessHandle.of(child.pid())
-                            .flatMap(handle -> handle.info().startInstant())
-                            .orElse(null),
+                    recordsProcesses ? startInstant(child) : null,
                     child.token()));
             AttemptEnd end = await(child, tree, task);
             addCapture(output);
@@ -80,6 +81,12 @@ final class Launcher {
         } finally {
             stop.unregister(tree, child);
         }
+    }
+
+    private static @Nullable Instant startInstant(ChildProcess child) {
+        return ProcessHandle.of(child.pid())
+                .flatMap(handle -> handle.info().startInstant())
+                .orElse(null);
     }
 
     private static void addCapture(OutputFiles output) throws IOException {

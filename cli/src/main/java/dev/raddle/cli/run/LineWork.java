@@ -72,6 +72,11 @@ public final class LineWork implements Work {
     }
 
     @Override
+    public boolean recordsProcesses() {
+        return journal != null;
+    }
+
+    @Override
     public RunEvent.RunStarted begin(Instant time) {
         return new RunEvent.RunStarted(time, "map", -1, -1, directory(), 0);
     }

@@ -39,10 +39,7 @@ public record OutputFiles(
     /** Opens an output for writing, but not if it or its directory is a symbolic link. */
     static SeekableByteChannel open(Path path, boolean append) throws IOException {
         checkNoLink(path);
-        Path directory = path.getParent();
-        if (directory != null) {
-            checkNoLink(directory);
-        }
+        checkDirectory(path);
         return Files.newByteChannel(path, append ? APPEND : CREATE);
     }
 
@@ -54,6 +51,14 @@ public record OutputFiles(
             while (bytes.hasRemaining()) {
                 file.write(bytes);
             }
+        }
+    }
+
+    /** Refuses a file whose directory is a symbolic link. */
+    static void checkDirectory(Path path) throws IOException {
+        Path directory = path.getParent();
+        if (directory != null) {
+            checkNoLink(directory);
         }
     }
 

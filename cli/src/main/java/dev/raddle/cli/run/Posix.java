@@ -66,6 +66,7 @@ final class Posix {
     private final MethodHandle getGroup = function("getpgid", C_INT, C_INT);
     private final MethodHandle getSession = function("getsid", C_INT, C_INT);
     private final MemorySegment environment = environment();
+    private volatile List<Variable> inherited = List.of(); // read at the first start
 
     private Posix() {
         call(() -> setHandler.invoke(SIGCHLD, MemorySegment.NULL)); // if ignored, the exit status of children is lost
@@ -292,21 +293,41 @@ final class Posix {
         return array;
     }
 
-    /** Returns this process's environment, unchanged byte by byte, with some variables set. */
-    private MemorySegment environment(Arena arena, Map<String, String> variables, Charset charset) {
-        List<MemorySegment> entries = new ArrayList<>();
-        MemorySegment inherited = environment.get(C_POINTER, 0).reinterpret(Long.MAX_VALUE);
+    /** A variable of this process's environment: its name, and the text with its value, which never changes. */
+    private record Variable(String name, MemorySegment entry) {}
+
+    private List<Variable> inherited(Charset charset) {
+        List<Variable> known = inherited;
+        if (known.isEmpty()) {
+            known = readEnvironment(charset);
+            inherited = known;
+        }
+        return known;
+    }
+
+    private List<Variable> readEnvironment(Charset charset) {
+        List<Variable> variables = new ArrayList<>();
+        MemorySegment entries = environment.get(C_POINTER, 0).reinterpret(Long.MAX_VALUE);
         for (long i = 0; ; i++) {
-            MemorySegment entry = inherited.getAtIndex(C_POINTER, i);
+            MemorySegment entry = entries.getAtIndex(C_POINTER, i);
             if (entry.address() == 0) {
-                break;
+                return variables;
             }
             String text = entry.reinterpret(Long.MAX_VALUE).getString(0, StandardCharsets.ISO_8859_1);
             int end = text.indexOf('=', 1);
-            String name = new String(
-                    text.substring(0, end < 0 ? text.length() : end).getBytes(StandardCharsets.ISO_8859_1), charset);
-            if (!variables.containsKey(name)) {
-                entries.add(arena.allocateFrom(text, StandardCharsets.ISO_8859_1));
+            String name = text.substring(0, end < 0 ? text.length() : end);
+            variables.add(new Variable(
+                    new String(name.getBytes(StandardCharsets.ISO_8859_1), charset),
+                    Arena.global().allocateFrom(text, StandardCharsets.ISO_8859_1)));
+        }
+    }
+
+    /** Returns this process's environment, unchanged byte by byte, with some variables set. */
+    private MemorySegment environment(Arena arena, Map<String, String> variables, Charset charset) {
+        List<MemorySegment> entries = new ArrayList<>();
+        for (Variable variable : inherited(charset)) {
+            if (!variables.containsKey(variable.name)) {
+                entries.add(variable.entry);
             }
         }
         variables.forEach((name, value) -> entries.add(arena.allocateFrom(name + "=" + value, charset)));

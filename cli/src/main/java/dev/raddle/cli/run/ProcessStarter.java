@@ -10,6 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +28,13 @@ public final class ProcessStarter {
 
     private static final File NOTHING = new File("/dev/null");
     private static final int THREAD_STACK_BYTES = 256 * 1024;
+    private static final long IDLE_SECONDS = 1;
 
     private final String key;
     private final @Nullable Posix posix;
     private final @Nullable String setsid;
     private final AtomicLong serial = new AtomicLong();
+    private final Executor waiters = waiters();
 
     private ProcessStarter(String key, @Nullable Posix posix, @Nullable String setsid) {
         this.key = key;
@@ -97,16 +104,35 @@ public final class ProcessStarter {
         Map<String, String> all = new HashMap<>(variables);
         all.put(VARIABLE, outer == null ? token : outer + " " + token);
         check(words, all);
-        prepare(out);
-        if (err != null) {
-            prepare(err);
+        if (posix != null) {
+            return spawned(posix, token, spawn(posix, words, all, directory, out, err));
         }
-        return posix != null
-                ? spawned(posix, token, posix.spawn(words, all, directory, out, err, LocaleText.CHARSET))
-                : built(
-                        token,
-                        ownSession,
-                        builder(words, all, directory, out, err).start());
+        prepare(out, err);
+        return built(token, ownSession, builder(words, all, directory, out, err).start());
+    }
+
+    /**
+     * Starts a process, which creates its outputs itself and follows no symbolic link at their paths. If that fails the
+     * error does not say whether an output was its cause, so the outputs are then created here.
+     */
+    private static int spawn(
+            Posix posix,
+            List<String> words,
+            Map<String, String> variables,
+            Path directory,
+            Posix.Target out,
+            Posix.@Nullable Target err)
+            throws IOException {
+        OutputFiles.checkDirectory(out.path());
+        if (err != null) {
+            OutputFiles.checkDirectory(err.path());
+        }
+        try {
+            return posix.spawn(words, variables, directory, out, err, LocaleText.CHARSET);
+        } catch (IOException e) {
+            prepare(out, err);
+            throw e;
+        }
     }
 
     private static void check(List<String> words, Map<String, String> variables) throws IOException {
@@ -117,32 +143,44 @@ public final class ProcessStarter {
         }
     }
 
-    /** Creates a file, and reports the error if that fails; when a process is started the error is hard to identify. */
-    private static void prepare(Posix.Target target) throws IOException {
-        OutputFiles.open(target.path(), target.append()).close();
+    /** Creates the files, and reports the error if that fails; when a process is started it is hard to identify. */
+    private static void prepare(Posix.Target out, Posix.@Nullable Target err) throws IOException {
+        OutputFiles.open(out.path(), out.append()).close();
+        if (err != null) {
+            OutputFiles.open(err.path(), err.append()).close();
+        }
     }
 
-    private static ChildProcess spawned(Posix posix, String token, int pid) {
-        CompletableFuture<Integer> exit = new CompletableFuture<>();
-        // A thread for each process, as in the JDK: there is no other way to wait that neither polls nor reaps children
-        // of others.
-        Thread.ofPlatform()
-                .name("raddle-wait-" + pid)
+    /**
+     * Returns the threads that wait for processes: one for each running process, as in the JDK, because there is no
+     * other way to wait that neither polls nor reaps children of others. A thread waits for one process after another,
+     * and ends when it has been idle.
+     */
+    private static Executor waiters() {
+        ThreadFactory threads = Thread.ofPlatform()
+                .name("raddle-wait-", 1)
                 .daemon()
                 .stackSize(THREAD_STACK_BYTES)
-                .start(() -> {
-                    try {
-                        exit.complete(posix.awaitExit(pid));
-                    } catch (RuntimeException | Error e) {
-                        exit.completeExceptionally(e);
-                    }
-                });
-        return new ChildProcess(pid, token, true, exit, () -> posix.reap(pid));
+                .factory();
+        return new ThreadPoolExecutor(
+                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
+    }
+
+    private ChildProcess spawned(Posix posix, String token, int pid) {
+        CompletableFuture<Integer> exit = new CompletableFuture<>();
+        waiters.execute(() -> {
+            try {
+                exit.complete(posix.awaitExit(pid));
+            } catch (RuntimeException | Error e) {
+                exit.completeExceptionally(e);
+            }
+        });
+        return new ChildProcess(pid, token, true, true, exit, () -> posix.reap(pid));
     }
 
     private static ChildProcess built(String token, boolean ownSession, Process process) {
         CompletableFuture<Integer> exit = process.onExit().thenApply(Process::exitValue);
-        return new ChildProcess(process.pid(), token, ownSession, exit, () -> {});
+        return new ChildProcess(process.pid(), token, ownSession, false, exit, () -> {});
     }
 
     private ProcessBuilder builder(

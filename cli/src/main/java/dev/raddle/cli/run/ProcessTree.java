@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +65,8 @@ public final class ProcessTree {
      * so this is the one place that polls; kill() ends the wait early.
      */
     private final long root;
-    private final long rootStart;
+    private final LongSupplier startOfRoot;
+    private long rootStart = -1; // only the thread that ends the tree
     private final boolean ownSession;
     private final @Nullable String token;
     private final Supplier<Collection<ProcessTable.Entry>> table;
@@ -91,18 +93,22 @@ public final class ProcessTree {
 
     private ProcessTree(
             long root, boolean ownSession, @Nullable String token, ProcessTable table, @Nullable Posix posix) {
-        this(root, table.startOf(root), ownSession, token, table::read, posix);
+        this(root, known(table.startOf(root)), ownSession, token, table::read, posix);
+    }
+
+    private static LongSupplier known(long start) {
+        return () -> start;
     }
 
     private ProcessTree(
             long root,
-            long rootStart,
+            LongSupplier startOfRoot,
             boolean ownSession,
             @Nullable String token,
             Supplier<Collection<ProcessTable.Entry>> table,
             @Nullable Posix posix) {
         this.root = root;
-        this.rootStart = rootStart;
+        this.startOfRoot = startOfRoot;
         this.ownSession = ownSession;
         this.token = token;
         this.table = table;
@@ -111,19 +117,28 @@ public final class ProcessTree {
 
     /** Returns the tree of a process that was started for a task. */
     static ProcessTree of(ChildProcess child) {
-        return new ProcessTree(child.pid(), child.ownSession(), child.token(), ProcessTable.YOUNGER, Posix.get());
+        return of(child, ProcessTable.YOUNGER, Posix.get());
     }
 
     /** Returns the tree of a process, with only a table and the functions of the JDK. */
     static ProcessTree of(ChildProcess child, ProcessTable table) {
-        return new ProcessTree(child.pid(), child.ownSession(), child.token(), table, null);
+        return of(child, table, null);
+    }
+
+    /**
+     * Returns the tree of a process. The start of the process is read only when the tree is ended, if the process id
+     * is not reused before: it is released when no signal follows, see {@link #whenSettled}.
+     */
+    private static ProcessTree of(ChildProcess child, ProcessTable table, @Nullable Posix posix) {
+        LongSupplier start = child.reserved() ? () -> table.startOf(child.pid()) : known(table.startOf(child.pid()));
+        return new ProcessTree(child.pid(), start, child.ownSession(), child.token(), table::read, posix);
     }
 
     /** Returns the tree of a process, with a source of readings instead of {@link ProcessTable#ALL}. */
     static ProcessTree of(ChildProcess child, Supplier<Collection<ProcessTable.Entry>> readings) {
         return new ProcessTree(
                 child.pid(),
-                ProcessTable.ALL.startOf(child.pid()),
+                known(ProcessTable.ALL.startOf(child.pid())),
                 child.ownSession(),
                 child.token(),
                 readings,
@@ -180,6 +195,7 @@ public final class ProcessTree {
     }
 
     private void end(Duration grace) {
+        rootStart = startOfRoot.getAsLong();
         if (!signalUntilGone(grace, true)) {
             signalUntilGone(AFTER_KILL, false);
         }

@@ -88,7 +88,8 @@ public final class RunSession {
                         stop,
                         clock,
                         settings.failFast(),
-                        ProcessStarter.of(work.key()))) {
+                        ProcessStarter.of(work.key()),
+                        work.recordsProcesses())) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
             stop.onDrain(threads::drain, threads::endGrace);
             RunEvent.RunStarted begin;

@@ -22,6 +22,11 @@ public interface Work {
         return ProcessStarter.newKey();
     }
 
+    /** Returns whether a journal records the processes, so that a later run finds those that outlive this one. */
+    default boolean recordsProcesses() {
+        return true;
+    }
+
     /** Counts the results of an earlier run, and performs the actions that must precede the first start. */
     default void prepare(Tally tally, Duration grace) throws InterruptedException {}
 

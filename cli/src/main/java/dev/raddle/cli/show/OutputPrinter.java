@@ -85,15 +85,21 @@ public final class OutputPrinter implements RunListener {
             });
         } finally {
             if (!printed.keep) {
-                Files.deleteIfExists(printed.out);
-                Files.deleteIfExists(printed.err);
+                delete(printed.out);
+                delete(printed.err);
             }
             onPrinted.accept(id);
         }
     }
 
+    private static void delete(Path file) throws IOException {
+        if (!file.toFile().delete()) {
+            Files.deleteIfExists(file); // reports why, unless the file never existed
+        }
+    }
+
     private void copy(Path file, Console to) throws IOException {
-        if (!Files.exists(file) || Files.size(file) == 0) {
+        if (file.toFile().length() == 0) { // or it does not exist
             return;
         }
         LastByte stream = new LastByte(to.stream());

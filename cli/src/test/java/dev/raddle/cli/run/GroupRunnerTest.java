@@ -56,7 +56,14 @@ class GroupRunnerTest {
 
     private GroupRunner runner(ThreadKind kind, Threads threads) {
         return new GroupRunner(
-                limits(kind), threads, events, stop, Session.CLOCK, false, ProcessStarter.of(ProcessStarter.newKey()));
+                limits(kind),
+                threads,
+                events,
+                stop,
+                Session.CLOCK,
+                false,
+                ProcessStarter.of(ProcessStarter.newKey()),
+                false);
     }
 
     private void submit(GroupRunner runner, String id, String script) {

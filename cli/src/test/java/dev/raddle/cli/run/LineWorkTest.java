@@ -115,6 +115,27 @@ class LineWorkTest {
     }
 
     @Test
+    void the_start_of_a_process_is_read_only_for_a_journal() throws Exception {
+        InputStream input = new ByteArrayInputStream("1\n".getBytes(StandardCharsets.UTF_8));
+        session(work(input, 100)).call();
+        try (Journal journal = Journal.open(directory.resolve("journal.jsonl"))) {
+            LineWork recorded = new LineWork(
+                    new LineInput(new ByteArrayInputStream("2\n".getBytes(StandardCharsets.UTF_8))),
+                    this::task,
+                    new Limits(new GroupRule(1, null, null, null, null, null), Map.of(), 1, Limits.UNLIMITED, null),
+                    new WorkFiles(RunDirectory.create(directory.resolve("recorded")), true),
+                    journal,
+                    List.of(),
+                    1);
+            session(recorded).call();
+        }
+
+        assertThat(recorder.all(RunEvent.AttemptStarted.class))
+                .extracting(started -> started.processStart() != null)
+                .containsExactly(false, true);
+    }
+
+    @Test
     @SuppressWarnings("InputStreamSlowMultibyteRead")
     void an_error_of_the_input_is_an_error_of_the_run() throws Exception {
         InputStream input = new InputStream() {

@@ -100,6 +100,29 @@ class ProcessStarterTest {
         assertThat(read("victim")).isEqualTo("untouched");
     }
 
+    @ParameterizedTest
+    @MethodSource("ways")
+    void an_output_in_a_directory_that_is_a_symbolic_link_is_not_created(ProcessStarter starter) throws Exception {
+        Path real = Files.createDirectory(directory.resolve("real"));
+        Files.createSymbolicLink(directory.resolve("link"), real);
+
+        assertThatThrownBy(() -> starter.start(List.of("true"), Map.of(), directory, out("link/out"), out("err")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is a symbolic link");
+        assertThatThrownBy(() -> starter.start(List.of("true"), Map.of(), directory, out("out"), out("link/err")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is a symbolic link");
+        assertThat(real).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void an_output_that_cannot_be_created_is_named_by_the_error(ProcessStarter starter) {
+        assertThatThrownBy(() -> starter.start(List.of("true"), Map.of(), directory, out("out"), out("missing/err")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("missing/err");
+    }
+
     @Test
     void a_command_leads_a_new_session_and_inherits_no_open_file() throws Exception {
         try (var open = Files.newOutputStream(directory.resolve("open"))) {
