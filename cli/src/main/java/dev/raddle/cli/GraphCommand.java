@@ -6,6 +6,7 @@ import dev.raddle.cli.graph.PlanGraph;
 import dev.raddle.cli.run.ExitCode;
 import java.io.PrintWriter;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -39,9 +40,20 @@ final class GraphCommand implements Callable<Integer> {
             names = {"-f", "--format"},
             paramLabel = "FORMAT",
             defaultValue = "text",
+            completionCandidates = Names.class,
             converter = FormatConverter.class,
             description = "mermaid, dot, svg or text (default: ${DEFAULT-VALUE}).")
     private GraphFormat format = GraphFormat.TEXT;
+
+    /** The names of the formats. */
+    static final class Names implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Arrays.stream(GraphFormat.values())
+                    .map(GraphFormat::toString)
+                    .iterator();
+        }
+    }
 
     /** Parses the name of a format. */
     static final class FormatConverter implements ITypeConverter<GraphFormat> {

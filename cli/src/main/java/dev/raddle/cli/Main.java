@@ -8,7 +8,6 @@ import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.Objects;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,16 +19,6 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "raddle",
         description = "Runs commands in groups. Each group has a limit, so that many run at once, but not too many.",
-        subcommands = {
-            RunCommand.class,
-            MapCommand.class,
-            CheckCommand.class,
-            GraphCommand.class,
-            ExplainCommand.class,
-            SchemaCommand.class,
-            FleetCommand.class,
-            FlowsCommand.class
-        },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
@@ -66,25 +55,70 @@ public final class Main implements Runnable {
     /** The options for the number of parallel tasks in make, GNU parallel and xargs. */
     private static final Pattern MANY = Pattern.compile("(-[jP]|--jobs|--max-procs|--limit|--global)(=?\\d*)");
 
+    private static final List<String> COMMANDS =
+            List.of("run", "map", "check", "graph", "explain", "schema", "fleet", "flows", "completion", "man");
+
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli
 
     private Main() {}
+
+    private static Object command(String name) {
+        return switch (name) {
+            case "run" -> new RunCommand();
+            case "map" -> new MapCommand();
+            case "check" -> new CheckCommand();
+            case "graph" -> new GraphCommand();
+            case "explain" -> new ExplainCommand();
+            case "schema" -> new SchemaCommand();
+            case "fleet" -> new FleetCommand();
+            case "flows" -> new FlowsCommand();
+            case "completion" -> new CompletionCommand();
+            case "man" -> new ManCommand();
+            default -> throw new IllegalArgumentException("there is no command \"" + name + "\"");
+        };
+    }
 
     /** Starts the command. */
     public static void main(String[] args) {
         System.exit(run(args));
     }
 
+    /** Returns the parser of all commands. */
+    static CommandLine commandLine() {
+        return commandLine(COMMANDS);
+    }
+
+    private static CommandLine commandLine(List<String> commands) {
+        CommandLine commandLine = new CommandLine(new Main());
+        commands.forEach(name -> commandLine.addSubcommand(command(name)));
+        return commandLine;
+    }
+
+    /** Returns the commands of which the parser must know the options: reading those of the others takes time. */
+    private static List<String> needed(String... args) {
+        if (args.length == 1 && (args[0].equals("--version") || args[0].equals("-V"))) {
+            return List.of();
+        }
+        boolean one = args.length > 0
+                && COMMANDS.contains(args[0])
+                && !args[0].equals("completion")
+                && !args[0].equals("man");
+        return one ? List.of(args[0]) : COMMANDS;
+    }
+
     /** Runs the command and returns its exit code. */
     static int run(String... args) {
-        CommandLine commandLine = new CommandLine(new Main());
+        CommandLine commandLine = commandLine(needed(args));
         commandLine.setUsageHelpAutoWidth(true);
         commandLine.setExpandAtFiles(false); // an argument that begins with @ belongs to the command
         commandLine.setParameterExceptionHandler((e, given) -> misused(e));
         commandLine.setExecutionExceptionHandler((e, line, parsed) -> broken(e, line));
         // The arguments after the command of `map` belong to that command.
-        Objects.requireNonNull(commandLine.getSubcommands().get("map")).setStopAtPositional(true);
+        CommandLine map = commandLine.getSubcommands().get("map");
+        if (map != null) {
+            map.setStopAtPositional(true);
+        }
         try {
             int exitCode = commandLine.execute(args);
             // A PrintStream does not throw when a write fails.
@@ -98,7 +132,8 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Name a command: run, map, check, graph, explain, schema, fleet or flows");
+                spec.commandLine(),
+                "Name a command: run, map, check, graph, explain, schema, fleet, flows, completion or man");
     }
 
     private static int misused(ParameterException e) {

@@ -13,14 +13,17 @@ final class Version implements IVersionProvider {
 
     @Override
     public String[] getVersion() throws IOException {
+        return new String[] {name(), "Java " + Runtime.version()};
+    }
+
+    /** Returns the name of the command with its version. */
+    static String name() throws IOException {
         Properties properties = new Properties();
         try (InputStream input = Version.class.getResourceAsStream(WRITTEN_BY_BUILD)) {
             if (input != null) {
                 properties.load(input);
             }
         }
-        return new String[] {
-            "raddle " + properties.getProperty("version", "(not packaged)"), "Java " + Runtime.version()
-        };
+        return "raddle " + properties.getProperty("version", "(not packaged)");
     }
 }
