@@ -15,6 +15,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,38 +39,48 @@ final class Posix {
 
     private static final AddressLayout C_POINTER = ValueLayout.ADDRESS;
     private static final ValueLayout.OfInt C_INT = ValueLayout.JAVA_INT;
-    private static final ValueLayout.OfShort C_SHORT = ValueLayout.JAVA_SHORT;
 
-    private final Linker linker = Linker.nativeLinker();
-    private final SymbolLookup library = linker.defaultLookup();
-    private final VarHandle errno =
+    /*
+     * The arguments and the result of every function here are integers or pointers, at most six, and so each is in a
+     * register. All functions are called with six registers: an int is the lower half of one, and a function does not
+     * read those that it has no argument for. So one descriptor serves all of them, and one that captures the error
+     * number. The linker generates code for each descriptor, and a descriptor for each function would take as long as
+     * the rest of a short run.
+     */
+    private static final int REGISTERS = 6;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final FunctionDescriptor IN_REGISTERS = inRegisters();
+    private static final MethodHandle CALL = LINKER.downcallHandle(IN_REGISTERS);
+    private static final MethodHandle REPORTING_CALL =
+            LINKER.downcallHandle(IN_REGISTERS, Linker.Option.captureCallState("errno"));
+    private static final VarHandle ERRNO =
             Linker.Option.captureStateLayout().varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-    private final MethodHandle attrInit = function("posix_spawnattr_init", C_INT, C_POINTER);
-    private final MethodHandle attrDestroy = function("posix_spawnattr_destroy", C_INT, C_POINTER);
-    private final MethodHandle attrSetFlags = function("posix_spawnattr_setflags", C_INT, C_POINTER, C_SHORT);
-    private final MethodHandle attrSetMask = function("posix_spawnattr_setsigmask", C_INT, C_POINTER, C_POINTER);
-    private final MethodHandle actionsInit = function("posix_spawn_file_actions_init", C_INT, C_POINTER);
-    private final MethodHandle actionsDestroy = function("posix_spawn_file_actions_destroy", C_INT, C_POINTER);
-    private final MethodHandle addOpen =
-            function("posix_spawn_file_actions_addopen", C_INT, C_POINTER, C_INT, C_POINTER, C_INT, C_INT);
-    private final MethodHandle addDup = function("posix_spawn_file_actions_adddup2", C_INT, C_POINTER, C_INT, C_INT);
-    private final MethodHandle addChdir = function("posix_spawn_file_actions_addchdir_np", C_INT, C_POINTER, C_POINTER);
-    private final @Nullable MethodHandle addCloseFrom =
-            MacOs.HERE ? null : function("posix_spawn_file_actions_addclosefrom_np", C_INT, C_POINTER, C_INT);
-    private final MethodHandle spawn =
-            function("posix_spawnp", C_INT, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER);
-    private final MethodHandle describe = function("strerror", C_POINTER, C_INT);
-    private final MethodHandle kill = reporting("kill", C_INT, C_INT, C_INT);
-    private final MethodHandle waitId = reporting("waitid", C_INT, C_INT, C_INT, C_POINTER, C_INT);
-    private final MethodHandle setHandler = function("signal", C_POINTER, C_INT, C_POINTER);
-    private final MethodHandle getGroup = function("getpgid", C_INT, C_INT);
-    private final MethodHandle getSession = function("getsid", C_INT, C_INT);
+    private final SymbolLookup library = LINKER.defaultLookup();
+    private final MemorySegment attrInit = symbol("posix_spawnattr_init");
+    private final MemorySegment attrDestroy = symbol("posix_spawnattr_destroy");
+    private final MemorySegment attrSetFlags = symbol("posix_spawnattr_setflags");
+    private final MemorySegment attrSetMask = symbol("posix_spawnattr_setsigmask");
+    private final MemorySegment actionsInit = symbol("posix_spawn_file_actions_init");
+    private final MemorySegment actionsDestroy = symbol("posix_spawn_file_actions_destroy");
+    private final MemorySegment addOpen = symbol("posix_spawn_file_actions_addopen");
+    private final MemorySegment addDup = symbol("posix_spawn_file_actions_adddup2");
+    private final MemorySegment addChdir = symbol("posix_spawn_file_actions_addchdir_np");
+    private final @Nullable MemorySegment addCloseFrom =
+            MacOs.HERE ? null : symbol("posix_spawn_file_actions_addclosefrom_np");
+    private final MemorySegment spawn = symbol("posix_spawnp");
+    private final MemorySegment describe = symbol("strerror");
+    private final MemorySegment kill = symbol("kill");
+    private final MemorySegment waitId = symbol("waitid");
+    private final MemorySegment setHandler = symbol("signal");
+    private final MemorySegment getGroup = symbol("getpgid");
+    private final MemorySegment getSession = symbol("getsid");
     private final MemorySegment environment = environment();
     private volatile List<Variable> inherited = List.of(); // read at the first start
 
     private Posix() {
-        call(() -> setHandler.invoke(SIGCHLD, MemorySegment.NULL)); // if ignored, the exit status of children is lost
+        call(setHandler, SIGCHLD, 0); // if ignored, the exit status of children is lost
     }
 
     /** The differences on macOS. */
@@ -129,14 +140,10 @@ final class Posix {
         return Holder.PROBLEM;
     }
 
-    private MethodHandle function(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return linker.downcallHandle(symbol(name), FunctionDescriptor.of(result, arguments));
-    }
-
-    /** Returns a function whose error number is captured. */
-    private MethodHandle reporting(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return linker.downcallHandle(
-                symbol(name), FunctionDescriptor.of(result, arguments), Linker.Option.captureCallState("errno"));
+    private static FunctionDescriptor inRegisters() {
+        MemoryLayout[] registers = new MemoryLayout[REGISTERS];
+        Arrays.fill(registers, ValueLayout.JAVA_LONG);
+        return FunctionDescriptor.of(ValueLayout.JAVA_LONG, registers);
     }
 
     private MemorySegment symbol(String name) {
@@ -146,30 +153,43 @@ final class Posix {
     /** Returns the location of the pointer to this process's environment. */
     private MemorySegment environment() {
         if (MacOs.HERE) {
-            MethodHandle find = function("_NSGetEnviron", C_POINTER);
-            return ((MemorySegment) call(find::invoke)).reinterpret(C_POINTER.byteSize());
+            return MemorySegment.ofAddress(call(symbol("_NSGetEnviron"))).reinterpret(C_POINTER.byteSize());
         }
         return symbol("environ").reinterpret(C_POINTER.byteSize());
     }
 
-    /** A call of a function. */
-    private interface Call {
-        Object run() throws Throwable;
-    }
-
-    private static Object call(Call call) {
+    /** Calls a function. Only the lower half of the result is defined if the function returns an int. */
+    private static long call(MemorySegment function, long... arguments) {
+        long[] a = Arrays.copyOf(arguments, REGISTERS);
         try {
-            return call.run();
-        } catch (RuntimeException | Error e) {
-            throw e;
+            return (long) CALL.invokeExact(function, a[0], a[1], a[2], a[3], a[4], a[5]);
         } catch (Throwable e) {
-            throw new IllegalStateException("a native call failed", e);
+            throw failed(e);
         }
     }
 
+    /** Calls a function that returns 0 or sets the error number, and returns the error number or 0. */
+    private static int errorOf(Arena arena, MemorySegment function, long... arguments) {
+        long[] a = Arrays.copyOf(arguments, REGISTERS);
+        MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
+        try {
+            long result = (long) REPORTING_CALL.invokeExact(function, state, a[0], a[1], a[2], a[3], a[4], a[5]);
+            return (int) result == 0 ? 0 : (int) ERRNO.get(state, 0L);
+        } catch (Throwable e) {
+            throw failed(e);
+        }
+    }
+
+    private static RuntimeException failed(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return e instanceof RuntimeException runtime ? runtime : new IllegalStateException("a native call failed", e);
+    }
+
     /** Calls a function that returns its error number. */
-    private static void check(Call call) {
-        int error = (int) call(call);
+    private static void check(MemorySegment function, long... arguments) {
+        int error = (int) call(function, arguments);
         if (error != 0) {
             throw new IllegalStateException("preparing the start of a process failed: error=" + error);
         }
@@ -203,26 +223,26 @@ final class Posix {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(OPAQUE);
             MemorySegment actions = arena.allocate(OPAQUE);
-            check(() -> attrInit.invoke(attributes));
-            check(() -> actionsInit.invoke(actions));
+            check(attrInit, attributes.address());
+            check(actionsInit, actions.address());
             try {
                 prepare(arena, attributes);
                 open(actions, 0, arena.allocateFrom("/dev/null"), 0);
                 open(arena, actions, 1, out, charset);
                 if (err == null) {
-                    check(() -> addDup.invoke(actions, 1, 2));
+                    check(addDup, actions.address(), 1, 2);
                 } else {
                     open(arena, actions, 2, err, charset);
                 }
                 MemorySegment at = arena.allocateFrom(directory.toAbsolutePath().toString(), charset);
-                check(() -> addChdir.invoke(actions, at));
+                check(addChdir, actions.address(), at.address());
                 if (addCloseFrom != null) {
-                    check(() -> addCloseFrom.invoke(actions, 3));
+                    check(addCloseFrom, actions.address(), 3);
                 }
                 return spawn(arena, words, environment(arena, variables, charset), actions, attributes, charset);
             } finally {
-                check(() -> actionsDestroy.invoke(actions));
-                check(() -> attrDestroy.invoke(attributes));
+                check(actionsDestroy, actions.address());
+                check(attrDestroy, attributes.address());
             }
         }
     }
@@ -230,8 +250,8 @@ final class Posix {
     private void prepare(Arena arena, MemorySegment attributes) {
         MemorySegment empty = arena.allocate(OPAQUE);
         int flags = Flag.SPAWN_SETSID.value | Flag.SPAWN_SETSIGMASK.value | Flag.SPAWN_CLOEXEC_DEFAULT.value;
-        check(() -> attrSetFlags.invoke(attributes, (short) flags));
-        check(() -> attrSetMask.invoke(attributes, empty));
+        check(attrSetFlags, attributes.address(), flags);
+        check(attrSetMask, attributes.address(), empty.address());
     }
 
     private void open(Arena arena, MemorySegment actions, int descriptor, Target target, Charset charset) {
@@ -244,7 +264,7 @@ final class Posix {
     }
 
     private void open(MemorySegment actions, int descriptor, MemorySegment path, int flags) {
-        check(() -> addOpen.invoke(actions, descriptor, path, flags, 0666));
+        check(addOpen, actions.address(), descriptor, path.address(), flags, 0666);
     }
 
     private int spawn(
@@ -258,15 +278,14 @@ final class Posix {
         MemorySegment pid = arena.allocate(C_INT);
         MemorySegment program = arena.allocateFrom(words.getFirst(), charset);
         MemorySegment arguments = strings(arena, words, charset);
-        int error = (int) call(() -> spawn.invoke(pid, program, actions, attributes, arguments, variables));
+        int error = spawn(pid, program, actions, attributes, arguments, variables);
         if (error == ENOEXEC) {
             // A script without #!, which shells and the JDK execute with sh.
             List<String> script = new ArrayList<>(words);
             script.set(0, Programs.find(words.getFirst()));
             script.addFirst("/bin/sh");
             MemorySegment shell = arena.allocateFrom("/bin/sh");
-            MemorySegment shellArguments = strings(arena, script, charset);
-            error = (int) call(() -> spawn.invoke(pid, shell, actions, attributes, shellArguments, variables));
+            error = spawn(pid, shell, actions, attributes, strings(arena, script, charset), variables);
         }
         if (error != 0) {
             throw new IOException("error=" + error + ", " + text(error));
@@ -274,8 +293,25 @@ final class Posix {
         return pid.get(C_INT, 0);
     }
 
+    private int spawn(
+            MemorySegment pid,
+            MemorySegment program,
+            MemorySegment actions,
+            MemorySegment attributes,
+            MemorySegment arguments,
+            MemorySegment variables) {
+        return (int) call(
+                spawn,
+                pid.address(),
+                program.address(),
+                actions.address(),
+                attributes.address(),
+                arguments.address(),
+                variables.address());
+    }
+
     private String text(int error) {
-        MemorySegment text = (MemorySegment) call(() -> describe.invoke(error));
+        MemorySegment text = MemorySegment.ofAddress(call(describe, error));
         return text.reinterpret(OPAQUE).getString(0);
     }
 
@@ -339,8 +375,7 @@ final class Posix {
      */
     void kill(long to, int signal) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
-            call(() -> kill.invoke(state, (int) to, signal));
+            errorOf(arena, kill, to, signal);
         }
     }
 
@@ -356,13 +391,13 @@ final class Posix {
 
     private int await(int pid, int options) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
             MemorySegment info = arena.allocate(OPAQUE, Long.BYTES);
-            while ((int) call(() -> waitId.invoke(state, 1, pid, info, options)) != 0) {
-                int error = (int) errno.get(state, 0L);
-                if (error != EINTR) {
-                    throw new IllegalStateException("the end of process " + pid + " is unknown: error=" + error);
-                }
+            int error = EINTR;
+            while (error == EINTR) {
+                error = errorOf(arena, waitId, 1, pid, info.address(), options);
+            }
+            if (error != 0) {
+                throw new IllegalStateException("the end of process " + pid + " is unknown: error=" + error);
             }
             int how = info.get(C_INT, 8);
             int status = info.get(C_INT, MacOs.HERE ? 20 : 24);
@@ -372,11 +407,11 @@ final class Posix {
 
     /** Returns the process group of a process, or a negative number if there is no such process. */
     int group(long pid) {
-        return (int) call(() -> getGroup.invoke((int) pid));
+        return (int) call(getGroup, pid);
     }
 
     /** Returns the session of a process, or a negative number if there is no such process. */
     int session(long pid) {
-        return (int) call(() -> getSession.invoke((int) pid));
+        return (int) call(getSession, pid);
     }
 }
