@@ -1,4 +1,4 @@
-# Sourced by ./raddle and ./dev: finds a JDK without starting one.
+# Sourced by ./raddle, by ./dev and by the launcher of the packages, which sh runs: finds a JDK without starting one.
 
 RADDLE_JAVA=25
 
@@ -12,7 +12,7 @@ find_jdk() {
     [ -n "$home" ] && [ -x "$home/bin/javac" ] && [ -r "$home/release" ] || continue
     while IFS== read -r key value; do
       [ "$key" = JAVA_VERSION ] || continue
-      value=${value//\"/}
+      value=${value#\"}
       value=${value%%[!0-9]*}
       if [ "${value:-0}" -ge "$RADDLE_JAVA" ]; then
         printf '%s\n' "$home"

@@ -76,6 +76,7 @@ final class Posix {
     private final MemorySegment setHandler = symbol("signal");
     private final MemorySegment getGroup = symbol("getpgid");
     private final MemorySegment getSession = symbol("getsid");
+    private final MemorySegment isTerminal = symbol("isatty");
     private final MemorySegment environment = environment();
     private volatile List<Variable> inherited = List.of(); // read at the first start
 
@@ -413,5 +414,10 @@ final class Posix {
     /** Returns the session of a process, or a negative number if there is no such process. */
     int session(long pid) {
         return (int) call(getSession, pid);
+    }
+
+    /** Returns whether a file descriptor is a terminal. */
+    boolean isTerminal(int descriptor) {
+        return (int) call(isTerminal, descriptor) == 1;
     }
 }

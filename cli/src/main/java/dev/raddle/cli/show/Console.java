@@ -1,5 +1,6 @@
 package dev.raddle.cli.show;
 
+import dev.raddle.cli.run.StandardStreams;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jline.terminal.Size;
 import org.jline.terminal.spi.SystemStream;
@@ -72,6 +74,10 @@ public final class Console implements AutoCloseable {
         String type = environment.getOrDefault("TERM", "dumb");
         if (type.isEmpty() || type.equals("dumb")) {
             return false;
+        }
+        Optional<Boolean> known = StandardStreams.isTerminal(which.ordinal());
+        if (known.isPresent()) {
+            return known.get();
         }
         try {
             return TerminalProvider.load("exec").isSystemStream(which);

@@ -1,0 +1,163 @@
+# Sourced by ./dev: makes what users download. See docs/adr/0038-the-packages-of-the-command.md.
+
+# All times in the packages. The start-up cache names the times of the jars, so they are set before it is made.
+DIST_EPOCH=1735689600 # 2025-01-01, project.build.outputTimestamp of pom.xml
+
+# What the command and the Redis client need, besides what these need.
+DIST_MODULES=java.base,java.logging,java.naming,jdk.unsupported
+
+# The heap grows from here, as far as it must: by default it begins with a 64th of the machine's memory.
+DIST_FLAGS=(
+  -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xms24m
+  --enable-native-access=ALL-UNNAMED
+)
+
+dist_version() {
+  sed -n 's/^version=//p' cli/target/maven-archiver/pom.properties
+}
+
+dist_platform() {
+  local system machine
+  system=$(uname -s | tr '[:upper:]' '[:lower:]')
+  machine=$(uname -m)
+  case $machine in
+    x86_64) machine=x64 ;;
+    arm64) machine=aarch64 ;;
+  esac
+  printf '%s-%s\n' "${system/darwin/macos}" "$machine"
+}
+
+dist_touch() {
+  find "$1" -exec touch -h -d "@$DIST_EPOCH" {} +
+}
+
+# Puts the jars, the launcher and the texts in place.
+dist_files() {
+  local to=$1 jars=() fleet=() jar
+  mkdir -p "$to/bin" "$to/lib/fleet" "$to/examples"
+  jars+=(raddle-cli.jar)
+  cp cli/target/raddle-cli.jar "$to/lib/"
+  for jar in $(cd cli/target/lib && LC_ALL=C ls -- *.jar); do
+    cp "cli/target/lib/$jar" "$to/lib/"
+    jars+=("$jar")
+  done
+  for jar in $(cd cli/target/lib-fleet && LC_ALL=C ls -- *.jar); do
+    cp "cli/target/lib-fleet/$jar" "$to/lib/fleet/"
+    fleet+=("fleet/$jar")
+  done
+  "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 tools/dist/NewerClasses.java "$to"/lib/*.jar
+  cp tools/find-jdk.sh "$to/lib/"
+  sed -e "s|@JARS@|$(dist_path '$lib' "${jars[@]}")|" -e "s|@FLEET_JARS@|$(dist_path '$lib' "${fleet[@]}")|" \
+    -e "s|@FLAGS@|${DIST_FLAGS[*]}|" tools/dist/raddle >"$to/bin/raddle"
+  chmod 755 "$to/bin/raddle"
+  cp examples/hello.yaml "$to/examples/"
+  cp LICENSE docs/guide/install.md "$to/"
+  local share=$to/share
+  mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
+    "$share/fish/vendor_completions.d"
+  dist_raddle man >"$share/man/man1/raddle.1"
+  dist_raddle completion bash >"$share/bash-completion/completions/raddle"
+  dist_raddle completion zsh >"$share/zsh/site-functions/_raddle"
+  dist_raddle completion fish >"$share/fish/vendor_completions.d/raddle.fish"
+}
+
+# The jars below a directory, as a class path.
+dist_path() {
+  local directory=$1
+  shift
+  printf '%s\n' "${@/#/$directory/}" | paste -sd :
+}
+
+dist_raddle() {
+  "$JAVA_HOME/bin/java" "${DIST_FLAGS[@]}" -cp "cli/target/raddle-cli.jar:cli/target/lib/*" dev.raddle.cli.Main "$@"
+}
+
+dist_runtime() {
+  "$JAVA_HOME/bin/jlink" --add-modules "$DIST_MODULES" --strip-debug --no-header-files --no-man-pages \
+    --output "$1/lib/runtime"
+}
+
+# Keeps the classes of a small run, a map and the smaller commands, loaded and linked. The paths of the jars are relative
+# when the cache is made, so that it does not depend on the directory.
+dist_cache() {
+  local work path
+  path=$(sed -n 's/^path=\(\$lib\/raddle-cli[^"]*\)$/\1/p' "$1/bin/raddle")
+  work=$(mktemp -d)
+  (cd "$1" && lib/runtime/bin/java "${DIST_FLAGS[@]}" -XX:AOTCacheOutput=lib/raddle.aot -cp "${path//\$lib/lib}" \
+    dev.raddle.cli.Training "$work") >"$work.log" 2>&1 || {
+    cat "$work.log" >&2
+    return 1
+  }
+  rm -rf "$work" "$work.log"
+}
+
+dist_tar() {
+  tar --directory "$1" --sort=name --mtime="@$DIST_EPOCH" --owner=0 --group=0 --numeric-owner --format=ustar \
+    -cf - "$2" | gzip -n >"$3"
+}
+
+# The same files where Debian wants them.
+dist_deb() {
+  local from=$1 version=${2/-/\~} file=$3 root size
+  root=$(mktemp -d)/raddle
+  mkdir -p "$root/DEBIAN" "$root/usr/lib/raddle" "$root/usr/bin" "$root/usr/share/doc/raddle/examples" \
+    "$root/usr/share/zsh"
+  cp -a "$from/bin" "$from/lib" "$root/usr/lib/raddle/"
+  ln -s ../lib/raddle/bin/raddle "$root/usr/bin/raddle"
+  cp -a "$from/share/man" "$from/share/bash-completion" "$from/share/fish" "$root/usr/share/"
+  cp -a "$from/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
+  gzip -n -9 "$root/usr/share/man/man1/raddle.1"
+  cp "$from/LICENSE" "$root/usr/share/doc/raddle/copyright"
+  cp "$from/examples/hello.yaml" "$root/usr/share/doc/raddle/examples/"
+  dist_touch "$root/usr"
+  size=$(du -sk --apparent-size "$root/usr" | cut -f 1)
+  cat >"$root/DEBIAN/control" <<END
+Package: raddle
+Version: $version
+Architecture: $(dpkg --print-architecture)
+Maintainer: ${RADDLE_MAINTAINER:-Raddle <raddle@localhost>}
+Installed-Size: $size
+Depends: libc6 (>= 2.29)
+Section: utils
+Priority: optional
+Description: runs many commands under exact limits for each group
+ Runs the commands of a file, or a command for each line of its input, in groups.
+ Each group has a limit. Contains its own Java run-time.
+END
+  chmod -R u+rwX,go+rX,go-w "$root"
+  dist_touch "$root/DEBIAN"
+  SOURCE_DATE_EPOCH=$DIST_EPOCH dpkg-deb --root-owner-group -Zgzip --build "$root" "$file" >/dev/null
+  rm -rf "${root%/raddle}"
+}
+
+# Makes all packages in a directory, by default cli/target/dist. RADDLE_BUILD=never takes the jars that are there,
+# RADDLE_DEB=never makes no .deb.
+dist() {
+  local to=${1:-cli/target/dist} version name stage
+  mkdir -p "$to"
+  to=$(cd "$to" && pwd)
+  [ "${RADDLE_BUILD:-}" = never ] || build cli
+  version=$(dist_version)
+  name=raddle-$version
+  stage=$(mktemp -d)
+  umask 022
+  rm -f "$to"/raddle*
+  dist_files "$stage/$name"
+  dist_touch "$stage/$name"
+  "$JAVA_HOME/bin/java" -Duser.timezone=UTC tools/dist/Zip.java "$stage/$name" "$to/$name.zip" "$DIST_EPOCH"
+  local platform
+  platform=$(dist_platform)
+  mv "$stage/$name" "$stage/$name-$platform"
+  rm "$stage/$name-$platform/lib/find-jdk.sh"
+  dist_runtime "$stage/$name-$platform"
+  dist_touch "$stage/$name-$platform"
+  dist_cache "$stage/$name-$platform"
+  dist_touch "$stage/$name-$platform"
+  dist_tar "$stage" "$name-$platform" "$to/$name-$platform.tar.gz"
+  if [ "${RADDLE_DEB:-}" != never ] && command -v dpkg-deb >/dev/null; then
+    dist_deb "$stage/$name-$platform" "$version" "$to/raddle_${version/-/\~}_$(dpkg --print-architecture).deb"
+  fi
+  (cd "$to" && sha256sum raddle* >SHA256SUMS)
+  rm -rf "$stage"
+  (cd "$to" && ls -l raddle* SHA256SUMS)
+}
