@@ -55,6 +55,7 @@ bench_dist() {
   done
   row() { printf '%-46s %8s  %s\n' "$@"; }
   row 'raddle --version' "$(cut -d ' ' -f 1 version | middle)" 's, goal 0.150'
+  row '  its CPU time' "$(cut -d ' ' -f 2 version | middle)" s
   row 'raddle run, to the first task' "$(middle <start)" 's, goal 0.250'
   row 'raddle map, to the first task' "$(middle <map-start)" 's, goal 0.250'
 

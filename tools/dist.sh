@@ -6,9 +6,9 @@ DIST_EPOCH=1735689600 # 2025-01-01, project.build.outputTimestamp of pom.xml
 # What the command and the Redis client need, besides what these need.
 DIST_MODULES=java.base,java.logging,java.naming,jdk.unsupported
 
-# The heap grows from here, as far as it must: by default it begins with a 64th of the machine's memory.
+# The heap begins small and grows as far as it must: by default it begins with a 64th of the memory of the machine.
 DIST_FLAGS=(
-  -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xms24m
+  -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xms16m -XX:MinHeapFreeRatio=15
   --enable-native-access=ALL-UNNAMED
 )
 

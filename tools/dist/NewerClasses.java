@@ -16,8 +16,9 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Gives the classes of jars the class file version of Java 8, and the stack maps that it demands, if theirs is older than
- * Java 6: a start-up cache cannot contain such classes. Nothing else changes. Use: {@code java NewerClasses.java JAR...}.
+ * Gives the classes of jars the class file version of Java 8, and the stack maps that it demands, if theirs is older
+ * than Java 6: a start-up cache cannot contain such classes. Nothing else changes. Use: {@code java NewerClasses.java
+ * JAR...}.
  */
 public class NewerClasses {
     private static final int JAVA_6 = 50;

@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Runs the commands whose classes a start-up cache contains, in one JVM. Used when packages are built; users do not call
- * this.
+ * Runs the commands whose classes a start-up cache contains, in one JVM. Used when packages are built; users do not
+ * call this.
  */
 public final class Training {
     private static final String FLOW = """

@@ -75,7 +75,7 @@ public final class Console implements AutoCloseable {
         if (type.isEmpty() || type.equals("dumb")) {
             return false;
         }
-        Optional<Boolean> known = StandardStreams.isTerminal(which.ordinal());
+        Optional<Boolean> known = StandardStreams.isTerminal(which == SystemStream.Output ? 1 : 2);
         if (known.isPresent()) {
             return known.get();
         }
