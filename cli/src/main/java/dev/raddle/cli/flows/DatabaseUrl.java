@@ -77,7 +77,7 @@ public record DatabaseUrl(String jdbc, @Nullable String password, boolean isSecr
     }
 
     private static void readParameters(String query, boolean isJdbc, Parts parts) {
-        for (String parameter : query.split("&")) {
+        for (String parameter : query.split("&", -1)) {
             int equals = parameter.indexOf('=');
             String name = equals < 0 ? parameter : parameter.substring(0, equals);
             parts.isSecret |= name.toLowerCase(Locale.ROOT).contains(PASSWORD);
