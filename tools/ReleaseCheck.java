@@ -132,12 +132,11 @@ public class ReleaseCheck {
         Path jar = at.resolve(file(artifact, ".jar"));
         ModuleReference module = ModuleFinder.of(jar).findAll().iterator().next();
         ModuleDescriptor descriptor = module.descriptor();
-        String expected =
-                switch (artifact) {
-                    case "raddle-core" -> "dev.raddle";
-                    case "raddle-spring-boot-starter" -> "dev.raddle.spring";
-                    default -> "dev." + artifact.replace('-', '.');
-                };
+        String expected = switch (artifact) {
+            case "raddle-core" -> "dev.raddle";
+            case "raddle-spring-boot-starter" -> "dev.raddle.spring";
+            default -> "dev." + artifact.replace('-', '.');
+        };
         expect(descriptor.name().equals(expected), artifact + " is the module " + descriptor.name());
         expect(named(jar, descriptor), artifact + " has neither a module descriptor nor Automatic-Module-Name");
         expect(
