@@ -74,9 +74,23 @@ final class ClaimedRun {
         try {
             return execute(registration);
         } catch (IOException | SQLException | RuntimeException cannotContinue) {
-            return isOutage(cannotContinue)
-                    ? new End.Waits(null, AFTER_OUTAGE)
+            if (isOutage(cannotContinue)) {
+                return new End.Waits(null, AFTER_OUTAGE);
+            }
+            return run == null && cancelReason != null
+                    ? cancelUnstarted(cannotContinue)
                     : new End.Waits(textOf(cannotContinue), AFTER_PROBLEM);
+        }
+    }
+
+    /** Ends a run that was cancelled, and cannot begin because of its plan, its parameter or its records. */
+    private End cancelUnstarted(Exception cause) {
+        journal.endUnstarted();
+        try {
+            boolean isRecorded = recordEnd(FlowStatus.CANCELLED.name(), null, RecordedFailure.of(cause));
+            return isRecorded ? new End.Done() : new End.Lost();
+        } catch (SQLException refused) {
+            return new End.Waits(textOf(refused), AFTER_PROBLEM);
         }
     }
 

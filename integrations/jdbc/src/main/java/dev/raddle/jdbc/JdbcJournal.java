@@ -240,6 +240,11 @@ final class JdbcJournal implements FlowJournal {
         return endNumber >= 0;
     }
 
+    /** Reserves the entry for the end of a run that cannot begin. */
+    void endUnstarted() {
+        endNumber = nextNumber.getAndIncrement();
+    }
+
     /** Returns the number of the entry for the end of the run, if {@link #hasEnd}. */
     int endNumber() {
         return endNumber;

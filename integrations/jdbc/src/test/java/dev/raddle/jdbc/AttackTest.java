@@ -159,7 +159,7 @@ class AttackTest {
     }
 
     @Test
-    void a_changed_plan_under_the_same_version_waits_with_a_problem() throws Exception {
+    void a_changed_plan_under_the_same_version_waits_with_a_problem_until_it_is_cancelled() throws Exception {
         AtomicInteger runs = new AtomicInteger();
         CountDownLatch begun = new CountDownLatch(1);
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
@@ -184,6 +184,9 @@ class AttackTest {
                     () -> service.status("run-1").orElseThrow().problem() != null);
             assertThat(service.status("run-1").orElseThrow().problem()).contains("with other nodes or dependencies");
             assertThat(service.status("run-1").orElseThrow().state()).isEqualTo(RunState.WAITING);
+
+            service.cancel("run-1", "its plan is gone");
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.CANCELLED);
         }
     }
 
