@@ -141,11 +141,14 @@ public final class DurableOrdersExample {
 
     /** Executes orders until standard input ends. */
     private void work() throws IOException {
-        try (FlowService service = service()) {
+        FlowService service = service();
+        try {
             System.out.println(name + " is ready");
             while (System.in.read() >= 0) {
                 // until the end
             }
+        } finally {
+            service.close();
         }
     }
 
