@@ -5,6 +5,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +34,7 @@ public class Zip {
                     Files.copy(path, entry, StandardCopyOption.REPLACE_EXISTING);
                 }
                 Files.setPosixFilePermissions(entry, Files.getPosixFilePermissions(path));
-                Files.setLastModifiedTime(entry, time);
+                Files.getFileAttributeView(entry, BasicFileAttributeView.class).setTimes(time, time, time);
             }
         }
     }
