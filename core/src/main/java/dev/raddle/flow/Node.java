@@ -51,8 +51,8 @@ public final class Node<T> extends Dependency<T> {
     /**
      * What the body of a node returns.
      *
-     * @param isNested whether it is the plan of a nested run
-     * @param waits whether it is what the node waits for
+     * @param isNested true for the plan of a nested run
+     * @param waits true for the moment or the signal that the node waits for
      * @param signalType the class of the signal that the node waits for, or null
      * @param subflow the plan of the nested run; null if there is none, or it depends on the run
      */

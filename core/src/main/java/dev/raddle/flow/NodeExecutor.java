@@ -236,7 +236,7 @@ final class NodeExecutor {
         RunJournal journal = Objects.requireNonNull(run.journal);
         try {
             journal.attemptFailed(node, failure, false);
-        } catch (Exception unrecorded) {
+        } catch (Throwable unrecorded) {
             if (unrecorded != failure) {
                 unrecorded.addSuppressed(failure);
             }

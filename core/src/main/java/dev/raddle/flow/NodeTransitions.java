@@ -55,8 +55,8 @@ final class NodeTransitions {
      * A triggered node counts as begun: it is not skipped as unneeded, whether or not a thread has taken it. The only
      * exceptions are nodes that wait for a permit of their group, for a moment or for a signal.
      *
-     * There are two drivers: the engine of this JVM, with threads and alarms (Engine), and the stepper, which is told
-     * what happens, and when (SteppedRun).
+     * There are two drivers: the engine of this JVM, with threads and alarms (Engine), and the stepper, which receives
+     * what has happened, and when, as reports (SteppedRun).
      */
 
     private static final VarHandle STOP;

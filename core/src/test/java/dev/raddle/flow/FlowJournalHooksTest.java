@@ -10,7 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a journal is told besides entries. */
+/** The calls of a journal besides those for entries. */
 @Timeout(60)
 class FlowJournalHooksTest {
 

@@ -139,7 +139,7 @@ final class JdbcJournal implements FlowJournal {
         try {
             row = maker.row(nextNumber.getAndIncrement(), end);
             flushWork();
-        } catch (IOException | SQLException | RuntimeException failure) {
+        } catch (Throwable failure) { // also an Error of the codec
             open.rollBack();
             throw failure;
         }

@@ -24,7 +24,7 @@ final class NodeTransaction {
      *
      * The action must not end the transaction itself. That is found out by its id, whatever way it was done.
      *
-     * If the connection breaks during the commit, nobody here knows whether the commit has succeeded. The run is then
+     * If the connection breaks during the commit, it is unknown whether the commit has succeeded. The run is then
      * lost, and its next claim, which waits for the end of this transaction, finds the row of the node's end or not.
      */
     private static final String RECORD =

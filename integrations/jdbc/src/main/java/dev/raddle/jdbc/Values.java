@@ -27,7 +27,7 @@ record Values(FlowCodec codec) {
         byte[] bytes;
         try {
             bytes = codec.encode(value);
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             throw new IOException("the codec cannot encode " + what, failure);
         }
         if (bytes == null) {
@@ -48,7 +48,7 @@ record Values(FlowCodec codec) {
         }
         try {
             return codec.decode(bytes);
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             throw new IOException("the codec cannot decode a value of " + bytes.length + " bytes", failure);
         }
     }

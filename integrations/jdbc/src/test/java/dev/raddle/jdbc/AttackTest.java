@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What users, other programs and clocks may do to a service. */
 @Timeout(120)
@@ -110,14 +112,22 @@ class AttackTest {
         }
     }
 
-    @Test
-    void a_codec_that_throws_fails_the_node_or_stops_the_run_until_it_works() throws Exception {
+    private static void fail(boolean withError, String message) {
+        if (withError) {
+            throw new LinkageError(message);
+        }
+        throw new IllegalStateException(message);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(booleans = {false, true})
+    void a_codec_that_throws_fails_the_node_or_stops_the_run_until_it_works(boolean withError) throws Exception {
         AtomicBoolean isBroken = new AtomicBoolean(true);
         FlowCodec codec = new FlowCodec() {
             @Override
             public byte[] encode(Object value) throws IOException {
                 if (value.equals("bad")) {
-                    throw new IllegalStateException("cannot encode");
+                    fail(withError, "cannot encode");
                 }
                 return FlowCodec.text().encode(value);
             }
@@ -125,7 +135,7 @@ class AttackTest {
             @Override
             public Object decode(byte[] bytes) throws IOException {
                 if (isBroken.get()) {
-                    throw new IllegalStateException("cannot decode");
+                    fail(withError, "cannot decode");
                 }
                 return FlowCodec.text().decode(bytes);
             }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * A process with a service that runs transfers, until it is told to exit.
+ * A process with a service that runs transfers, until it receives the command to exit.
  *
  * <p>Arguments: url, name, heartbeat in milliseconds, length of a node in milliseconds, runs at a time; optionally a
  * seeded bug, and node:point at which the process says so and pauses, once.

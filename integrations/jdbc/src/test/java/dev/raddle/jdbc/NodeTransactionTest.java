@@ -94,6 +94,32 @@ class NodeTransactionTest {
     }
 
     @Test
+    void an_Error_of_the_codec_leaves_nothing_and_returns_the_connection() throws Exception {
+        FlowCodec codec = new FlowCodec() {
+            @Override
+            public byte[] encode(Object value) {
+                throw new LinkageError("a class of " + value + " is missing");
+            }
+
+            @Override
+            public Object decode(byte[] bytes) {
+                throw new AssertionError("nothing was encoded");
+            }
+        };
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> node = f.node("node", c -> work(JdbcNodes.connection(c)));
+        try (FlowService service =
+                database.service().register(f.returning(node), "1", codec).start()) {
+            service.submit("flow", "run-1", null);
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.FAILED);
+        }
+        assertThat(effects()).isEqualTo("none");
+        assertThat(records()).isEqualTo("none");
+        assertThat(database.query("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"))
+                .isEqualTo("0");
+    }
+
+    @Test
     void each_attempt_has_a_transaction_of_its_own() throws Exception {
         StoredRun run = run(
                 (context, connection) -> {

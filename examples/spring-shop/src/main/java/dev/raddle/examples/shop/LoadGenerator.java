@@ -182,7 +182,7 @@ public final class LoadGenerator {
     /**
      * What was measured of tenant B.
      *
-     * @param shop which shop, and whether tenant A floods it
+     * @param shop the name of the shop, and of the load by tenant A
      * @param b the report of tenant B
      * @param rejectedOfA the number of requests of tenant A that were rejected
      */
