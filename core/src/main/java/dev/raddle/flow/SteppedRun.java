@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -373,7 +374,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    private @Nullable Object inScope(int node, java.util.concurrent.Callable<@Nullable Object> action)
+    private @Nullable Object inScope(int node, Callable<@Nullable Object> action)
             throws Exception {
         CallScope scope = new CallScope(
                 "node \"" + run.graph.ids[node] + "\" of " + label(), realDeadline(node), EnclosingScope.innermost());

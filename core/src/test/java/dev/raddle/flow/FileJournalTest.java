@@ -169,7 +169,7 @@ class FileJournalTest {
     }
 
     @Test
-    @DisabledOnOs(OS.WINDOWS)
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "there are no permissions of an owner")
     void a_new_journal_is_readable_by_its_owner_only() throws IOException {
         open().close();
         assertThat(Files.getPosixFilePermissions(file))
@@ -284,7 +284,7 @@ class FileJournalTest {
     }
 
     @Test
-    @DisabledOnOs(OS.WINDOWS)
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "there are no permissions of an owner")
     void an_empty_file_becomes_private_to_its_owner() throws IOException {
         Files.createFile(file);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));

@@ -241,16 +241,19 @@ class VirtualTimeOfFlowsTest {
     void an_action_may_advance_the_time_to_its_own_timeout(boolean inCallersThread) throws Exception {
         List<String> notifiedInside = new ArrayList<>();
         AtomicInteger interrupts = new AtomicInteger();
+        CountDownLatch actionEnded = new CountDownLatch(1); // which the run, timed out, does not wait for
         f.node("a", () -> {
                     advance();
                     notifiedInside.addAll(notified);
                     interrupts.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
+                    actionEnded.countDown();
                     return "late";
                 })
                 .timeout(SECOND)
                 .onResult(this::noteResult);
         RunOptions options = untimed;
         FlowResult<Void> result = f.build().run(null, inCallersThread ? options.inCallersThread() : options);
+        actionEnded.await();
 
         assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
         assertThat(notifiedInside).containsExactly("a TIMED_OUT");

@@ -7,6 +7,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.processes.Await;
 import java.io.IOException;
 import java.sql.Connection;
 import java.time.Duration;

@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.processes.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,8 @@ package dev.raddle.jdbc;
 
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.processes.Await;
+import dev.raddle.processes.WorkerJvm;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -17,16 +19,10 @@ import java.util.function.UnaryOperator;
  * seeded bug, and node:point at which the process says so and pauses, once.
  */
 final class FlowWorker {
-    static final String PREFIX = "> ";
     static final int MISSED = 4;
     private static final Duration PAUSE = Duration.ofSeconds(3); // within which the parent stops the process
 
     private FlowWorker() {}
-
-    static void say(String text) {
-        System.out.println(PREFIX + text);
-        System.out.flush();
-    }
 
     public static void main(String[] words) throws Exception {
         Map<String, String> arguments = new HashMap<>();
@@ -44,7 +40,7 @@ final class FlowWorker {
                     }
                     hasPaused[0] = true;
                 }
-                say("paused");
+                WorkerJvm.answer("paused");
                 Await.pass(PAUSE);
             }
         };
@@ -70,12 +66,12 @@ final class FlowWorker {
                 .pollInterval(Duration.ofMillis(100))
                 .closeTimeout(Duration.ofSeconds(10))
                 .start();
-        say("ready");
+        WorkerJvm.answer("ready");
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = commands.readLine()) != null; ) {
             if (line.equals("exit")) {
                 service.close();
-                say("closed");
+                WorkerJvm.answer("closed");
                 return;
             }
         }

@@ -12,6 +12,7 @@ import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.Recovered;
 import dev.raddle.flow.ValueSource;
+import dev.raddle.processes.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

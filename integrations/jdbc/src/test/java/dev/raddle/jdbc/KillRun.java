@@ -1,5 +1,7 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.processes.Await;
+import dev.raddle.processes.WorkerJvm;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -29,7 +31,7 @@ final class KillRun implements AutoCloseable {
     private final Map<String, String> options; // of all workers
     private final FlowService client;
     private final Random random;
-    private final List<WorkerProcess> workers = new ArrayList<>();
+    private final List<WorkerJvm> workers = new ArrayList<>();
     private final Map<String, String> receipts = new HashMap<>(); // expected, by run
     private final long[] expected = new long[Transfers.ACCOUNTS];
     private int started;
@@ -52,10 +54,10 @@ final class KillRun implements AutoCloseable {
         for (int i = 0; i < workerCount; i++) {
             workers.add(startWorker(Map.of()));
         }
-        workers.forEach(WorkerProcess::awaitReady);
+        workers.forEach(WorkerJvm::awaitReady);
     }
 
-    WorkerProcess startWorker(Map<String, String> more) {
+    WorkerJvm startWorker(Map<String, String> more) {
         Map<String, String> arguments = new LinkedHashMap<>();
         arguments.put("url", url);
         arguments.put("name", "worker-" + ++started);
@@ -64,17 +66,20 @@ final class KillRun implements AutoCloseable {
         arguments.put("runs", Integer.toString(RUNS_AT_ONCE));
         arguments.putAll(options);
         arguments.putAll(more);
-        return new WorkerProcess(arguments);
+        List<String> words = arguments.entrySet().stream()
+                .map(argument -> argument.getKey() + "=" + argument.getValue())
+                .toList();
+        return WorkerJvm.start(arguments.get("name"), FlowWorker.class, words);
     }
 
     /** Starts a worker that takes part in faults. */
-    WorkerProcess addWorker(Map<String, String> more) {
-        WorkerProcess worker = startWorker(more);
+    WorkerJvm addWorker(Map<String, String> more) {
+        WorkerJvm worker = startWorker(more);
         workers.add(worker);
         return worker.awaitReady();
     }
 
-    List<WorkerProcess> workers() {
+    List<WorkerJvm> workers() {
         return workers;
     }
 
@@ -99,7 +104,7 @@ final class KillRun implements AutoCloseable {
     void fault(double stopShare) {
         Await.pass(Duration.ofMillis(50 + random.nextInt(250)));
         int victim = random.nextInt(workers.size());
-        WorkerProcess worker = workers.get(victim);
+        WorkerJvm worker = workers.get(victim);
         if (random.nextDouble() < stopShare) {
             stops++;
             worker.stop();
@@ -202,7 +207,7 @@ final class KillRun implements AutoCloseable {
 
     @Override
     public void close() {
-        workers.forEach(WorkerProcess::kill);
+        workers.forEach(WorkerJvm::kill);
         client.close();
         pool.close();
     }

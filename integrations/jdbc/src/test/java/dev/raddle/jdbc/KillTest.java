@@ -2,6 +2,8 @@ package dev.raddle.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.processes.Await;
+import dev.raddle.processes.WorkerJvm;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +39,7 @@ class KillTest {
     @Test
     void a_killed_workers_runs_are_taken_over_within_its_heartbeats_and_two_seconds() throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, Map.of())) {
-            WorkerProcess first = run.addWorker(Map.of("length", "60000")); // its nodes do not end in time
+            WorkerJvm first = run.addWorker(Map.of("length", "60000")); // its nodes do not end in time
             run.submit(8);
             Await.until("all runs have begun", () -> run.number("SELECT count(*) FROM attempt") == 8);
             run.addWorker(Map.of());
@@ -69,7 +71,7 @@ class KillTest {
 
     private List<String> stopAt(String point, Map<String, String> options) throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, options)) {
-            WorkerProcess stopped = run.addWorker(Map.of("pause", point));
+            WorkerJvm stopped = run.addWorker(Map.of("pause", point));
             run.submit(1);
             stopped.await("paused");
             stopped.stop();
@@ -88,7 +90,7 @@ class KillTest {
     @CsvSource({"NO_MEMORY, debit:begun, recorded nodes that ran again", "TWO_TRANSACTIONS, receipt:begun, balance"})
     void the_judge_finds_seeded_bugs(SeededBug bug, String point, String violation) throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, Map.of("bug", bug.name()))) {
-            WorkerProcess first = run.addWorker(Map.of("pause", point));
+            WorkerJvm first = run.addWorker(Map.of("pause", point));
             run.submit(1);
             first.await("paused");
             run.workers().remove(first);
@@ -103,7 +105,7 @@ class KillTest {
     @Test
     void runs_are_lost_if_a_missed_heartbeat_is_ignored() throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, Map.of("bug", SeededBug.NO_DEADLINE.name()))) {
-            WorkerProcess first = run.addWorker(Map.of("length", "60000"));
+            WorkerJvm first = run.addWorker(Map.of("length", "60000"));
             run.submit(8);
             Await.until("all runs have begun", () -> run.number("SELECT count(*) FROM attempt") == 8);
             run.addWorker(Map.of());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
+import dev.raddle.processes.Await;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

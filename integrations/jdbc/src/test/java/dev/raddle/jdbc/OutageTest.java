@@ -6,6 +6,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.processes.Await;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;

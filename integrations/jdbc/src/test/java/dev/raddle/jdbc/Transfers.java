@@ -4,6 +4,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
+import dev.raddle.processes.Await;
 import dev.raddle.task.RetryPolicy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

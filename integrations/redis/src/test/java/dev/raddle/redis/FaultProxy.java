@@ -1,5 +1,6 @@
 package dev.raddle.redis;
 
+import dev.raddle.processes.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

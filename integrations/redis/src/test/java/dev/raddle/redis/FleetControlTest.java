@@ -2,6 +2,7 @@ package dev.raddle.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.processes.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

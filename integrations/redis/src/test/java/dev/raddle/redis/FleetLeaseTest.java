@@ -2,6 +2,7 @@ package dev.raddle.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.processes.Await;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -30,7 +31,7 @@ class FleetLeaseTest {
             fleet.worker(1).send("hold 0");
             fleet.kill(0);
             long killed = System.nanoTime();
-            long entered = WorkerProcess.momentOf(fleet.await(1, "entered"));
+            long entered = FleetWorker.momentOf(fleet.await(1, "entered"));
             fleet.judge().judgeUntil(System.nanoTime());
             System.out.printf(
                     Locale.ROOT,
@@ -73,10 +74,10 @@ class FleetLeaseTest {
         try (TestFleet fleet = TestFleet.start(setup(Duration.ofMillis(500)))) {
             fleet.warmUp(OTHER_GROUP);
             fleet.worker(0).send("hold 0");
-            long firstFence = WorkerProcess.fenceOf(fleet.await(0, "entered"));
+            long firstFence = FleetWorker.fenceOf(fleet.await(0, "entered"));
             fleet.worker(1).send("hold 0");
             fleet.worker(0).stop();
-            long secondFence = WorkerProcess.fenceOf(fleet.await(1, "entered"));
+            long secondFence = FleetWorker.fenceOf(fleet.await(1, "entered"));
             assertThat(fleet.file().peak(GROUP)).isEqualTo(2); // beyond the limit of 1
             assertThat(secondFence).isGreaterThan(firstFence);
 
@@ -102,8 +103,8 @@ class FleetLeaseTest {
                 int waiter = 1 - holder;
                 fleet.worker(waiter).send("hold 0");
                 fleet.worker(holder).send("drop");
-                long dropped = WorkerProcess.momentOf(fleet.await(holder, "dropped"));
-                nanos[i] = WorkerProcess.momentOf(fleet.await(waiter, "entered")) - dropped;
+                long dropped = FleetWorker.momentOf(fleet.await(holder, "dropped"));
+                nanos[i] = FleetWorker.momentOf(fleet.await(waiter, "entered")) - dropped;
                 holder = waiter;
             }
             long[] sorted = IntStream.range(0, nanos.length)

@@ -2,6 +2,7 @@ package dev.raddle.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.processes.Await;
 import dev.raddle.redis.FaultProxy.Direction;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;

@@ -8,6 +8,7 @@ import dev.raddle.group.LostPermitPolicy;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.group.TaskOptions;
+import dev.raddle.processes.Await;
 import dev.raddle.task.Rate;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.raddle.redis;
 
+import dev.raddle.processes.Await;
 import dev.raddle.redis.FaultPlan.Fault;
 import dev.raddle.redis.FaultPlan.Step;
 import java.time.Duration;

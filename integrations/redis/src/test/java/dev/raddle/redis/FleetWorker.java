@@ -1,5 +1,6 @@
 package dev.raddle.redis;
 
+import dev.raddle.processes.WorkerJvm;
 import io.lettuce.core.RedisURI;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -39,7 +40,6 @@ final class FleetWorker {
      * limit is 1, takes a little time, and leaves the file, also when it is interrupted. Another thread measures
      * how long the process did not run: it looks at the clock every millisecond, and a gap is a stall.
      */
-    static final String PREFIX = "raddle-worker ";
 
     private static final long LOOK_EVERY_NANOS = 1_000_000;
 
@@ -98,7 +98,7 @@ final class FleetWorker {
 
     private void obey() throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        answer("ready");
+        WorkerJvm.answer("ready");
         for (String line; (line = in.readLine()) != null; ) {
             String[] words = line.split(" ");
             switch (words[0]) {
@@ -106,7 +106,7 @@ final class FleetWorker {
                 case "idle" -> idle();
                 case "hold" -> hold(Integer.parseInt(words[1]));
                 case "drop" -> drop();
-                case "state" -> answer("state " + fleet + ", " + fleet.stats() + ", " + executor);
+                case "state" -> WorkerJvm.answer("state " + fleet + ", " + fleet.stats() + ", " + executor);
                 case "exit" -> {
                     exit();
                     return;
@@ -117,8 +117,14 @@ final class FleetWorker {
         Runtime.getRuntime().halt(1); // the harness is gone
     }
 
-    private static void answer(String line) {
-        System.out.println(PREFIX + line);
+    /** Returns the moment in an answer, in nanoseconds. */
+    static long momentOf(String answer) {
+        return Long.parseLong(answer.split(" ")[1]);
+    }
+
+    /** Returns the fencing number in an answer. */
+    static long fenceOf(String answer) {
+        return Long.parseLong(answer.split(" ")[2]);
     }
 
     private void load() {
@@ -129,7 +135,7 @@ final class FleetWorker {
             loadThreads.register();
             Thread.ofVirtual().start(() -> runTasks(thread));
         }
-        answer("loading");
+        WorkerJvm.answer("loading");
     }
 
     private void idle() {
@@ -142,7 +148,7 @@ final class FleetWorker {
             loadThreads.awaitAdvance(phase);
         }
         file.publish(slot, fleet.stats());
-        answer("idle");
+        WorkerJvm.answer("idle");
     }
 
     private void runTasks(int thread) {
@@ -193,7 +199,7 @@ final class FleetWorker {
             try {
                 executor.run(key(group), fence -> holdInside(group, fence, latch));
             } catch (InterruptedException e) {
-                answer("interrupted " + System.nanoTime());
+                WorkerJvm.answer("interrupted " + System.nanoTime());
             } finally {
                 held.arriveAndDeregister();
             }
@@ -203,7 +209,7 @@ final class FleetWorker {
     private void holdInside(int group, long fence, CountDownLatch latch) throws InterruptedException {
         file.enter(slot, group);
         try {
-            answer("entered " + System.nanoTime() + " " + fence);
+            WorkerJvm.answer("entered " + System.nanoTime() + " " + fence);
             latch.await();
         } finally {
             file.leave(slot, group);
@@ -215,14 +221,14 @@ final class FleetWorker {
         drop.countDown();
         drop = new CountDownLatch(1);
         held.arriveAndAwaitAdvance();
-        answer("dropped " + moment);
+        WorkerJvm.answer("dropped " + moment);
     }
 
     private void exit() {
         file.publish(slot, fleet.stats());
         executor.close();
         fleet.close();
-        answer("closed");
+        WorkerJvm.answer("closed");
     }
 
     static String key(int group) {

@@ -3,6 +3,7 @@ package dev.raddle.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.processes.Await;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
 package dev.raddle.redis;
 
+import dev.raddle.processes.Await;
+import dev.raddle.processes.WorkerJvm;
 import dev.raddle.redis.FaultPlan.Step;
 import dev.raddle.redis.FaultProxy.Direction;
 import io.lettuce.core.RedisURI;
@@ -34,7 +36,7 @@ final class TestFleet implements AutoCloseable {
     private final PeakFile file;
     private final Judge judge;
     private final List<FaultProxy> proxies = new ArrayList<>();
-    private final List<WorkerProcess> workers = new ArrayList<>();
+    private final List<WorkerJvm> workers = new ArrayList<>();
     private RedisServer server;
     private long started; // workers
     private long faults;
@@ -94,10 +96,10 @@ final class TestFleet implements AutoCloseable {
             proxies.add(new FaultProxy(server.port()));
             workers.add(startWorker(i));
         }
-        workers.forEach(WorkerProcess::awaitReady);
+        workers.forEach(WorkerJvm::awaitReady);
     }
 
-    private WorkerProcess startWorker(int slot) {
+    private WorkerJvm startWorker(int slot) {
         Map<String, String> arguments = new HashMap<>();
         arguments.put("file", path.toString());
         arguments.put("slot", Integer.toString(slot));
@@ -112,7 +114,10 @@ final class TestFleet implements AutoCloseable {
         if (setup.frozenClock() && slot == 0) {
             arguments.put("frozenClock", "true");
         }
-        return new WorkerProcess(slot, arguments, setup.patches());
+        List<String> words = arguments.entrySet().stream()
+                .map(argument -> argument.getKey() + "=" + argument.getValue())
+                .toList();
+        return WorkerJvm.start("worker " + slot, FleetWorker.class, words, setup.patches());
     }
 
     PeakFile file() {
@@ -127,7 +132,7 @@ final class TestFleet implements AutoCloseable {
         return server;
     }
 
-    WorkerProcess worker(int i) {
+    WorkerJvm worker(int i) {
         return workers.get(i);
     }
 
@@ -137,7 +142,7 @@ final class TestFleet implements AutoCloseable {
 
     /** Waits until a worker has had a permit, so that it is connected and its lease runs. */
     void warmUp(int group) {
-        for (WorkerProcess worker : workers) {
+        for (WorkerJvm worker : workers) {
             worker.send("hold " + group);
             worker.await("entered");
             worker.send("drop");
@@ -159,7 +164,7 @@ final class TestFleet implements AutoCloseable {
         workers.forEach(TestFleet::load);
     }
 
-    private static void load(WorkerProcess worker) {
+    private static void load(WorkerJvm worker) {
         worker.send("load");
         worker.await("loading");
     }
@@ -304,9 +309,9 @@ final class TestFleet implements AutoCloseable {
     /** Returns what the workers and the server know, for a test that fails. */
     String state() {
         StringBuilder text = new StringBuilder(System.lineSeparator());
-        for (WorkerProcess worker : workers) {
+        for (WorkerJvm worker : workers) {
             worker.send("state");
-            text.append(worker.slot())
+            text.append(worker.name())
                     .append(": ")
                     .append(worker.await("state"))
                     .append(System.lineSeparator());
@@ -329,7 +334,7 @@ final class TestFleet implements AutoCloseable {
 
     /** Lets all workers end properly. */
     void exit() {
-        workers.forEach(WorkerProcess::exit);
+        workers.forEach(WorkerJvm::exit);
         judge.judgeUntil(System.nanoTime());
     }
 
@@ -386,7 +391,7 @@ final class TestFleet implements AutoCloseable {
 
     @Override
     public void close() {
-        workers.forEach(WorkerProcess::close);
+        workers.forEach(WorkerJvm::close);
         proxies.forEach(FaultProxy::close);
         server.close();
         file.close();

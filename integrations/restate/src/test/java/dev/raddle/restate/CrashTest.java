@@ -2,6 +2,8 @@ package dev.raddle.restate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.processes.Await;
+import dev.raddle.processes.WorkerJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,10 +27,10 @@ class CrashTest {
     @Test
     void flows_of_a_killed_worker_continue_on_another_without_repeating_stored_nodes(
             EngineBinary binary, @TempDir Path directory) throws IOException {
-        try (WorkerProcess first = new WorkerProcess(directory);
-                WorkerProcess second = new WorkerProcess(directory);
+        try (WorkerJvm first = CrashWorker.start(directory);
+                WorkerJvm second = CrashWorker.start(directory);
                 Engine engine = Engine.start(binary.path(), ONE_STREAM);
-                Proxy proxy = new Proxy(first.port(), second.port())) {
+                Proxy proxy = new Proxy(CrashWorker.portOf(first), CrashWorker.portOf(second))) {
             engine.register(proxy.port());
             submit(engine);
             awaitCalls(directory, "c", RUNS);
@@ -46,17 +48,17 @@ class CrashTest {
     @Test
     void flows_continue_after_both_the_engine_and_the_only_worker_were_killed(
             EngineBinary binary, @TempDir Path directory) throws IOException {
-        try (WorkerProcess first = new WorkerProcess(directory);
+        try (WorkerJvm first = CrashWorker.start(directory);
                 Engine engine = Engine.start(binary.path(), Map.of());
-                Proxy proxy = new Proxy(first.port())) {
+                Proxy proxy = new Proxy(CrashWorker.portOf(first))) {
             engine.register(proxy.port());
             submit(engine);
             awaitCalls(directory, "c", RUNS);
 
             engine.kill();
             first.kill();
-            try (WorkerProcess second = new WorkerProcess(directory)) {
-                proxy.target(second.port());
+            try (WorkerJvm second = CrashWorker.start(directory)) {
+                proxy.target(CrashWorker.portOf(second));
                 engine.restart();
                 Files.createFile(CrashWorker.gate(directory));
                 ensureAllEnd(engine);
@@ -68,9 +70,9 @@ class CrashTest {
     @Test
     void flows_continue_after_the_engine_was_killed_under_a_worker_that_lives(
             EngineBinary binary, @TempDir Path directory) throws IOException {
-        try (WorkerProcess worker = new WorkerProcess(directory);
+        try (WorkerJvm worker = CrashWorker.start(directory);
                 Engine engine = Engine.start(binary.path(), Map.of())) {
-            engine.register(worker.port());
+            engine.register(CrashWorker.portOf(worker));
             submit(engine);
             awaitCalls(directory, "c", RUNS);
 

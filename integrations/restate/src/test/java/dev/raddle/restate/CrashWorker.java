@@ -4,6 +4,8 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.processes.Await;
+import dev.raddle.processes.WorkerJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -17,7 +19,6 @@ import java.util.List;
  */
 final class CrashWorker {
     static final String SERVICE = "crash";
-    static final String READY = "ready ";
 
     private final Path directory;
 
@@ -28,7 +29,17 @@ final class CrashWorker {
     public static void main(String[] arguments) {
         CrashWorker worker = new CrashWorker(Path.of(arguments[0]));
         Worker server = Worker.serve(RestateFlows.service(SERVICE, worker.plan(), FlowCodec.text()));
-        System.out.println(READY + server.port());
+        WorkerJvm.answer("ready " + server.port());
+    }
+
+    /** Starts this program in a process of its own, without waiting until it serves. */
+    static WorkerJvm start(Path directory) {
+        return WorkerJvm.start("crash-worker", CrashWorker.class, List.of(directory.toString()));
+    }
+
+    /** Waits until a worker serves, and returns its port. Called once for a worker. */
+    static int portOf(WorkerJvm worker) {
+        return Integer.parseInt(worker.await("ready ").split(" ")[1]);
     }
 
     private FlowPlan<String, String> plan() {

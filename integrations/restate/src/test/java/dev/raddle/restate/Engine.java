@@ -1,5 +1,7 @@
 package dev.raddle.restate;
 
+import dev.raddle.processes.Await;
+import dev.raddle.processes.Signals;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

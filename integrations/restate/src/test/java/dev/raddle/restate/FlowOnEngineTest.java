@@ -14,6 +14,7 @@ import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
+import dev.raddle.processes.Await;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import java.io.IOException;

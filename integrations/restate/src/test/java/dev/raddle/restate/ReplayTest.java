@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
+import dev.raddle.processes.Await;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.restate.sdk.endpoint.definition.ServiceDefinition;

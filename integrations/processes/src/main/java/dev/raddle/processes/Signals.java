@@ -1,24 +1,34 @@
-package dev.raddle.redis;
+package dev.raddle.processes;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /** Signals to processes that the test has started, by their ids. */
-final class Signals {
+public final class Signals {
     private Signals() {}
 
     /** Stops a process as a stopped virtual machine is stopped: it notices nothing but the time that has passed. */
-    static void stop(Process process) {
+    public static void stop(Process process) {
         send("-STOP", process);
     }
 
-    static void proceed(Process process) {
+    public static void proceed(Process process) {
         send("-CONT", process);
     }
 
+    /** Lets a PostgreSQL server end at once, as in a crash; its next start repairs the data from the log. */
+    public static void quit(Process process) {
+        send("-QUIT", process);
+        awaitEnd(process);
+    }
+
     /** Kills a process and waits until it is gone. */
-    static void kill(Process process) {
+    public static void kill(Process process) {
         process.destroyForcibly();
+        awaitEnd(process);
+    }
+
+    private static void awaitEnd(Process process) {
         boolean interrupted = false;
         while (true) {
             try {
@@ -38,7 +48,7 @@ final class Signals {
             Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid()))
                     .redirectErrorStream(true)
                     .start();
-            if (kill.waitFor() != 0) {
+            if (kill.waitFor() != 0 && process.isAlive()) {
                 throw new IllegalStateException("cannot signal process " + process.pid());
             }
         } catch (IOException e) {
