@@ -179,6 +179,18 @@ public final class FlowPlan<P, R> {
     }
 
     /**
+     * Checks that a value may be delivered to a node of a run. What stores a signal before its run receives it, in
+     * another process perhaps, calls this first: a wrong value that is stored would keep out the right one.
+     *
+     * @param id the id of a node that was declared by {@link FlowBuilder#signal}, or its path if it is in a subflow
+     * @param value the value
+     * @throws IllegalArgumentException if there is no such signal, or the value is not of its class
+     */
+    public void checkSignal(String id, @Nullable Object value) {
+        Signals.ensureType(id, graph.signalType(id), value);
+    }
+
+    /**
      * Returns a drawing of the plan for Mermaid.
      *
      * @return a flowchart

@@ -221,6 +221,7 @@ class FlowWaitsTest {
         f.signal("primitive", int.class);
         f.signal("bare", Void.class);
         logged("a");
+        FlowPlan<String, Void> plan = f.build();
         try (FlowRun<Void> run = start()) {
             assertThatThrownBy(() -> run.signal("x", 1))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -236,6 +237,11 @@ class FlowWaitsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageEndingWith("and the value was null");
             assertThatThrownBy(() -> run.signal("bare", "x")).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> plan.checkSignal("approved", "yes"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("signal \"approved\" takes a java.lang.Integer, and the value was a java.lang.String");
+            assertThatThrownBy(() -> plan.checkSignal("a", 1)).isInstanceOf(IllegalArgumentException.class);
+            plan.checkSignal("approved", 1); // delivers nothing
             assertThat(run.signal("primitive", 7)).isTrue();
             assertThat(run.signal("bare", null)).isTrue();
             assertThat(run.signal("approved", 1)).isTrue();

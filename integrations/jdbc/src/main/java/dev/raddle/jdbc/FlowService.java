@@ -389,7 +389,8 @@ public final class FlowService implements AutoCloseable {
      * @param value the value, may be null
      * @return whether the signal was stored; false if there was one before, or if the run has ended
      * @throws NoSuchElementException if there is no such run
-     * @throws IllegalArgumentException if the value cannot be stored
+     * @throws IllegalArgumentException if the plan has no such signal, or the value is not of its class, or cannot be
+     *     stored
      */
     public boolean signal(String runId, String node, @Nullable Object value) {
         StoredRun run = existing(runId);
@@ -398,6 +399,7 @@ public final class FlowService implements AutoCloseable {
             throw new IllegalArgumentException("version " + run.version() + " of flow \"" + run.flow()
                     + "\" is not registered here, so the signal cannot be encoded");
         }
+        registration.plan().checkSignal(node, value);
         byte[] encoded;
         try {
             encoded = registration.values().encode("the signal for node \"" + node + "\"", value);

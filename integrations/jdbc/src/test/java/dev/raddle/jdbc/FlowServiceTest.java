@@ -300,6 +300,12 @@ class FlowServiceTest {
                 .closeTimeout(Duration.ofMillis(100))
                 .start()) {
             first.submit("approval", "run-1", null);
+            assertThatThrownBy(() -> first.signal("run-1", "approved", 1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("signal \"approved\" takes a java.lang.String");
+            assertThatThrownBy(() -> first.signal("run-1", "ask", "yes"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("node \"ask\" of flow \"approval\" does not wait for a signal");
             assertThat(first.signal("run-1", "approved", "yes")).isTrue();
             assertThat(first.signal("run-1", "approved", "no")).isFalse();
             Await.until("the signal is recorded", () -> {

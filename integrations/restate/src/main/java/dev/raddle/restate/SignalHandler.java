@@ -31,26 +31,26 @@ final class SignalHandler implements AttemptRunner.Handler {
      */
     @Override
     public byte[] handle(WorkflowContext context, byte[] value, LocalCalls calls) {
-        String node = nodeOf(context.request().headers().get(RestateFlows.NODE_HEADER));
-        values.decodeSent("the value for signal \"" + node + "\"", value);
+        String node = context.request().headers().get(RestateFlows.NODE_HEADER);
+        check(node, value);
         DurableFuture<byte[]> timed = context.runAsync("signal", Bytes.SERDE, () -> Timed.now(value));
         context.promiseHandle(promise(node)).resolve(timed.await());
         return new byte[0];
     }
 
-    /** Checks and returns the id of a node. Of a subflow's node only the part that is a node of this plan is known. */
-    private String nodeOf(@Nullable String node) {
+    private void check(@Nullable String node, byte[] value) {
         if (node == null) {
-            throw new TerminalException(
-                    TerminalException.BAD_REQUEST_CODE,
-                    "the header " + RestateFlows.NODE_HEADER + " must have the id of the node");
+            throw badRequest("the header " + RestateFlows.NODE_HEADER + " must have the id of the node");
         }
-        String top = node.contains("/") ? node.substring(0, node.indexOf('/')) : node;
-        if (plan.nodes().stream()
-                .noneMatch(each -> each.id().equals(node) || each.id().equals(top))) {
-            throw new TerminalException(
-                    TerminalException.BAD_REQUEST_CODE, "flow \"" + plan.name() + "\" has no node \"" + node + "\"");
+        Object decoded = values.decodeSent("the value for signal \"" + node + "\"", value);
+        try {
+            plan.checkSignal(node, decoded);
+        } catch (IllegalArgumentException wrong) {
+            throw badRequest(wrong.getMessage());
         }
-        return node;
+    }
+
+    private static TerminalException badRequest(String message) {
+        return new TerminalException(TerminalException.BAD_REQUEST_CODE, message);
     }
 }
