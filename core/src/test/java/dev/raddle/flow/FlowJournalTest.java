@@ -13,6 +13,7 @@ import dev.raddle.testing.LeasedThreads;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -373,6 +374,21 @@ class FlowJournalTest {
         assertThat(next.status()).isEqualTo(FlowStatus.FAILED);
         assertThat(ran).endsWith("b", "undo last", "undo a", "undo first", "undo a");
         assertThat(full.records.entries()).endsWith(new Entry.Compensated("a"), new Entry.RunEnded(FlowStatus.FAILED));
+    }
+
+    @Test
+    void a_run_whose_process_ended_while_it_compensated_runs_no_node_and_compensates() throws Exception {
+        Node<String> a = step("a").compensate(value -> ran.add("undo a"));
+        step("b", a);
+        step("beside");
+        journal.record(new Entry.Begun(Instant.EPOCH, List.of()));
+        JournalRecords.finish(journal, "a", "A");
+        journal.record(new Entry.Compensating(FlowStatus.CANCELLED, null));
+
+        FlowResult<Void> result = f.build().run(null, options.withJournal(journal));
+
+        assertThat(result.status()).isEqualTo(FlowStatus.CANCELLED);
+        assertThat(ran).containsExactly("undo a");
     }
 
     @Test
