@@ -1,0 +1,62 @@
+package dev.raddle.examples.orders;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * The flow of an order, wherever it runs: reserve a book, charge the customer, ship the parcel. If there is no way to
+ * ship it, the customer is refunded, and the book is free again.
+ *
+ * @param worker the name of the process, for what it prints
+ * @param last the step in which this process stops, until it is killed; empty if it does not
+ * @param shop the stock and the bank
+ */
+record OrderFlow(String worker, String last, Shop shop) {
+
+    /** The numbers of the orders. */
+    static final List<String> ORDERS = List.of("1", "2", "3", "4", "5", "6", "7", "8", "9", "10");
+
+    /** The order whose customer nobody finds. */
+    static final String LOST = "7";
+
+    /** The parameter is the number of the order. */
+    FlowPlan<String, String> plan() {
+        FlowBuilder<String> f = FlowPlan.define("order", String.class);
+        Node<String> reserve = f.node("reserve", node -> {
+                    begin("reserves", node.param());
+                    shop.reserve(node);
+                    return node.param();
+                })
+                .compensate(order -> {
+                    begin("frees", order);
+                    shop.free(order);
+                });
+        Node<String> charge = f.node("charge", reserve, order -> {
+                    begin("charges", order);
+                    shop.charge(order);
+                    return order;
+                })
+                .compensate(order -> {
+                    begin("refunds", order);
+                    shop.refund(order);
+                });
+        Node<String> ship = f.node("ship", charge, order -> {
+            begin("ships", order);
+            if (order.equals(LOST)) {
+                throw new IllegalStateException("no such address");
+            }
+            return "parcel " + order;
+        });
+        return f.returning(ship);
+    }
+
+    private void begin(String step, String order) throws InterruptedException {
+        System.out.println(worker + " " + step + " order " + order);
+        if (step.equals(last)) {
+            new CountDownLatch(1).await();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package dev.raddle.examples.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the commands of the README: real processes that are killed, a real database, a real engine. */
+@Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DurableOrdersTest {
+    private static final Path ROOT = Path.of("..", "..");
+    private static final String SUMMARY = "charged: 10, refunded: 1, in stock: 91";
+    private static final List<String> STEPS = List.of("reserves", "charges", "ships", "refunds", "frees");
+    private static final Pattern STEP = Pattern.compile("worker-(\\d) (\\w+) order (\\d+)");
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void orders_in_files_are_continued_by_a_process_with_the_same_files() throws Exception {
+        List<String> lines = run(commandOf(OrdersInFiles.class, orders()));
+
+        ensureNothingIsLostOrRepeated(lines);
+        assertThat(lines).contains("order-1: SUCCESS", "order-7: FAILED", "order-10: SUCCESS");
+    }
+
+    @Test
+    void orders_in_files_that_have_ended_are_not_tried_again() throws Exception {
+        run(commandOf(OrdersInFiles.class, orders()));
+
+        assertThat(run(commandOf(OrdersInFiles.class, "worker-4", "", orders()))).isEmpty();
+    }
+
+    private String orders() {
+        return directory.resolve("orders").toString();
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the build has no PostgreSQL for it")
+    void orders_in_a_database_are_taken_over_by_another_worker() throws Exception {
+        try (EmbeddedPostgres server = EmbeddedPostgres.builder().start()) {
+            List<String> lines = run(commandOf(OrdersInDatabase.class, server.getJdbcUrl("postgres", "postgres")));
+
+            ensureNothingIsLostOrRepeated(lines);
+            assertThat(lines).contains("order-1: SUCCESS", "order-7: FAILED", "order-10: SUCCESS");
+        }
+    }
+
+    @Test
+    @ExtendWith(RestateServer.Condition.class)
+    void orders_on_Restate_are_continued_by_another_worker() throws Exception {
+        try (RestateServer server = RestateServer.start(directory)) {
+            String port = Integer.toString(RestateServer.freePort());
+            List<String> lines = run(commandOf(OrdersOnRestate.class, server.calls(), server.admin(), port));
+
+            ensureNothingIsLostOrRepeated(lines);
+            assertThat(lines).contains("order-1: 200 parcel 1", "order-10: 200 parcel 10");
+            assertThat(lines).anyMatch(line -> line.matches("order-7: 500 .*order.* is FAILED.*no such address.*"));
+        }
+    }
+
+    // What each place promises.
+
+    private static void ensureNothingIsLostOrRepeated(List<String> lines) {
+        assertThat(lines).endsWith(SUMMARY);
+        assertThat(lines)
+                .containsSubsequence(
+                        "--- worker-1 is killed while it ships",
+                        "worker-2 refunds order 7",
+                        "--- worker-2 is killed while it refunds",
+                        "worker-3 refunds order 7",
+                        "worker-3 frees order 7");
+        List<MatchResult> steps = lines.stream()
+                .map(STEP::matcher)
+                .filter(Matcher::matches)
+                .map(Matcher::toMatchResult)
+                .toList();
+        for (String order : OrderFlow.ORDERS) {
+            List<MatchResult> ofOrder =
+                    steps.stream().filter(step -> step.group(3).equals(order)).toList();
+            assertThat(ofOrder.stream().map(step -> STEPS.indexOf(step.group(2))))
+                    .as("a step is recorded before the next one begins, and not done again, in order " + order)
+                    .isSorted();
+            assertThat(ofOrder.stream().map(step -> step.group(1) + step.group(2)))
+                    .as("no worker does a step twice, in order " + order)
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    // The commands.
+
+    /** Returns the command of the README for a program, with other arguments. */
+    private static String commandOf(Class<?> program, String... arguments) throws IOException {
+        Matcher command = Pattern.compile("(?m)^java -cp \"\\$classes\" " + Pattern.quote(program.getName()) + " .+$")
+                .matcher(readme());
+        assertThat(command.find()).as("the README has a command for " + program).isTrue();
+        String beginning = command.group().replaceFirst("(" + Pattern.quote(program.getName()) + ") .+", "$1");
+        return beginning + " '" + String.join("' '", arguments) + "'";
+    }
+
+    private static String readme() throws IOException {
+        return Files.readString(Path.of("README.md"));
+    }
+
+    /** Runs a command in the root directory, with the class path of the README, and returns what it prints. */
+    private List<String> run(String command) throws IOException, InterruptedException {
+        StringBuilder script = new StringBuilder();
+        readme().lines().filter(line -> line.startsWith("classes=")).forEach(line -> script.append(line)
+                .append('\n'));
+        File out = directory.resolve("out").toFile();
+        File err = directory.resolve("err").toFile();
+        ProcessBuilder shell = new ProcessBuilder("sh", "-c", script + command)
+                .directory(ROOT.toFile())
+                .redirectOutput(out)
+                .redirectError(err);
+        shell.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
+        Path java = Path.of(System.getProperty("java.home"), "bin");
+        shell.environment().merge("PATH", java.toString(), (before, mine) -> mine + File.pathSeparator + before);
+        Process process = shell.start();
+        int exitCode = process.waitFor();
+        List<String> lines = Files.readAllLines(out.toPath(), StandardCharsets.UTF_8);
+        assertThat(exitCode)
+                .as(String.join("\n", lines) + "\n" + Files.readString(err.toPath()))
+                .isZero();
+        return lines;
+    }
+}
