@@ -3,15 +3,15 @@ package dev.raddle.examples.orders;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 
 /**
  * The flow of an order, wherever it runs: reserve a book, charge the customer, ship the parcel. If there is no way to
  * ship it, the customer is refunded, and the book is free again.
  *
  * @param worker the name of the process, for what it prints
- * @param last the step in which this process stops, until it is killed; empty if it does not
+ * @param last the step after which this process stops, until it is killed; empty if it does not
  * @param shop the stock and the bank
  */
 record OrderFlow(String worker, String last, Shop shop) {
@@ -26,37 +26,36 @@ record OrderFlow(String worker, String last, Shop shop) {
     FlowPlan<String, String> plan() {
         FlowBuilder<String> f = FlowPlan.define("order", String.class);
         Node<String> reserve = f.node("reserve", node -> {
-                    begin("reserves", node.param());
                     shop.reserve(node);
-                    return node.param();
+                    return done("reserved", node.param());
                 })
                 .compensate(order -> {
-                    begin("frees", order);
                     shop.free(order);
+                    done("freed", order);
                 });
         Node<String> charge = f.node("charge", reserve, order -> {
-                    begin("charges", order);
                     shop.charge(order);
-                    return order;
+                    return done("charged", order);
                 })
                 .compensate(order -> {
-                    begin("refunds", order);
                     shop.refund(order);
+                    done("refunded", order);
                 });
         Node<String> ship = f.node("ship", charge, order -> {
-            begin("ships", order);
             if (order.equals(LOST)) {
                 throw new IllegalStateException("no such address");
             }
-            return "parcel " + order;
+            return "parcel " + done("shipped", order);
         });
         return f.returning(ship);
     }
 
-    private void begin(String step, String order) throws InterruptedException {
+    /** Prints what has happened. It is not recorded yet: that follows when the node has returned. */
+    private String done(String step, String order) throws IOException {
         System.out.println(worker + " " + step + " order " + order);
         if (step.equals(last)) {
-            new CountDownLatch(1).await();
+            WorkerProcess.awaitEndOfInput();
         }
+        return order;
     }
 }

@@ -61,12 +61,13 @@ public final class OrdersInDatabase {
             for (String order : OrderFlow.ORDERS) {
                 service.submit("order", "order-" + order, order);
             }
-            start("worker-1", "ships", url).killWhenIt("ships");
-            start("worker-2", "refunds", url).killWhenIt("refunds");
+            start("worker-1", "shipped", url).killWhenIt("shipped");
+            start("worker-2", "freed", url).killWhenIt("freed");
             try (WorkerProcess worker = start("worker-3", "", url)) {
-                worker.awaitLine("refunds");
+                worker.awaitLine("freed");
                 for (String order : OrderFlow.ORDERS) {
-                    System.out.println("order-" + order + ": " + service.await("order-" + order).state());
+                    System.out.println("order-" + order + ": "
+                            + service.await("order-" + order).state());
                 }
             }
         }

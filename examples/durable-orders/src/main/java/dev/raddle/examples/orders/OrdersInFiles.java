@@ -29,7 +29,7 @@ public final class OrdersInFiles {
             Path directory = Path.of(args[2]);
             work(new OrderFlow(args[0], args[1], new ShopInFiles(directory)), directory);
         } else {
-            shop(Files.createDirectories(Path.of(args[0])));
+            shop(Files.createDirectory(Path.of(args[0])));
         }
     }
 
@@ -53,8 +53,8 @@ public final class OrdersInFiles {
     }
 
     private static void shop(Path directory) throws IOException, InterruptedException {
-        start("worker-1", "ships", directory).killWhenIt("ships");
-        start("worker-2", "refunds", directory).killWhenIt("refunds");
+        start("worker-1", "shipped", directory).killWhenIt("shipped");
+        start("worker-2", "freed", directory).killWhenIt("freed");
         start("worker-3", "", directory).close();
         for (String order : OrderFlow.ORDERS) {
             try (FileJournal journal = open(directory, order)) {

@@ -19,6 +19,10 @@ public final class OrdersOnRestate {
     private static final HttpClient HTTP =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
+    // Answers of an engine that has not seen the workers and the orders before.
+    private static final int CREATED = 201;
+    private static final int ACCEPTED = 202;
+
     private OrdersOnRestate() {}
 
     /**
@@ -45,16 +49,17 @@ public final class OrdersOnRestate {
 
     private static void shop(URI calls, URI admin, String port) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("raddle-orders-");
-        WorkerProcess first = start("worker-1", "ships", port, directory);
+        WorkerProcess first = start("worker-1", "shipped", port, directory);
         first.awaitLine("is ready");
-        post(admin.resolve("/deployments"), "application/json", "{\"uri\": \"http://localhost:" + port + "\"}");
+        String workers = "{\"uri\": \"http://localhost:" + port + "\"}";
+        post(admin.resolve("/deployments"), "application/json", workers, CREATED);
         for (String order : OrderFlow.ORDERS) {
-            post(calls.resolve("/order/order-" + order + "/run/send"), "application/octet-stream", order);
+            post(calls.resolve("/order/order-" + order + "/run/send"), "application/octet-stream", order, ACCEPTED);
         }
-        first.killWhenIt("ships");
-        start("worker-2", "refunds", port, directory).killWhenIt("refunds");
+        first.killWhenIt("shipped");
+        start("worker-2", "freed", port, directory).killWhenIt("freed");
         try (WorkerProcess third = start("worker-3", "", port, directory)) {
-            third.awaitLine("refunds");
+            third.awaitLine("freed");
             for (String order : OrderFlow.ORDERS) {
                 URI end = calls.resolve("/restate/workflow/order/order-" + order + "/attach");
                 HttpResponse<String> answer = send(HttpRequest.newBuilder(end).build());
@@ -68,14 +73,14 @@ public final class OrdersOnRestate {
         return WorkerProcess.start(OrdersOnRestate.class, name, last, port, directory.toString());
     }
 
-    private static void post(URI uri, String type, String body) throws IOException, InterruptedException {
+    private static void post(URI uri, String type, String body, int expected) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(uri)
                 .header("content-type", type)
                 .POST(BodyPublishers.ofString(body))
                 .build();
         HttpResponse<String> answer = send(request);
-        if (answer.statusCode() / 100 != 2) {
-            throw new IOException(uri + " has answered " + answer.statusCode() + ": " + answer.body());
+        if (answer.statusCode() != expected) {
+            throw new IOException("the engine is not new: " + uri + ": " + answer.statusCode() + " " + answer.body());
         }
     }
 

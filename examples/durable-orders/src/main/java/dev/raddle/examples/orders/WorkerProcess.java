@@ -25,7 +25,7 @@ final class WorkerProcess implements AutoCloseable {
      *
      * @param program the class whose {@code main} method is called, with the name, the step and the arguments
      * @param name the name of the worker
-     * @param last the step in which it stops, or an empty text
+     * @param last the step after which it stops, or an empty text
      * @param arguments further arguments
      */
     static WorkerProcess start(Class<?> program, String name, String last, String... arguments) throws IOException {
@@ -63,16 +63,16 @@ final class WorkerProcess implements AutoCloseable {
                 return;
             }
         }
-        throw new IllegalStateException(name + " has ended before it " + text);
+        throw new IllegalStateException(name + " has ended without \"" + text + "\"");
     }
 
-    /** Waits until the worker begins its last step, and kills it with SIGKILL. */
+    /** Waits until the worker has done its last step, and kills it with SIGKILL before it can record that. */
     void killWhenIt(String last) throws IOException, InterruptedException {
         awaitLine(last);
         process.toHandle().destroyForcibly(); // unlike that of the process, keeps what was printed
         printRest();
         process.waitFor();
-        System.out.println("--- " + name + " is killed while it " + last);
+        System.out.println("--- " + name + " is killed when it has " + last + " an order, before that is recorded");
     }
 
     /** Ends the input of the worker, and waits for its end. */

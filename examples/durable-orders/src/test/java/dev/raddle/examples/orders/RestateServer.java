@@ -38,7 +38,8 @@ record RestateServer(Process process, String calls, String admin) implements Aut
             if (Files.isExecutable(program)) {
                 return ConditionEvaluationResult.enabled("Restate's server is there");
             }
-            String reason = "there is no server of Restate, which the tests of raddle-restate install with npm: " + program;
+            String reason =
+                    "there is no server of Restate, which the tests of raddle-restate install with npm: " + program;
             System.out.println("skipped: " + reason);
             return ConditionEvaluationResult.disabled(reason);
         }
@@ -75,15 +76,24 @@ record RestateServer(Process process, String calls, String admin) implements Aut
                 .redirectOutput(directory.resolve("engine.log").toFile());
         builder.environment()
                 .putAll(Map.of(
-                        "RESTATE_BASE_DIR", directory.resolve("engine").toString(),
-                        "RESTATE_LISTEN_MODE", "tcp",
-                        "RESTATE_BIND_ADDRESS", node,
-                        "RESTATE_ADVERTISED_ADDRESS", "http://" + node,
-                        "RESTATE_INGRESS__BIND_ADDRESS", calls,
-                        "RESTATE_ADMIN__BIND_ADDRESS", admin,
-                        "RESTATE_DEFAULT_NUM_PARTITIONS", "1",
-                        "RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE", "256MiB",
-                        "RESTATE_DISABLE_TELEMETRY", "true"));
+                        "RESTATE_BASE_DIR",
+                        directory.resolve("engine").toString(),
+                        "RESTATE_LISTEN_MODE",
+                        "tcp",
+                        "RESTATE_BIND_ADDRESS",
+                        node,
+                        "RESTATE_ADVERTISED_ADDRESS",
+                        "http://" + node,
+                        "RESTATE_INGRESS__BIND_ADDRESS",
+                        calls,
+                        "RESTATE_ADMIN__BIND_ADDRESS",
+                        admin,
+                        "RESTATE_DEFAULT_NUM_PARTITIONS",
+                        "1",
+                        "RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE",
+                        "256MiB",
+                        "RESTATE_DISABLE_TELEMETRY",
+                        "true"));
         Process process = builder.start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         RestateServer server = new RestateServer(process, "http://" + calls, "http://" + admin);
