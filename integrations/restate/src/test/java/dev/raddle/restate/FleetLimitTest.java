@@ -147,17 +147,9 @@ class FleetLimitTest {
     void cancelling_an_invocation_takes_its_node_out_of_the_queue_of_the_fleet_or_returns_its_permit(Engine engine)
             throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
-        FlowBuilder<String> f = FlowPlan.define("unwanted", String.class);
-        Node<String> a = f.node("a", c -> {
-                    users.add(c.param());
-                    begun.countDown();
-                    new CountDownLatch(1).await(); // until it is interrupted
-                    return c.param();
-                })
-                .group(KEY);
         try (Member other = Member.join(uri, "other");
                 Member member = Member.join(uri, "member");
-                Worker worker = member.serve("unwanted", f.returning(a))) {
+                Worker worker = member.serve("unwanted", unwanted(member, begun))) {
             other.fleet().setLimit(KEY, 1);
             engine.register(worker.port());
             CountDownLatch held = new CountDownLatch(1);
@@ -171,20 +163,45 @@ class FleetLimitTest {
             engine.submit("unwanted", "waits", TestCodec.bytes("waits"));
             Await.until("the node waits", () -> member.waiting() == 1);
             engine.cancel("unwanted", "waits");
-            assertThat(engine.attach("unwanted", "waits").status()).isEqualTo(409);
-            Await.until("the node has left the queue", () -> member.waiting() == 0);
+            ensureCancelledAndUndone(engine.attach("unwanted", "waits"));
 
             engine.submit("unwanted", "runs", TestCodec.bytes("runs"));
             gate.countDown();
             holder.await();
             begun.await();
             engine.cancel("unwanted", "runs");
-            assertThat(engine.attach("unwanted", "runs").status()).isEqualTo(409);
+            ensureCancelledAndUndone(engine.attach("unwanted", "runs"));
 
             assertThat(other.groups().submit(KEY, () -> "free").await().orElseThrow())
                     .isEqualTo("free");
             Await.until("all permits are returned", () -> member.granted() == 0);
             assertThat(users).containsExactly("runs");
         }
+    }
+
+    /** A flow whose second node needs a permit, and runs until it is interrupted. The first one is undone after that. */
+    private FlowPlan<String, String> unwanted(Member member, CountDownLatch begun) {
+        FlowBuilder<String> f = FlowPlan.define("unwanted", String.class);
+        Node<String> first = f.node("first", c -> c.param())
+                .compensate(v -> Await.until(
+                        "the second node has been cancelled", () -> member.waiting() == 0 && running.get() == 0));
+        Node<String> second = f.node("second", first, (c, v) -> {
+                    users.add(c.param());
+                    running.incrementAndGet();
+                    begun.countDown();
+                    try {
+                        new CountDownLatch(1).await();
+                        return v;
+                    } finally {
+                        running.decrementAndGet();
+                    }
+                })
+                .group(KEY);
+        return f.returning(second);
+    }
+
+    private static void ensureCancelledAndUndone(Answer answer) {
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(answer.text()).contains("is CANCELLED").doesNotContain("compensations failed");
     }
 }
