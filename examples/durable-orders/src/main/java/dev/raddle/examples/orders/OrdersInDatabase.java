@@ -61,8 +61,8 @@ public final class OrdersInDatabase {
             for (String order : OrderFlow.ORDERS) {
                 service.submit("order", "order-" + order, order);
             }
-            start("worker-1", "shipped", url).killWhenIt("shipped");
-            start("worker-2", "freed", url).killWhenIt("freed");
+            start("worker-1", "shipped", url).killWhenItHas("shipped");
+            start("worker-2", "freed", url).killWhenItHas("freed");
             try (WorkerProcess worker = start("worker-3", "", url)) {
                 worker.awaitLine("freed");
                 for (String order : OrderFlow.ORDERS) {

@@ -53,8 +53,8 @@ public final class OrdersInFiles {
     }
 
     private static void shop(Path directory) throws IOException, InterruptedException {
-        start("worker-1", "shipped", directory).killWhenIt("shipped");
-        start("worker-2", "freed", directory).killWhenIt("freed");
+        start("worker-1", "shipped", directory).killWhenItHas("shipped");
+        start("worker-2", "freed", directory).killWhenItHas("freed");
         start("worker-3", "", directory).close();
         for (String order : OrderFlow.ORDERS) {
             try (FileJournal journal = open(directory, order)) {

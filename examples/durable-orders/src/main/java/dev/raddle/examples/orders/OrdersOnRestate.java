@@ -51,13 +51,13 @@ public final class OrdersOnRestate {
         Path directory = Files.createTempDirectory("raddle-orders-");
         WorkerProcess first = start("worker-1", "shipped", port, directory);
         first.awaitLine("is ready");
-        String workers = "{\"uri\": \"http://localhost:" + port + "\"}";
+        String workers = "{\"uri\": \"http://localhost:%s\"}".formatted(port);
         post(admin.resolve("/deployments"), "application/json", workers, CREATED);
         for (String order : OrderFlow.ORDERS) {
             post(calls.resolve("/order/order-" + order + "/run/send"), "application/octet-stream", order, ACCEPTED);
         }
-        first.killWhenIt("shipped");
-        start("worker-2", "freed", port, directory).killWhenIt("freed");
+        first.killWhenItHas("shipped");
+        start("worker-2", "freed", port, directory).killWhenItHas("freed");
         try (WorkerProcess third = start("worker-3", "", port, directory)) {
             third.awaitLine("freed");
             for (String order : OrderFlow.ORDERS) {
@@ -66,7 +66,9 @@ public final class OrdersOnRestate {
                 System.out.println("order-" + order + ": " + answer.statusCode() + " " + answer.body());
             }
         }
-        System.out.println(new ShopInFiles(directory).summary());
+        ShopInFiles shop = new ShopInFiles(directory);
+        System.out.println(shop.summary());
+        shop.delete();
     }
 
     private static WorkerProcess start(String name, String last, String port, Path directory) throws IOException {

@@ -55,4 +55,13 @@ record ShopInFiles(Path directory) implements Shop {
         return "charged: " + count("charged-") + ", refunded: " + count("refunded-") + ", in stock: "
                 + (BOOKS - count("reserved-") + count("freed-"));
     }
+
+    void delete() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
 }

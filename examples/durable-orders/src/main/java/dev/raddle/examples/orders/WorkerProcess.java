@@ -67,7 +67,7 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /** Waits until the worker has done its last step, and kills it with SIGKILL before it can record that. */
-    void killWhenIt(String last) throws IOException, InterruptedException {
+    void killWhenItHas(String last) throws IOException, InterruptedException {
         awaitLine(last);
         process.toHandle().destroyForcibly(); // unlike that of the process, keeps what was printed
         printRest();
