@@ -1,7 +1,9 @@
 package dev.raddle.cli;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -28,10 +30,16 @@ final class FlowsShowCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one line of JSON.")
     private boolean json;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Also write the run as a page for a browser to this file. An existing file is replaced.")
+    private @Nullable Path html;
+
     FlowsShowCommand() {}
 
     @Override
     public Integer call() throws IOException {
-        return parent.ask(spec, flows -> flows.show(run, json));
+        return parent.ask(spec, flows -> flows.show(run, json, html));
     }
 }

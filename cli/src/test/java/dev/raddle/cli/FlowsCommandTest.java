@@ -144,6 +144,38 @@ class FlowsCommandTest {
     }
 
     @Test
+    void a_page_shows_the_nodes_and_the_journal_without_values(@TempDir Path directory) throws Exception {
+        try (FlowService worker = worker()) {
+            worker.submit("checkout", "order-17", "a secret address");
+            worker.await("order-17");
+        }
+        Path file = Files.writeString(directory.resolve("order-17.html"), "an earlier page");
+
+        String shown = flows("show", "order-17", "--html", file.toString()).succeeded();
+
+        assertThat(shown).isEqualTo(flows("show", "order-17").succeeded());
+        assertThat(Files.readString(file))
+                .contains("\"name\":\"order-17\"", "[\"pay\",0,0,null,1,", "[\"ship\",0,1,null,1,", "no van")
+                .doesNotContain("secret");
+        assertThat(directory).isDirectoryContaining(file::equals);
+    }
+
+    @Test
+    void a_page_that_cannot_be_written_has_exit_code_70_and_one_of_a_missing_run_is_not_written(@TempDir Path directory)
+            throws Exception {
+        postgres.service(database).start().close();
+        insertRun("order-1");
+
+        Ended unwritable = flows("show", "order-1", "--html", directory.resolve("no/page.html").toString());
+        assertThat(unwritable.exitCode()).isEqualTo(70);
+        assertThat(unwritable.err()).contains("there is no such file or directory").hasLineCount(1);
+
+        Path page = directory.resolve("page.html");
+        assertThat(flows("show", "order-2", "--html", page.toString()).exitCode()).isEqualTo(1);
+        assertThat(page).doesNotExist();
+    }
+
+    @Test
     void the_limit_of_a_list_is_named_when_there_may_be_more_runs() throws Exception {
         postgres.service(database).start().close();
         for (int i = 1; i <= 3; i++) {

@@ -6,8 +6,10 @@ import dev.raddle.jdbc.DatabaseException;
 import dev.raddle.jdbc.FlowService;
 import dev.raddle.jdbc.RunFilter;
 import dev.raddle.jdbc.RunState;
+import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -112,15 +114,19 @@ public final class FlowsAccess implements AutoCloseable {
      *
      * @param id the id of the run
      * @param asJson whether to return one line of JSON
+     * @param page the file to write as a page, or null
      */
-    public Answer show(String id, boolean asJson) throws IOException {
+    public Answer show(String id, boolean asJson, @Nullable Path page) throws IOException {
         Optional<StoredRun> found = ask(() -> service.status(id));
         if (found.isEmpty()) {
             return missing(id);
         }
         StoredRun run = found.get();
-        return ask(() -> new Answer(
-                true, asJson ? FlowsJson.run(run, service.entries(id)) : FlowsTable.run(run, service.entries(id))));
+        List<StoredEntry> entries = ask(() -> service.entries(id));
+        if (page != null) {
+            FlowsPage.of(run, entries).writePage(page);
+        }
+        return new Answer(true, asJson ? FlowsJson.run(run, entries) : FlowsTable.run(run, entries));
     }
 
     /** Requests that a run is cancelled. */

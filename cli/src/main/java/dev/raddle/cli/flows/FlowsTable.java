@@ -89,7 +89,7 @@ final class FlowsTable {
         return Columns.text(rows);
     }
 
-    private static String words(StoredEntry entry) {
+    static String words(StoredEntry entry) {
         return switch (entry.kind()) {
             case "BEGUN" ->
                 "begins at " + time(entry.at())
@@ -118,7 +118,12 @@ final class FlowsTable {
         if (failure == null || failure.trace().isEmpty()) {
             return "";
         }
-        StringBuilder text = new StringBuilder("\n").append(text(failure)).append('\n');
+        return "\n" + lines(failure);
+    }
+
+    /** Returns a failure with the lines of its trace. */
+    static String lines(RecordedFailure failure) {
+        StringBuilder text = new StringBuilder(text(failure)).append('\n');
         failure.trace()
                 .lines()
                 .forEach(line ->
@@ -126,11 +131,11 @@ final class FlowsTable {
         return text.toString();
     }
 
-    private static String text(@Nullable RecordedFailure failure) {
+    static String text(@Nullable RecordedFailure failure) {
         return failure == null ? NONE : Printable.oneLine(failure.toString());
     }
 
-    private static String time(@Nullable Instant time) {
+    static String time(@Nullable Instant time) {
         return time == null ? NONE : time.truncatedTo(ChronoUnit.SECONDS).toString();
     }
 }

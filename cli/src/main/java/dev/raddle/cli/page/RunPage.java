@@ -5,37 +5,27 @@ import dev.raddle.cli.graph.Layers;
 import dev.raddle.cli.graph.Placement;
 import dev.raddle.cli.graph.PlanGraph;
 import dev.raddle.cli.graph.PlanGraph.Edge;
-import dev.raddle.cli.run.Json;
 import dev.raddle.cli.run.Report;
 import dev.raddle.cli.run.ReportForm;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.TaskState;
-import dev.raddle.cli.run.WholeFile;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a run as a page: its graph, its timeline, its tasks and their output. */
 public final class RunPage implements ReportForm {
-    private static final String TEMPLATE = "run-page.html";
-    private static final String DATA = "@DATA@";
     private static final int MAX_DRAWN = 500;
     private static final int SLOWEST = 20;
     /** Every state, and last the word for a task whose state is unknown. */
@@ -58,42 +48,7 @@ public final class RunPage implements ReportForm {
 
     @Override
     public void write(Report report) throws IOException {
-        String json = Json.text(data(report)).replace("<", "\\u003c");
-        String template = template();
-        int at = template.indexOf(DATA);
-        WholeFile.write(file, writer -> {
-            writer.write(template, 0, at);
-            writer.write(json);
-            writer.write(template, at + DATA.length(), template.length() - at - DATA.length());
-        });
-    }
-
-    /**
-     * Returns the page without data. Its policy allows its own script and its own style by their hashes, and nothing
-     * else.
-     */
-    private static String template() throws IOException {
-        try (InputStream input = Objects.requireNonNull(RunPage.class.getResourceAsStream(TEMPLATE))) {
-            String page = new String(input.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
-            String style = hash(between("<style>", "</style>", page));
-            String script = hash(between("<script>", "</script>", page));
-            return page.replace("@STYLE-HASH@", style).replace("@SCRIPT-HASH@", script);
-        }
-    }
-
-    private static String between(String begin, String end, String page) {
-        int from = page.indexOf(begin) + begin.length();
-        return page.substring(from, page.indexOf(end, from));
-    }
-
-    /** Returns a hash in the form of a content security policy. */
-    private static String hash(String text) {
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-            return "sha256-" + Base64.getEncoder().encodeToString(digest);
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every JDK has SHA-256", impossible);
-        }
+        PageFile.write(file, data(report));
     }
 
     private Map<String, @Nullable Object> data(Report report) throws IOException {

@@ -186,6 +186,31 @@ class RunPageInBrowserTest {
     }
 
     @Test
+    void a_run_known_from_its_journal_has_no_graph_and_no_times_but_nodes_and_entries() throws Exception {
+        Path file = directory.resolve("recorded.html");
+        List<RecordedRun.Node> nodes = List.of(
+                new RecordedRun.Node("pay", RecordedRun.State.COMPENSATED, 1, null, null, "SUCCESS, attempt 1\n"),
+                new RecordedRun.Node("<b>ship", RecordedRun.State.FAILED, 2, "<i>no van", null, "FAILED, attempt 2\n"),
+                new RecordedRun.Node("approved", RecordedRun.State.NO_END, 0, null, null, "signal received\n"));
+        new RecordedRun("order-17", "FAILED · flow checkout", "run  order-17\n</script><b>\n", nodes).writePage(file);
+
+        Page shown = opened(file, "run-page-recorded.png");
+
+        assertThat(shown.locator("#about").textContent()).isEqualTo("FAILED · flow checkout");
+        assertThat(shown.locator("h2:visible").allTextContents()).containsExactly("Nodes 3", "Journal");
+        assertThat(shown.locator("#chips button").allTextContents())
+                .containsExactly("1 failed", "1 compensated", "1 no end");
+        assertThat(shown.locator("#journal pre").textContent()).isEqualTo("run  order-17\n</script><b>\n");
+        shown.locator("#list .row").nth(1).click();
+        assertThat(shown.locator("#details").textContent()).contains("<b>ship", "failed", "<i>no van", "attempts2");
+        assertThat(shown.locator("#details").textContent()).doesNotContain("command", "group");
+        assertThat(shown.locator("#output").textContent()).isEqualTo("FAILED, attempt 2\n");
+        assertThat(shown.locator("b, i").count()).isZero();
+        shown.screenshot(new Page.ScreenshotOptions().setPath(SCREENSHOTS.resolve("run-page-recorded-details.png")));
+        assertThat(complaints).isEmpty();
+    }
+
+    @Test
     void ten_thousand_tasks_are_drawn_by_layer_and_only_visible_rows_are_elements() throws Exception {
         Path file = Pages.tenThousand(directory);
         assertThat(Files.size(file)).isLessThan(20_000_000);
