@@ -10,11 +10,14 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -516,8 +519,41 @@ final class Engine implements RunEntry, NestedRun {
     /** Ends the run as lost. */
     void abandon(String reason) {
         if (!done.isSet()) {
-            run.lose(new CancelledException("flow \"" + run.graph.name + "\" was abandoned: " + reason));
+            run.lose(abandoned(reason));
         }
+    }
+
+    /**
+     * Ends the run as lost if it only waits, at least for a time. The check and the stop are made under the lock under
+     * which nodes begin. So no node is interrupted by this.
+     *
+     * @return the time until the run continues without a signal; empty if it was not ended
+     */
+    Optional<Duration> abandonIfWaiting(String reason, Duration atLeast) {
+        ReentrantLock beginning = run.beginning;
+        if (beginning == null) {
+            return Optional.empty();
+        }
+        StackRoom.ensureForSections(); // as in stop()
+        CancelledException cause = abandoned(reason);
+        NodeTransitions.Stop why = new NodeTransitions.Stop(FlowStatus.LOST, cause, NodeEnd.NO_NODE);
+        Duration left;
+        beginning.lock();
+        try {
+            left = inside == 1 ? WaitCheck.timeLeft(run, transitions) : null; // an action that is too late counts
+            if (left == null || left.compareTo(atLeast) < 0 || !transitions.trySetStop(why)) {
+                return Optional.empty();
+            }
+            run.markLost(cause);
+        } finally {
+            beginning.unlock();
+        }
+        runTransitions(runner -> transitions.endAll(runner, why));
+        return Optional.of(left);
+    }
+
+    private CancelledException abandoned(String reason) {
+        return new CancelledException("flow \"" + run.graph.name + "\" was abandoned: " + reason);
     }
 
     private void stopLost() {

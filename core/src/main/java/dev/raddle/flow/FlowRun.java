@@ -4,8 +4,10 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +53,33 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      */
     public void abandon(String reason) {
         engine.abandon(reason);
+    }
+
+    /**
+     * {@linkplain #abandon Abandons} the run if it only waits: if each node that has not ended sleeps, waits for a
+     * signal, or depends on such nodes. Its journal has all that it needs to continue, so a process with many waiting
+     * runs can keep most of them in their journals only.
+     *
+     * {@snippet :
+     * run.abandonIfWaiting("it waits for days", Duration.ofMinutes(1))
+     *         .ifPresent(wait -> continueLater(order, wait)); // or at a signal
+     * }
+     *
+     * <p>A node that runs is never interrupted by this, and none begins during the call. A run also does not only wait
+     * while a node waits for a thread, for a permit of its group or for its next attempt, while a subflow or a {@code
+     * map} has begun, whose nodes are not recorded, or while an action has timed out and not returned.
+     *
+     * <p>A signal that is delivered during this call may be recorded and yet not continue the run, nor shorten the
+     * returned time: the caller must not deliver signals at the same time, or continue the run after one.
+     *
+     * @param reason the reason, for messages
+     * @param atLeast the shortest time for which a run is abandoned
+     * @return the time after which the run must be continued: until a sleep ends, or a node or the run times out; {@link
+     *     java.time.temporal.ChronoUnit#FOREVER} if only a signal can continue it; empty if the run was not abandoned,
+     *     for example because it has no journal
+     */
+    public Optional<Duration> abandonIfWaiting(String reason, Duration atLeast) {
+        return engine.abandonIfWaiting(reason, atLeast);
     }
 
     /**

@@ -8,6 +8,7 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +44,7 @@ final class NodeExecutor {
         }
         boolean entersAtOnce = plain && run.graph.is(Graph.PLAIN, node);
         runner.began = entersAtOnce ? recentTime(runner) : -1;
-        if (!run.states.compareAndSet(node, expected, runner)) {
+        if (!tryEnter(runner, node, expected)) {
             return false; // another thread has ended it
         }
         if (entersAtOnce) {
@@ -57,6 +58,19 @@ final class NodeExecutor {
             if (run.journal != null) {
                 run.journal.endAttempt(node);
             }
+        }
+    }
+
+    private boolean tryEnter(Runner runner, int node, @Nullable Object expected) {
+        ReentrantLock beginning = run.beginning;
+        if (beginning == null) {
+            return run.states.compareAndSet(node, expected, runner);
+        }
+        beginning.lock();
+        try {
+            return !transitions.isStopping() && run.states.compareAndSet(node, expected, runner);
+        } finally {
+            beginning.unlock();
         }
     }
 

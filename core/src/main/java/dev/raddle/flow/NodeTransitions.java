@@ -92,7 +92,6 @@ final class NodeTransitions {
     private boolean hasBegun; // whether roots are triggered; written by the starter before they are
     private volatile @Nullable Stop stop;
 
-    @SuppressWarnings("UnusedVariable") // accessed by REMAINING
     private volatile int remaining;
 
     private volatile int pendingOutputs;
@@ -133,6 +132,11 @@ final class NodeTransitions {
     @Nullable
     Stop stopped() {
         return stop;
+    }
+
+    /** Returns the number of nodes whose end was not reported; one more before the start of the run was. */
+    int remaining() {
+        return remaining;
     }
 
     /** Increments the count that must be zero before the run ends. */

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +57,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     final @Nullable TimeLimit limit;
     final String path; // of the node of the outer runs that this run executes, with a slash; empty for the outermost
     final @Nullable Signals signals; // of the outermost run; null if there are no nodes that wait for signals
+    final @Nullable ReentrantLock beginning; // under which nodes begin, of a run that may be abandoned while it waits
     private final @Nullable Object parameter;
     private final long origin;
     private final @Nullable EnclosingScope enclosing;
@@ -97,6 +99,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
                 : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
         origin = time.nanoTime();
         journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
+        beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
         path = outer == null || !graph.hasInnerWaits ? "" : outer.path + outer.graph.ids[outerNode] + "/";
         signals = outer == null ? (graph.hasSignals ? new Signals(journal) : null) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
@@ -124,6 +127,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         this.time = time;
         outermost = outer == null ? this : outer.outermost;
         journal = null;
+        beginning = null;
         joiner = null;
         isRecorded = false;
         states = new NodeStates(graph, options.timed || options.listener != null, true);

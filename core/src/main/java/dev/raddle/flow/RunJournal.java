@@ -313,7 +313,7 @@ final class RunJournal {
 
     /** Records the end of the run, unless it is lost or its records are not complete. */
     void ended(FlowStatus status) {
-        if (map != null || isIncomplete || run.isLost()) {
+        if (map != null || isIncomplete || run.isLost() || status == FlowStatus.LOST) {
             return;
         }
         try {
