@@ -10,8 +10,11 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -269,6 +273,69 @@ class FlowAbandonIfWaitingTest {
             assertThat(run.join().status()).isEqualTo(FlowStatus.CANCELLED);
         }
         assertThat(log).containsExactly("paid", "undo paid");
+    }
+
+    @Test
+    void a_node_whose_end_has_not_reached_its_dependents_continues_the_run() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        CountDownLatch mayContinue = new CountDownLatch(1);
+        Node<String> approved = f.signal("approved", String.class).onResult(report -> {
+            ended.countDown();
+            Wait.until(() -> mayContinue.getCount() == 0);
+        });
+        logged("b", anyOf(approved, f.sleep("pause", HOUR)));
+        try (FlowRun<Void> run = f.build().start("p", options)) {
+            Thread signaller = Thread.ofVirtual().start(() -> run.signal("approved", "yes"));
+            ended.await();
+            assertThat(isAbandoned(run)).isFalse();
+            mayContinue.countDown();
+            signaller.join();
+            assertThat(log).containsExactly("b");
+        }
+    }
+
+    @Test
+    void a_node_that_was_triggered_during_the_check_does_not_begin() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicReference<Runnable> atNextLook = new AtomicReference<>(() -> {});
+        TimeSource looked = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                atNextLook.getAndSet(() -> {}).run();
+                return time.nanoTime();
+            }
+
+            @Override
+            public Instant instant() {
+                return time.instant();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                return time.after(delay, action);
+            }
+        };
+        Node<String> approved = f.signal("approved", String.class);
+        f.node("b", () -> {
+                    begun.countDown();
+                    new CountDownLatch(1).await();
+                    return "b";
+                })
+                .needs(order(approved));
+        f.sleep("pause", HOUR); // is looked at last
+        FlowPlan<String, Void> plan = f.build();
+        try (FlowRun<Void> run = plan.start("p", options.withTimeSource(looked))) {
+            Thread signaller = Thread.ofPlatform().unstarted(() -> run.signal("approved", "yes"));
+            atNextLook.set(() -> {
+                signaller.start();
+                Wait.until(() -> begun.getCount() == 0 || signaller.getState() == Thread.State.WAITING);
+            });
+            assertThat(isAbandoned(run)).isTrue();
+            signaller.join();
+            assertThat(run.join().status()).isEqualTo(FlowStatus.LOST);
+        }
+        assertThat(begun.getCount()).isEqualTo(1);
+        assertThat(entries).anyMatch(entry -> entry instanceof Entry.NodeEnded end && end.id().equals("approved"));
     }
 
     @Test
