@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,14 @@ final class ClaimedRun {
          * @param delay the time until then
          */
         record Waits(@Nullable String problem, Duration delay) implements End {}
+
+        /**
+         * The run only waits, and needs no worker meanwhile.
+         *
+         * @param length the time until it has to continue
+         * @param known the nodes whose signals were delivered
+         */
+        record Parked(Duration length, Set<String> known) implements End {}
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(ClaimedRun.class);
@@ -54,6 +63,9 @@ final class ClaimedRun {
     private volatile @Nullable FlowRun<?> run; // null until it has started
     private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the watching thread
     private volatile @Nullable String cancelReason;
+
+    /** Whether the run was abandoned because it only waits. Null until that was tried; set before each attempt. */
+    private volatile @Nullable CompletableFuture<End.@Nullable Parked> parking;
 
     ClaimedRun(RunTable runs, Registration<?> registration, RunTable.Claim claim, JdbcJournal journal) {
         this.runs = runs;
@@ -128,12 +140,28 @@ final class ClaimedRun {
             lose("the service was closed", true);
             return AT_ONCE;
         }
+        End.Parked parked = result.status() == FlowStatus.LOST ? parked() : null;
+        if (parked != null) {
+            started.close(); // no thread is inside
+            return parked;
+        }
         if (result.status() == FlowStatus.LOST) {
             return journal.mustContinue() ? AT_ONCE : new End.Lost(); // without waiting for actions that go on
         }
         End end = end(result);
         started.close(); // counts as a run until actions that were too late have returned
         return end;
+    }
+
+    /** Returns how the run was parked, or null if it was lost in another way. */
+    private End.@Nullable Parked parked() {
+        CompletableFuture<End.@Nullable Parked> decision = parking;
+        End.Parked parked = decision == null ? null : decision.join(); // the watching thread is about to complete it
+        if (parked == null || journal.isLost()) {
+            return null;
+        }
+        journal.giveUp("it only waits", false);
+        return parked;
     }
 
     /** Applies the requests that came before the run had started. */
@@ -231,6 +259,27 @@ final class ClaimedRun {
             delivered.add(node); // it will not be able to later
         } catch (IllegalStateException | FencedException later) {
             LOG.debug("{} could not record a signal", this, later);
+        }
+    }
+
+    /**
+     * Ends the run here if it only waits and nothing was recorded for a time. The same thread delivers signals, so none
+     * arrives meanwhile.
+     */
+    void parkIfWaiting(Duration after) {
+        FlowRun<?> started = run;
+        if (started == null || journal.isLost() || !journal.isQuietFor(after)) {
+            return;
+        }
+        CompletableFuture<End.@Nullable Parked> decision = new CompletableFuture<>();
+        parking = decision;
+        End.Parked parked = null;
+        try {
+            parked = started.abandonIfWaiting("it only waits", after)
+                    .map(wait -> new End.Parked(wait, Set.copyOf(delivered)))
+                    .orElse(null);
+        } finally {
+            decision.complete(parked);
         }
     }
 

@@ -72,11 +72,11 @@ public final class FlowService implements AutoCloseable {
         writer = new JournalWriter(database, settings.name());
         if (registrations.isEmpty() || builder.submitsOnly) {
             worker = null;
-            watch = new Watch(runs, List.of(), settings.name(), null, Map.of());
+            watch = new Watch(runs, List.of(), null, Map.of(), settings);
         } else {
             DatabaseClock clock = new DatabaseClock(database);
             worker = new Worker(database, runs, writer, settings, registrations, clock, this::mayHaveEnded);
-            watch = new Watch(runs, registrations.values(), settings.name(), clock, worker.claimed());
+            watch = new Watch(runs, registrations.values(), clock, worker.claimed(), settings);
         }
         begin(settings);
     }
@@ -123,9 +123,7 @@ public final class FlowService implements AutoCloseable {
         boolean isNew = attempt(
                 "submit run \"" + runId + "\"",
                 () -> database.<Boolean>autoCommit(connection -> submit(connection, registration, runId, encoded)));
-        if (isNew && worker != null) {
-            worker.check();
-        }
+        checkIf(isNew);
         return isNew;
     }
 
@@ -331,6 +329,7 @@ public final class FlowService implements AutoCloseable {
         Objects.requireNonNull(reason, "reason");
         boolean isRequested = attempt("cancel run \"" + runId + "\"", () -> runs.cancel(runId, reason));
         watch.ended(runId);
+        checkIf(isRequested);
         return isRequested;
     }
 
@@ -358,9 +357,7 @@ public final class FlowService implements AutoCloseable {
             requireRecorded(runId, List.of(nodes));
         }
         boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, List.of(nodes)));
-        if (isRequested && worker != null) {
-            worker.check();
-        }
+        checkIf(isRequested);
         return isRequested;
     }
 
@@ -406,7 +403,16 @@ public final class FlowService implements AutoCloseable {
         } catch (IOException cannot) {
             throw new IllegalArgumentException(cannot.getMessage(), cannot);
         }
-        return attempt("signal run \"" + runId + "\"", () -> runs.signal(runId, node, encoded));
+        boolean isStored = attempt("signal run \"" + runId + "\"", () -> runs.signal(runId, node, encoded));
+        checkIf(isStored);
+        return isStored;
+    }
+
+    /** Looks for runs that are due, if a request may have made one so. */
+    private void checkIf(boolean isRequested) {
+        if (isRequested && worker != null) {
+            worker.check();
+        }
     }
 
     /**
@@ -451,6 +457,7 @@ public final class FlowService implements AutoCloseable {
         private Duration heartbeat = Duration.ofSeconds(1);
         private int missedHeartbeats = 10;
         private Duration pollInterval = Duration.ofMillis(500);
+        private Duration parkAfter = Duration.ofSeconds(5);
         private Duration retention = Duration.ofDays(7);
         private Duration closeTimeout = Duration.ofSeconds(30);
 
@@ -585,6 +592,22 @@ public final class FlowService implements AutoCloseable {
         }
 
         /**
+         * Sets when a run that only sleeps or waits for signals is executed no more, until the moment or the signal for
+         * which it waits, or one of its timeouts; the default is 5 s. Until then it counts as one of {@link #maxRuns}
+         * and has heartbeats. A run that continues within this time by itself is not interrupted.
+         *
+         * @param time the time without progress, not negative
+         * @return this builder
+         */
+        public Builder parkAfter(Duration time) {
+            if (time.isNegative()) {
+                throw new IllegalArgumentException("parkAfter must not be negative, was " + time);
+            }
+            parkAfter = time;
+            return this;
+        }
+
+        /**
          * Sets the time for which runs that have ended are kept; the default is seven days.
          *
          * @param age the time after the end, not negative
@@ -614,7 +637,7 @@ public final class FlowService implements AutoCloseable {
 
         private ServiceSettings settings() {
             return new ServiceSettings(
-                    name, maxRuns, heartbeat, missedHeartbeats, pollInterval, retention, closeTimeout);
+                    name, maxRuns, heartbeat, missedHeartbeats, pollInterval, parkAfter, retention, closeTimeout);
         }
 
         /**

@@ -50,6 +50,7 @@ final class JdbcJournal implements FlowJournal {
     private volatile @Nullable String lost; // the reason
     private volatile boolean mustContinue; // whether the run was lost without another claim
     private volatile int endNumber = -1;
+    private volatile long activeAt = System.nanoTime(); // the latest moment at which something was recorded
 
     JdbcJournal(Database database, JournalWriter writer, EntryRow.Maker maker, Set<String> nodes, Duration maxIdle) {
         this.database = database;
@@ -112,6 +113,7 @@ final class JdbcJournal implements FlowJournal {
     @Override
     public void record(Entry entry) throws SQLException, IOException {
         ensureHeld();
+        activeAt = System.nanoTime();
         if (entry instanceof Entry.RunEnded) {
             endNumber = nextNumber.getAndIncrement();
             return;
@@ -233,6 +235,11 @@ final class JdbcJournal implements FlowJournal {
         if (reason != null) {
             throw new FencedException("run \"" + runId() + "\" is lost: " + reason);
         }
+    }
+
+    /** Returns whether nothing was recorded for a time. */
+    boolean isQuietFor(Duration time) {
+        return Duration.ofNanos(System.nanoTime() - activeAt).compareTo(time) >= 0;
     }
 
     /** Returns whether the run has ended and its records are complete. */

@@ -2,7 +2,7 @@ package dev.raddle.jdbc;
 
 /** The state of a stored run. */
 public enum RunState {
-    /** The run waits for a worker. */
+    /** The run waits for a worker, or, if it has {@link StoredRun#waitsUntil}, for a moment or a signal. */
     WAITING,
     /**
      * The run has not ended, and no live worker has registered the version of its flow. It continues as soon as one

@@ -6,11 +6,14 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -67,7 +70,8 @@ final class RunTable {
      * which has a greater epoch than the request.
      */
     private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
-            + " begun_at = coalesce(begun_at, now()), problem = NULL WHERE id = ? AND ended_at IS NULL"
+            + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL"
+            + " WHERE id = ? AND ended_at IS NULL"
             + " RETURNING epoch, parameter, cancel_reason, CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
             + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END";
 
@@ -90,7 +94,42 @@ final class RunTable {
             + " WHERE id = ? AND ended_at IS NULL";
 
     private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value) SELECT id, ?, ?"
-            + " FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR SHARE ON CONFLICT DO NOTHING";
+            + " FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR NO KEY UPDATE ON CONFLICT DO NOTHING";
+
+    /*
+     * Parking, and the requests that end it. Each is a transaction that first locks the row of the run, and whose later
+     * statements see all that was committed before. So a request comes before the parking, which then finds it, or after
+     * it, and then finds the row of the task to wake.
+     */
+
+    private static final String SEE_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
+    private static final String HOLD = "SELECT cancel_reason IS NOT NULL FROM raddle_run"
+            + " WHERE id = ? AND epoch = ? AND ended_at IS NULL FOR NO KEY UPDATE";
+
+    private static final String PARK_TASK = "UPDATE raddle_task SET picked = false, picked_by = NULL,"
+            + " last_heartbeat = NULL, consecutive_failures = 0, last_success = now(), version = version + 1,"
+            + " execution_time = clock_timestamp() + ? * interval '1 second'"
+            + " WHERE task_name = ? AND task_instance = ? AND picked AND version = ?";
+
+    private static final String PARK = "UPDATE raddle_run SET status = 'WAITING', waits_until ="
+            + " clock_timestamp() + ? * interval '1 second' WHERE id = ?";
+
+    private static final String PARK_FOR_SIGNAL =
+            "UPDATE raddle_run SET status = 'WAITING', waits_until = 'infinity' WHERE id = ?";
+
+    private static final String PARK_NO_LONGER =
+            "UPDATE raddle_run SET status = 'WAITING', waits_until = NULL WHERE id = ?";
+
+    private static final String WAKE = "UPDATE raddle_task t SET execution_time = now() - interval '1 second'"
+            + " FROM raddle_run r WHERE r.id = ? AND t.task_name = r.flow || '/' || r.version"
+            + " AND t.task_instance = r.id AND NOT t.picked AND t.execution_time > now()";
+
+    private static final String WAITS_NO_LONGER =
+            "UPDATE raddle_run SET waits_until = NULL WHERE id = ? AND waits_until IS NOT NULL";
+
+    /** A task that only a signal can wake is due after this time. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
             + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL,"
@@ -120,7 +159,7 @@ final class RunTable {
 
     private static final String SELECT = "SELECT id, flow, version, CASE WHEN ended_at IS NULL AND NOT " + LIVE_VERSION
             + " THEN 'WITHOUT_VERSION' ELSE status END AS state, epoch, worker, created_at, begun_at, ended_at,"
-            + " failure_type, failure_message, failure_trace, problem FROM raddle_run r";
+            + " failure_type, failure_message, failure_trace, problem, waits_until FROM raddle_run r";
 
     private static final String ENTRIES = "SELECT epoch, number, kind, node, state, via, count, at, failure_type,"
             + " failure_message, failure_trace, nodes FROM raddle_entry WHERE run_id = ? AND kind <> 'WORK'"
@@ -231,10 +270,79 @@ final class RunTable {
         });
     }
 
+    /**
+     * Lets a claimed run wait for a time, or for a request, without a worker. If there was a request that the claim has
+     * not noticed, the run is due at once.
+     *
+     * @param version the version of the row of the task when it was picked
+     * @param wait the time until the run has to continue
+     * @param known the nodes whose signals the claim has delivered
+     * @return whether the run waits; false if it is due at once, was claimed again, or is no longer the worker's
+     */
+    boolean park(String id, long epoch, String taskName, long version, Duration wait, Set<String> known)
+            throws SQLException {
+        return database.transaction(connection -> {
+            seeCommitted(connection);
+            Boolean isCancelled = hold(connection, id, epoch);
+            if (isCancelled == null) {
+                return false;
+            }
+            boolean isDue = isCancelled || !known.containsAll(signalled(connection, id));
+            boolean isForSignal = wait.compareTo(LONGEST) >= 0;
+            double seconds = isDue ? -1 : isForSignal ? LONGEST.toSeconds() : wait.toMillis() / 1e3;
+            int parked = Database.statement(connection, PARK_TASK, statement -> {
+                statement.setDouble(1, seconds);
+                statement.setString(2, taskName);
+                statement.setString(3, id);
+                statement.setLong(4, version);
+                return statement.executeUpdate();
+            });
+            if (parked == 0) {
+                return false;
+            }
+            String sql = isDue ? PARK_NO_LONGER : isForSignal ? PARK_FOR_SIGNAL : PARK;
+            return Database.<Boolean>statement(connection, sql, statement -> {
+                if (sql.equals(PARK)) {
+                    statement.setDouble(1, seconds);
+                }
+                statement.setString(sql.equals(PARK) ? 2 : 1, id);
+                return statement.executeUpdate() == 1 && !isDue;
+            });
+        });
+    }
+
+    private static void seeCommitted(Connection connection) throws SQLException {
+        Database.<Boolean>statement(connection, SEE_COMMITTED, PreparedStatement::execute);
+    }
+
+    /** Locks a run. Returns whether it is to be cancelled; null if the claim is not the latest, or the run has ended. */
+    private static @Nullable Boolean hold(Connection connection, String id, long epoch) throws SQLException {
+        return Database.<@Nullable Boolean>statement(connection, HOLD, statement -> {
+            statement.setString(1, id);
+            statement.setLong(2, epoch);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? row.getBoolean(1) : null;
+            }
+        });
+    }
+
+    private static Set<String> signalled(Connection connection, String id) throws SQLException {
+        return Database.statement(connection, SIGNALS, statement -> {
+            statement.setString(1, id);
+            Set<String> nodes = new HashSet<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    nodes.add(row.getString(1));
+                }
+            }
+            return nodes;
+        });
+    }
+
     // Requests of users.
 
     boolean cancel(String id, String reason) throws SQLException {
-        return database.statement(CANCEL, statement -> {
+        return request(id, CANCEL, statement -> {
             statement.setString(1, JournalWriter.storable(reason));
             statement.setString(2, id);
             return statement.executeUpdate() == 1;
@@ -242,11 +350,28 @@ final class RunTable {
     }
 
     boolean signal(String id, String node, byte @Nullable [] value) throws SQLException {
-        return database.statement(SIGNAL, statement -> {
+        return request(id, SIGNAL, statement -> {
             statement.setString(1, node);
             statement.setBytes(2, value);
             statement.setString(3, id);
             return statement.executeUpdate() == 1;
+        });
+    }
+
+    /** Makes a request, which locks the row of the run, and wakes the run if it waits. Returns whether it was made. */
+    private boolean request(String id, String sql, Database.Use<Boolean> request) throws SQLException {
+        return database.transaction(connection -> {
+            seeCommitted(connection);
+            if (!Database.statement(connection, sql, request)) {
+                return false;
+            }
+            for (String then : List.of(WAKE, WAITS_NO_LONGER)) {
+                Database.<Integer>statement(connection, then, statement -> {
+                    statement.setString(1, id);
+                    return statement.executeUpdate();
+                });
+            }
+            return true;
         });
     }
 
@@ -456,7 +581,13 @@ final class RunTable {
                 EntryRow.instant(row, "begun_at"),
                 EntryRow.instant(row, "ended_at"),
                 EntryRow.failure(row),
-                row.getString("problem"));
+                row.getString("problem"),
+                waitsUntil(row));
+    }
+
+    private static @Nullable Instant waitsUntil(ResultSet row) throws SQLException {
+        OffsetDateTime until = row.getObject("waits_until", OffsetDateTime.class);
+        return until == null ? null : until.equals(OffsetDateTime.MAX) ? Instant.MAX : until.toInstant();
     }
 
     /** Returns whether two encoded values are equal. */

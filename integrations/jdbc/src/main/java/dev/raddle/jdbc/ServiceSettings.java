@@ -10,6 +10,7 @@ import java.time.Duration;
  * @param heartbeat the time between two heartbeats of a run
  * @param missedHeartbeats the number of missing heartbeats after which a run is taken over
  * @param pollInterval the time between two looks for runs that are due
+ * @param parkAfter the time without progress after which a run that only waits is executed no more
  * @param retention the time for which ended runs are kept
  * @param closeTimeout the time that runs have to end when the service is closed
  */
@@ -19,6 +20,7 @@ record ServiceSettings(
         Duration heartbeat,
         int missedHeartbeats,
         Duration pollInterval,
+        Duration parkAfter,
         Duration retention,
         Duration closeTimeout) {
 

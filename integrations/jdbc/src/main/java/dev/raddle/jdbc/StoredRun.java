@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param endedAt the end of the run; null before that
  * @param failure the exception of a run that ended without success; null if there was none
  * @param problem the reason why the run cannot continue at the moment; null if there is none
+ * @param waitsUntil the moment at which a run that no worker executes because it only sleeps, or waits for a signal,
+ *     continues by itself; {@link Instant#MAX} if only a signal can continue it; null if no such run
  */
 public record StoredRun(
         String id,
@@ -30,4 +32,5 @@ public record StoredRun(
         @Nullable Instant begunAt,
         @Nullable Instant endedAt,
         @Nullable RecordedFailure failure,
-        @Nullable String problem) {}
+        @Nullable String problem,
+        @Nullable Instant waitsUntil) {}

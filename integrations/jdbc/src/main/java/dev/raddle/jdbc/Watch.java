@@ -27,6 +27,7 @@ final class Watch implements AutoCloseable {
     private final String worker;
     private final @Nullable DatabaseClock clock;
     private final Map<String, ClaimedRun> claimed;
+    private final Duration parkAfter;
     private final Map<String, CountDownLatch> awaited = new ConcurrentHashMap<>(); // by the ids of runs
     private final ScheduledExecutorService timer;
     private long lastSeen = System.nanoTime() - SEEN_INTERVAL.toNanos(); // confined to the timer
@@ -37,16 +38,18 @@ final class Watch implements AutoCloseable {
      *
      * @param clock the clock to synchronize, or null
      * @param claimed the runs that this process executes, by their ids; others change it
+     * @param settings the settings of the service
      */
     Watch(
             RunTable runs,
             Collection<Registration<?>> registrations,
-            String worker,
             @Nullable DatabaseClock clock,
-            Map<String, ClaimedRun> claimed) {
+            Map<String, ClaimedRun> claimed,
+            ServiceSettings settings) {
         this.runs = runs;
         this.registrations = List.copyOf(registrations);
-        this.worker = worker;
+        worker = settings.name();
+        parkAfter = settings.parkAfter();
         this.clock = clock;
         this.claimed = claimed;
         timer = Executors.newSingleThreadScheduledExecutor(
@@ -104,6 +107,9 @@ final class Watch implements AutoCloseable {
             }
         }
         deliverSignals(known, ids);
+        for (ClaimedRun run : known) {
+            run.parkIfWaiting(parkAfter);
+        }
     }
 
     private void deliverSignals(List<ClaimedRun> known, List<String> ids) throws SQLException {

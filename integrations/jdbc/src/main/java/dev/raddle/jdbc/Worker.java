@@ -5,6 +5,7 @@ import com.github.kagkarlsson.scheduler.SchedulerName;
 import com.github.kagkarlsson.scheduler.exceptions.ExecutionException;
 import com.github.kagkarlsson.scheduler.serializer.Serializer;
 import com.github.kagkarlsson.scheduler.task.CompletionHandler;
+import com.github.kagkarlsson.scheduler.task.Execution;
 import com.github.kagkarlsson.scheduler.task.ExecutionComplete;
 import com.github.kagkarlsson.scheduler.task.ExecutionContext;
 import com.github.kagkarlsson.scheduler.task.ExecutionOperations;
@@ -196,12 +197,27 @@ final class Worker {
                 LOG.info("{} is lost to another worker", run);
                 yield (complete, operations) -> {};
             }
+            case End.Parked parked -> (complete, operations) -> park(run, parked, complete.getExecution());
             case End.Waits(String problem, Duration delay) ->
                 (complete, operations) -> {
                     release(run, problem);
                     returnAt(operations, complete, delay);
                 };
         };
+    }
+
+    /** Lets a run wait. If that fails, the row is without heartbeats, so that it is taken over as that of a dead worker. */
+    private void park(ClaimedRun run, End.Parked parked, Execution row) {
+        try {
+            boolean waits =
+                    runs.park(run.id(), run.epoch(), row.getTaskName(), row.version, parked.length(), parked.known());
+            LOG.debug("{} {}", run, waits ? "waits without a worker" : "continues at once");
+            if (!waits) {
+                check();
+            }
+        } catch (SQLException failure) {
+            LOG.warn("{} only waits, and could not be returned: {}", run, failure.getMessage());
+        }
     }
 
     private void release(ClaimedRun run, @Nullable String problem) {
