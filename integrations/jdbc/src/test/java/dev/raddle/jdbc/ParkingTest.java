@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.processes.Await;
 import dev.raddle.testing.VirtualTime;
 import java.sql.SQLException;
 import java.time.Duration;
