@@ -4,6 +4,7 @@ import dev.raddle.cli.run.Json;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,8 @@ final class FlowsJson {
         fields.put("endedAt", run.endedAt());
         fields.put("failure", failure(run.failure()));
         fields.put("problem", run.problem());
+        Instant until = run.waitsUntil();
+        fields.put("waitsUntil", Instant.MAX.equals(until) ? "signal" : until);
         return fields;
     }
 

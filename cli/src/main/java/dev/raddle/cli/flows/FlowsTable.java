@@ -31,7 +31,9 @@ final class FlowsTable {
     }
 
     private static List<String> row(StoredRun run) {
-        String reason = run.problem() == null ? text(run.failure()) : Printable.oneLine(run.problem());
+        String reason = run.problem() != null
+                ? Printable.oneLine(run.problem())
+                : run.waitsUntil() != null ? "waits " + wait(run.waitsUntil()) : text(run.failure());
         return List.of(
                 Printable.oneLine(run.id()),
                 Printable.oneLine(run.flow()),
@@ -54,6 +56,7 @@ final class FlowsTable {
         head.add(List.of("run", Printable.oneLine(run.id())));
         head.add(List.of("flow", Printable.oneLine(run.flow() + ", version " + run.version())));
         head.add(List.of("state", run.state().name()));
+        add(head, "waits", run.waitsUntil() == null ? NONE : wait(run.waitsUntil()));
         add(head, "problem", Printable.oneLine(Objects.requireNonNullElse(run.problem(), NONE)));
         add(head, "failure", text(run.failure()));
         add(head, "worker", worker(run));
@@ -61,6 +64,10 @@ final class FlowsTable {
         add(head, "begun", time(run.begunAt()));
         add(head, "ended", time(run.endedAt()));
         return Columns.text(head) + "\n" + journal(entries) + trace(run.failure());
+    }
+
+    private static String wait(Instant until) {
+        return until.equals(Instant.MAX) ? "for a signal" : "until " + time(until);
     }
 
     private static void add(List<List<String>> rows, String name, String value) {

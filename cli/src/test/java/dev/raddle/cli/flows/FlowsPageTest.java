@@ -17,7 +17,7 @@ class FlowsPageTest {
     private static final Instant NOON = Instant.parse("2026-01-31T12:00:00.123Z");
     private static final RecordedFailure FAILURE = new RecordedFailure("Late", "no\nvan", "at a\nat b\n");
     private static final StoredRun RUN = new StoredRun(
-            "o-\u001b17", "shop", "1", RunState.FAILED, 2, "w", NOON, NOON, NOON.plusSeconds(9), FAILURE, null);
+            "o-\u001b17", "shop", "1", RunState.FAILED, 2, "w", NOON, NOON, NOON.plusSeconds(9), FAILURE, null, null);
 
     private static StoredEntry entry(String kind, @Nullable String node, @Nullable String state) {
         return new StoredEntry(1, 0, kind, node, state, null, null, null, null, List.of());

@@ -15,9 +15,25 @@ class FlowsTextTest {
     private static final Instant NOON = Instant.parse("2026-01-31T12:00:00.123Z");
     private static final RecordedFailure FAILURE = new RecordedFailure("Late", "no\nvan", "at a\nat b\u001b\n");
     private static final StoredRun RUN = new StoredRun(
-            "o-\u001b17", "shop", "1", RunState.FAILED, 2, "w", NOON, NOON, NOON.plusSeconds(9), FAILURE, null);
+            "o-\u001b17", "shop", "1", RunState.FAILED, 2, "w", NOON, NOON, NOON.plusSeconds(9), FAILURE, null, null);
     private static final StoredRun WAITING =
-            new StoredRun("b", "shop", "2", RunState.WAITING, 0, null, NOON, null, null, null, "x".repeat(90));
+            new StoredRun("b", "shop", "2", RunState.WAITING, 0, null, NOON, null, null, null, "x".repeat(90), null);
+
+    private static StoredRun parked(Instant until) {
+        return new StoredRun("c", "shop", "1", RunState.WAITING, 1, "w", NOON, NOON, null, null, null, until);
+    }
+
+    @Test
+    void a_run_without_a_worker_says_what_it_waits_for() {
+        StoredRun sleeping = parked(NOON.plusSeconds(60));
+        StoredRun signalled = parked(Instant.MAX);
+
+        assertThat(FlowsTable.list(List.of(sleeping, signalled), 5))
+                .contains("waits until 2026-01-31T12:01:00Z\n", "waits for a signal\n");
+        assertThat(FlowsTable.run(signalled, List.of())).contains("\nwaits    for a signal\n");
+        assertThat(FlowsJson.list(List.of(sleeping, signalled)))
+                .contains("\"waitsUntil\":\"2026-01-31T12:01:00.123Z\"", "\"waitsUntil\":\"signal\"");
+    }
 
     private static StoredEntry entry(
             String kind, @Nullable String node, @Nullable String state, @Nullable Integer count) {

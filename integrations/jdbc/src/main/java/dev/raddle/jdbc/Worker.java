@@ -42,6 +42,32 @@ final class Worker {
      * increments its epoch and fences all earlier claims. So it does no harm if db-scheduler gives a run to two
      * workers, as it does after a worker was stopped for longer than its heartbeats may be missing, or if it gives out
      * a run that has ended, as it does when a process ends between the end of a run and the removal of its row.
+     *
+     * Parking. A run that has not ended is in one of these states:
+     *
+     *   due        its row in the table of db-scheduler is not picked, and its time has come
+     *   executed   the row is picked, with heartbeats of the worker of the latest epoch
+     *   left       the row is picked, without heartbeats
+     *   parked     the row is not picked, and its time is the moment at which the run continues by itself
+     *
+     *   due      ► executed   by a worker that picks and claims it
+     *   executed ► left       when its worker dies, or cannot park it, as if the database is away
+     *   left     ► due        by any worker that finds the heartbeats missing
+     *   executed ► parked     by its worker, if the run only waits and all signals are delivered
+     *   executed ► due        by its worker, if a request came before it was parked, or it cannot continue here
+     *   parked   ► due        when its time has come, or by a request: a signal, or a cancel
+     *
+     * The watching thread decides to park (ClaimedRun.parkIfWaiting): it delivers the signals that it knows, and the
+     * run is abandoned if only a moment or another signal can continue it. No node is interrupted by that, and
+     * everything that has happened is recorded. Until the row is parked, the run is executed by its worker, and
+     * nothing happens in it.
+     *
+     * A request may come at any time. Parking and a request both lock the row of the run first, and then read with new
+     * statements. If the request commits first, parking finds a signal that the run has not received, or the reason to
+     * cancel, and makes the run due. Otherwise the request finds the row parked, and makes it due itself. A request that
+     * comes in between, after the run was abandoned and before the row is locked, is the first case. If another worker
+     * has claimed the run, because this one was stopped for long, parking finds another epoch, or another version of
+     * the row if it was only picked, and changes nothing.
      */
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 

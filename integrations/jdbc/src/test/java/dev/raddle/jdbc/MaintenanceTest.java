@@ -1,6 +1,7 @@
 package dev.raddle.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
@@ -157,6 +158,19 @@ class MaintenanceTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
-        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("1");
+        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("2");
+    }
+
+    @Test
+    void tables_of_an_older_version_are_refused_and_updated_on_request() throws Exception {
+        apply();
+        database.execute("ALTER TABLE raddle_run DROP COLUMN waits_until");
+        database.execute("DELETE FROM raddle_schema WHERE version > 1");
+        Schema schema = new Schema(new Database(database.pool()));
+
+        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 2");
+        schema.apply();
+
+        assertThat(database.query("SELECT waits_until FROM raddle_run")).isNull();
     }
 }

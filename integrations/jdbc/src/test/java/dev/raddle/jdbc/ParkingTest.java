@@ -216,6 +216,47 @@ class ParkingTest {
                 .count();
     }
 
+    @ParameterizedTest(name = "{0}, cancel {1}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "read committed  | false",
+                "read committed  | true",
+                "repeatable read | false",
+                "repeatable read | true"
+            })
+    void a_request_that_is_committed_while_parking_waits_for_its_lock_is_followed(String isolation, boolean cancels)
+            throws Exception {
+        String name = database.query("SELECT current_database()");
+        database.execute("ALTER DATABASE " + name + " SET default_transaction_isolation = '" + isolation + "'");
+        CountDownLatch commits = new CountDownLatch(1);
+        Runnable commit = () -> {
+            commits.countDown();
+            Await.until("parking waits for the lock", this::isBlocked);
+        };
+        AtomicReference<FlowService> other = new AtomicReference<>();
+        FutureTask<Void> requested = new FutureTask<>(() -> request(other.get(), cancels), null);
+        Runnable park = () -> {
+            Thread.ofVirtual().start(requested);
+            Await.until("the request has been made and not committed", () -> commits.getCount() == 0);
+        };
+        try (TestPool requests = poolAt("COMMIT", commit);
+                FlowService service = FlowService.on(requests)
+                        .applySchema()
+                        .register(approval(), "1", FlowCodec.text())
+                        .submitOnly()
+                        .start();
+                TestPool pool = poolAt("SELECT cancel_reason", park);
+                FlowService worker = workerOn(pool)) {
+            other.set(service);
+            worker.submit("approval", "run-1", null);
+
+            assertThat(ended(worker, "run-1").state()).isEqualTo(cancels ? RunState.CANCELLED : RunState.SUCCESS);
+            requested.get();
+            assertThat(asked).hasValue(1);
+        }
+    }
+
     @ParameterizedTest(name = "cancel {0}")
     @ValueSource(booleans = {false, true})
     void a_request_for_a_parked_run_continues_it(boolean cancels) throws Exception {
