@@ -130,7 +130,8 @@ class FlowsCommandTest {
         assertThat(list).hasLineCount(1);
         Map<?, ?> run = (Map<?, ?>) ((List<?>) ((Map<?, ?>) json.loadFromString(list)).get("runs")).getFirst();
         assertThat(run.keySet().toString())
-                .isEqualTo("[id, flow, version, state, claims, worker, createdAt, begunAt, endedAt, failure, problem, waitsUntil]");
+                .isEqualTo(
+                        "[id, flow, version, state, claims, worker, createdAt, begunAt, endedAt, failure, problem, waitsUntil]");
         assertThat(run.get("state")).isEqualTo("FAILED");
 
         String shown = flows("show", "order-17", "--json").succeeded();
@@ -166,12 +167,16 @@ class FlowsCommandTest {
         postgres.service(database).start().close();
         insertRun("order-1");
 
-        Ended unwritable = flows("show", "order-1", "--html", directory.resolve("no/page.html").toString());
+        Ended unwritable = flows(
+                "show", "order-1", "--html", directory.resolve("no/page.html").toString());
         assertThat(unwritable.exitCode()).isEqualTo(70);
-        assertThat(unwritable.err()).contains("there is no such file or directory").hasLineCount(1);
+        assertThat(unwritable.err())
+                .contains("there is no such file or directory")
+                .hasLineCount(1);
 
         Path page = directory.resolve("page.html");
-        assertThat(flows("show", "order-2", "--html", page.toString()).exitCode()).isEqualTo(1);
+        assertThat(flows("show", "order-2", "--html", page.toString()).exitCode())
+                .isEqualTo(1);
         assertThat(page).doesNotExist();
     }
 

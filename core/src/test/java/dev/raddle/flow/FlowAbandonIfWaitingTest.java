@@ -335,7 +335,9 @@ class FlowAbandonIfWaitingTest {
             assertThat(run.join().status()).isEqualTo(FlowStatus.LOST);
         }
         assertThat(begun.getCount()).isEqualTo(1);
-        assertThat(entries).anyMatch(entry -> entry instanceof Entry.NodeEnded end && end.id().equals("approved"));
+        assertThat(entries)
+                .anyMatch(entry ->
+                        entry instanceof Entry.NodeEnded end && end.id().equals("approved"));
     }
 
     @Test

@@ -54,10 +54,13 @@ class FlowsPageTest {
                         "fallback",
                         "attempt 1 has failed\nLate: no\\nvan\n    at a\n    at b\n"
                                 + "SUCCESS, attempt 2, by the fallback\n"));
-        assertThat(page.journal()).isEqualTo(FlowsTable.run(RUN, List.of(
-                        begun(),
-                        new StoredEntry(1, 1, "ATTEMPT", "a", null, null, 1, null, FAILURE, List.of()),
-                        new StoredEntry(1, 2, "NODE", "a", "SUCCESS", "FALLBACK", 2, null, null, List.of()))));
+        assertThat(page.journal())
+                .isEqualTo(FlowsTable.run(
+                        RUN,
+                        List.of(
+                                begun(),
+                                new StoredEntry(1, 1, "ATTEMPT", "a", null, null, 1, null, FAILURE, List.of()),
+                                new StoredEntry(1, 2, "NODE", "a", "SUCCESS", "FALLBACK", 2, null, null, List.of()))));
     }
 
     @Test

@@ -105,7 +105,8 @@ class ParkingTest {
                 assertThat(waiting.state()).isEqualTo(RunState.WAITING);
                 assertThat(waiting.waitsUntil()).isEqualTo(Instant.MAX);
             }
-            assertThat(database.query("SELECT count(*) FROM raddle_task WHERE picked")).isEqualTo("0");
+            assertThat(database.query("SELECT count(*) FROM raddle_task WHERE picked"))
+                    .isEqualTo("0");
             assertThat(service.list(RunFilter.all().in(RunState.WAITING))).hasSize(20);
             for (int i = 0; i < 20; i++) {
                 assertThat(service.signal("run-" + i, "approved", "yes " + i)).isTrue();
@@ -151,8 +152,7 @@ class ParkingTest {
     }
 
     private static void request(FlowService service, boolean cancels) {
-        boolean isAccepted =
-                cancels ? service.cancel("run-1", "test") : service.signal("run-1", "approved", "yes");
+        boolean isAccepted = cancels ? service.cancel("run-1", "test") : service.signal("run-1", "approved", "yes");
         assertThat(isAccepted).isTrue();
     }
 
@@ -296,12 +296,14 @@ class ParkingTest {
             first.submit("sleeper", "run-1", null);
             parked = awaitParked(first, "run-1");
         }
-        assertThat(Duration.between(parked.begunAt(), parked.waitsUntil())).isBetween(HOUR.dividedBy(2), HOUR.plus(HOUR));
+        assertThat(Duration.between(parked.begunAt(), parked.waitsUntil()))
+                .isBetween(HOUR.dividedBy(2), HOUR.plus(HOUR));
         try (FlowService observer = database.service().start()) {
             StoredRun run = observer.status("run-1").orElseThrow();
             assertThat(run.state()).isEqualTo(RunState.WITHOUT_VERSION);
             assertThat(run.waitsUntil()).isEqualTo(parked.waitsUntil());
-            assertThat(new Retention(new Database(database.pool()), Duration.ZERO).remove()).isZero();
+            assertThat(new Retention(new Database(database.pool()), Duration.ZERO).remove())
+                    .isZero();
         }
         anHourPasses();
         try (FlowService second = startAt(plan, RunOptions.defaults())) {
@@ -377,9 +379,8 @@ class ParkingTest {
             return "work";
         });
         Node<String> both = f.node("both", approved, work, (answer, worked) -> answer + " " + worked);
-        try (FlowService service = service()
-                .register(f.returning(both), "1", FlowCodec.text())
-                .start()) {
+        try (FlowService service =
+                service().register(f.returning(both), "1", FlowCodec.text()).start()) {
             service.submit("busy", "run-1", null);
             begun.await();
             Await.pass(Duration.ofMillis(200)); // several looks of the worker
