@@ -2,6 +2,7 @@ package dev.raddle.bench;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A benchmark class that has rows in the report.
@@ -9,8 +10,9 @@ import java.util.function.Function;
  * @param name the name by which the command line chooses it
  * @param benchmark the class
  * @param rows the method that makes the rows
+ * @param missing returns why the benchmark cannot run on this machine, or an empty text
  */
-record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows) {
+record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows, Supplier<String> missing) {
 
     static final List<Chapter> ALL = List.of(
             new Chapter("heap-task", HeapPerWaitingTask.class, HeapPerWaitingTask::rows),
@@ -31,7 +33,6 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("scope-alarm", ArmAndDisarm.class, ArmAndDisarm::rows),
             new Chapter("flow-nodes", FlowNodes.class, FlowNodes::rows),
             new Chapter("flow-times", FlowTimes.class, FlowTimes::rows),
-            new Chapter("flow-stepper", FlowStepperCost.class, FlowStepperCost::rows),
             new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
             new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
             new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),
@@ -41,7 +42,16 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows),
             new Chapter("rate-start", CpuPerRatedTask.class, CpuPerRatedTask::rows),
             new Chapter("adaptive-sample", CpuPerSampledTask.class, CpuPerSampledTask::rows),
-            new Chapter("fleet-permits", FleetPermits.class, FleetPermits::rows));
+            new Chapter("fleet-permits", FleetPermits.class, FleetPermits::rows),
+            new Chapter("durable-file", DurableFile.class, DurableFile::rows),
+            new Chapter("durable-database", DurableDatabase.class, DurableDatabase::rows, PostgresProcess::missing),
+            new Chapter("durable-restate", DurableEngine.class, DurableEngine::rows, RestateProcess::missing),
+            new Chapter("durable-load", DurableLoad.class, DurableLoad::rows),
+            new Chapter("durable-stepper", FlowStepperCost.class, FlowStepperCost::rows));
+
+    Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows) {
+        this(name, benchmark, rows, () -> "");
+    }
 
     /** Returns the name of the section of the page that this chapter belongs to. */
     String section() {

@@ -111,6 +111,9 @@ public final class Compare {
     private List<Trial> trials() {
         List<Trial> trials = new ArrayList<>();
         for (Chapter chapter : Chapter.ALL) {
+            if (!chapter.missing().get().isEmpty()) {
+                continue; // its benchmark cannot run on this machine
+            }
             Trial.of(chapter.benchmark()).stream()
                     .filter(trial -> isChosen(chapter, trial))
                     .map(trial -> brief ? trial.brief() : trial)

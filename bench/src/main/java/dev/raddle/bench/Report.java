@@ -99,6 +99,10 @@ public final class Report {
     }
 
     private List<Row> measure(Chapter chapter) throws RunnerException {
+        String missing = chapter.missing().get();
+        if (!missing.isEmpty()) {
+            return List.of(Row.skipped(chapter.name(), missing));
+        }
         Path log = logs.resolve(chapter.name() + ".log");
         Forks runner = new Forks(
                 new JmhJvms(JmhJvms.ownClassPath(), log, brief),

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * One row of the report: the median of the forks, and the range of all forks.
  *
  * @param what the question
- * @param measured the answer
+ * @param measured the answer, or null if the question was skipped
  * @param unit the unit of both answers
  * @param peerName the name of the peer, or null
  * @param peer the peer's answer, or null
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Row(
         String what,
-        Stat measured,
+        @Nullable Stat measured,
         String unit,
         @Nullable String peerName,
         @Nullable Stat peer,
@@ -46,6 +46,11 @@ record Row(
         return new Row(what, measured, unit, null, null, null);
     }
 
+    /** Returns a row that says why a question has no answer. */
+    static Row skipped(String what, String reason) {
+        return new Row(what + ": skipped, " + reason, null, "", null, null, null);
+    }
+
     Row against(String name, Stat answer) {
         return new Row(what, measured, unit, name, answer, goal);
     }
@@ -67,11 +72,15 @@ record Row(
     }
 
     boolean isMissed() {
-        return goal != null && !goal.isMet(goal.ofRatio ? ratio() : measured.median());
+        return goal != null && !goal.isMet(goal.ofRatio ? ratio() : median());
+    }
+
+    private double median() {
+        return measured == null ? Double.NaN : measured.median();
     }
 
     private double ratio() {
-        return peer == null ? Double.NaN : measured.median() / peer.median();
+        return peer == null ? Double.NaN : median() / peer.median();
     }
 
     /** Returns the row of the table, with or without the column that says whether the goal is met. */
@@ -117,8 +126,8 @@ record Row(
         return (goal.atMost ? "≤ " : "≥ ") + number(goal.bound) + (goal.ofRatio ? " ×" : suffix());
     }
 
-    private String text(Stat stat) {
-        return text(stat, suffix());
+    private String text(@Nullable Stat stat) {
+        return stat == null ? "" : text(stat, suffix());
     }
 
     /** Returns the median, and the range in parentheses if there are several forks. */

@@ -1,0 +1,145 @@
+package dev.raddle.bench;
+
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.restate.RestateFlows;
+import dev.restate.sdk.HandlerRunner;
+import dev.restate.sdk.WorkflowContext;
+import dev.restate.sdk.endpoint.definition.HandlerDefinition;
+import dev.restate.sdk.endpoint.definition.HandlerType;
+import dev.restate.sdk.endpoint.definition.ServiceDefinition;
+import dev.restate.sdk.endpoint.definition.ServiceType;
+import dev.restate.serde.Serde;
+import dev.restate.serde.SerdeFactory;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Timeout;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * How many empty nodes per second does one worker execute and the engine Restate record, which forces its log to the
+ * disk? The peer is a workflow with the same actions, written by hand with Restate's SDK. Of one more run, the benchmark
+ * finds every node in the engine, or fails.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@Fork(
+        value = 3,
+        jvmArgs = {Jvm.QUIET, "--enable-native-access=ALL-UNNAMED"})
+@Warmup(iterations = 0)
+@Measurement(iterations = 1)
+@Timeout(time = 2, timeUnit = TimeUnit.MINUTES)
+public class DurableEngine {
+
+    private static final String SERVICE = "chain";
+    private static final Serde<String> TEXT = Serde.using(
+            text -> text.getBytes(StandardCharsets.UTF_8), bytes -> new String(bytes, StandardCharsets.UTF_8));
+    private static final HandlerRunner.Options ON_VIRTUAL_THREADS =
+            HandlerRunner.Options.withExecutor(task -> Thread.ofVirtual().start(task));
+
+    /** The duration of the measurement. */
+    @Param("3")
+    public int seconds;
+
+    private EmptyNodes nodes;
+    private RestateProcess server;
+
+    /** Starts a server without data. */
+    @Setup(Level.Iteration)
+    public void start() throws IOException {
+        nodes = new EmptyNodes();
+        server = RestateProcess.start();
+    }
+
+    /** Ends the server. */
+    @TearDown(Level.Iteration)
+    public void end() {
+        server.close();
+    }
+
+    /** Raddle, one chain at a time. */
+    @Benchmark
+    public void raddleChain() throws Exception {
+        measure(raddle(), 1);
+    }
+
+    /** Raddle, several chains at once. */
+    @Benchmark
+    public void raddleRuns() throws Exception {
+        measure(raddle(), EmptyNodes.RUNS);
+    }
+
+    /** The SDK, one chain at a time. */
+    @Benchmark
+    public void sdkChain() throws Exception {
+        measure(sdk(), 1);
+    }
+
+    /** The SDK, several chains at once. */
+    @Benchmark
+    public void sdkRuns() throws Exception {
+        measure(sdk(), EmptyNodes.RUNS);
+    }
+
+    private ServiceDefinition raddle() {
+        return RestateFlows.service(SERVICE, nodes.chain(), FlowCodec.text());
+    }
+
+    private ServiceDefinition sdk() {
+        HandlerRunner<byte[], String> runner =
+                HandlerRunner.of(this::chain, SerdeFactory.NOOP, ON_VIRTUAL_THREADS);
+        return ServiceDefinition.of(
+                SERVICE,
+                ServiceType.WORKFLOW,
+                List.of(HandlerDefinition.of("run", HandlerType.WORKFLOW, Serde.RAW, TEXT, runner)));
+    }
+
+    private String chain(WorkflowContext context, byte[] nothing) {
+        String last = "";
+        for (int i = 0; i < EmptyNodes.LENGTH; i++) {
+            last = context.runAsync(Integer.toString(i), TEXT, nodes::execute).await();
+        }
+        return last;
+    }
+
+    private void measure(ServiceDefinition service, int runs) throws Exception {
+        server.serve(service);
+        nodes.measure(runs, seconds, id -> server.run(SERVICE, id));
+        long before = nodes.executed();
+        server.run(SERVICE, "checked");
+        long stored = server.storedActions("checked");
+        if (nodes.executed() - before != EmptyNodes.LENGTH || stored < EmptyNodes.LENGTH) {
+            throw new IllegalStateException(
+                    stored + " actions are stored, and " + (nodes.executed() - before) + " were executed");
+        }
+    }
+
+    static List<Row> rows(Results results) {
+        return List.of(
+                row("a chain", rate(results, "raddleChain"), rate(results, "sdkChain")),
+                row(
+                        EmptyNodes.RUNS + " chains at once",
+                        rate(results, "raddleRuns"),
+                        rate(results, "sdkRuns")));
+    }
+
+    private static Row row(String what, Stat measured, Stat sdk) {
+        return Row.of("Restate: " + what, measured, EmptyNodes.UNIT).against("SDK, by hand", sdk);
+    }
+
+    private static Stat rate(Results results, String method) {
+        return results.note(EmptyNodes.RATE, "DurableEngine." + method);
+    }
+}

@@ -1,0 +1,171 @@
+package dev.raddle.bench;
+
+import dev.raddle.flow.Entry;
+import dev.raddle.flow.FileJournal;
+import dev.raddle.flow.FileJournal.Forcing;
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.RunOptions;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Timeout;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * How many empty nodes per second are recorded in files, each record forced alone or in groups? One run at a time, and
+ * several, each with a file of its own. The peer forces lines of the same length, without any flow.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@Fork(
+        value = 3,
+        jvmArgs = {Jvm.QUIET})
+@Warmup(iterations = 0)
+@Measurement(iterations = 1)
+@Timeout(time = 1, timeUnit = TimeUnit.MINUTES)
+public class DurableFile {
+
+    private static final int LINE_BYTES = 48; // as long as the record of a node
+
+    /** The duration of the measurement. */
+    @Param("2")
+    public int seconds;
+
+    private EmptyNodes nodes;
+    private BenchDirectory directory;
+
+    /** Creates a directory. */
+    @Setup(Level.Iteration)
+    public void create() throws IOException {
+        nodes = new EmptyNodes();
+        directory = BenchDirectory.create("durable-file");
+    }
+
+    /** Removes the directory. */
+    @TearDown(Level.Iteration)
+    public void remove() {
+        directory.close();
+    }
+
+    /** A chain, each record forced alone. */
+    @Benchmark
+    public void recordsOfChain() throws Exception {
+        measure(nodes.chain(), Forcing.RECORDS, 1);
+    }
+
+    /** A chain, records forced in groups. */
+    @Benchmark
+    public void groupsOfChain() throws Exception {
+        measure(nodes.chain(), Forcing.GROUPS, 1);
+    }
+
+    /** A fan, each record forced alone. */
+    @Benchmark
+    public void recordsOfFan() throws Exception {
+        measure(nodes.fan(), Forcing.RECORDS, 1);
+    }
+
+    /** A fan, records forced in groups. */
+    @Benchmark
+    public void groupsOfFan() throws Exception {
+        measure(nodes.fan(), Forcing.GROUPS, 1);
+    }
+
+    /** Several chains at once, each record forced alone. */
+    @Benchmark
+    public void recordsOfRuns() throws Exception {
+        measure(nodes.chain(), Forcing.RECORDS, EmptyNodes.RUNS);
+    }
+
+    /** Several chains at once, records forced in groups. */
+    @Benchmark
+    public void groupsOfRuns() throws Exception {
+        measure(nodes.chain(), Forcing.GROUPS, EmptyNodes.RUNS);
+    }
+
+    /** Lines forced to one file. */
+    @Benchmark
+    public void lines() throws Exception {
+        nodes.measure(1, seconds, this::forceLines);
+    }
+
+    /** Lines forced to several files at once. */
+    @Benchmark
+    public void linesOfFiles() throws Exception {
+        nodes.measure(EmptyNodes.RUNS, seconds, this::forceLines);
+    }
+
+    private void measure(FlowPlan<String, String> plan, Forcing forcing, int runs) throws Exception {
+        nodes.measure(runs, seconds, id -> run(plan, forcing, id, nodesOf(plan)));
+    }
+
+    private static int nodesOf(FlowPlan<String, String> plan) {
+        return plan.nodes().size();
+    }
+
+    private void run(FlowPlan<String, String> plan, Forcing forcing, String id, int count) throws Exception {
+        Path file = directory.path().resolve(id);
+        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), forcing)) {
+            FlowStatus status = plan.run("x", RunOptions.defaults().withJournal(journal, id))
+                    .status();
+            long recorded = journal.entries().stream()
+                    .filter(Entry.NodeEnded.class::isInstance)
+                    .count();
+            if (status != FlowStatus.SUCCESS || recorded != count) {
+                throw new IllegalStateException(
+                        "the run is " + status + ", and " + recorded + " of " + count + " nodes are recorded");
+            }
+        }
+        Files.delete(file);
+    }
+
+    private void forceLines(String id) throws IOException {
+        byte[] line = new byte[LINE_BYTES];
+        Path file = directory.path().resolve(id);
+        try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+            for (int i = 0; i < EmptyNodes.LENGTH; i++) {
+                bytes.write(line);
+                bytes.getFD().sync();
+                nodes.execute();
+            }
+        }
+        Files.delete(file);
+    }
+
+    static List<Row> rows(Results results) {
+        Stat lines = rate(results, "lines");
+        Stat files = rate(results, "linesOfFiles");
+        String several = EmptyNodes.RUNS + " chains at once, a file each";
+        return List.of(
+                row("a chain, each record forced alone", rate(results, "recordsOfChain"), lines),
+                row("the same, forced in groups", rate(results, "groupsOfChain"), lines),
+                row("a fan of 100, each record forced alone", rate(results, "recordsOfFan"), lines),
+                row("the same, forced in groups", rate(results, "groupsOfFan"), lines),
+                row(several + ", each record forced alone", rate(results, "recordsOfRuns"), files),
+                row("the same, forced in groups", rate(results, "groupsOfRuns"), files));
+    }
+
+    private static Row row(String what, Stat measured, Stat lines) {
+        return Row.of("file: " + what, measured, EmptyNodes.UNIT).against("forced lines", lines);
+    }
+
+    private static Stat rate(Results results, String method) {
+        return results.note(EmptyNodes.RATE, "DurableFile." + method);
+    }
+}
