@@ -8,23 +8,19 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.jdbc.FlowService;
 import dev.raddle.jdbc.RunState;
 import dev.raddle.jdbc.StoredRun;
-import java.io.IOException;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Timeout;
 import org.openjdk.jmh.annotations.Warmup;
 
@@ -44,7 +40,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Timeout(time = 2, timeUnit = TimeUnit.MINUTES)
 public class DurableDatabase {
 
-    private static final String FLOW_VERSION = "1";
     private static final Duration PATIENCE = Duration.ofSeconds(EmptyNodes.PATIENCE_SECONDS);
 
     /** More tasks than db-scheduler executes in a measurement. */
@@ -54,38 +49,22 @@ public class DurableDatabase {
     @Param("3")
     public int seconds;
 
-    private EmptyNodes nodes;
-    private PostgresProcess server;
-
-    /** Starts a server without data. */
-    @Setup(Level.Iteration)
-    public void start() throws IOException, SQLException {
-        nodes = new EmptyNodes();
-        server = PostgresProcess.start();
-    }
-
-    /** Ends the server. */
-    @TearDown(Level.Iteration)
-    public void end() {
-        server.close();
-    }
-
     /** Raddle, one chain at a time. */
     @Benchmark
     public void raddleChain() throws Exception {
-        measure(nodes.chain(), 1);
+        measure(EmptyNodes::chain, 1);
     }
 
     /** Raddle, one fan at a time. */
     @Benchmark
     public void raddleFan() throws Exception {
-        measure(nodes.fan(), 1);
+        measure(EmptyNodes::fan, 1);
     }
 
     /** Raddle, several chains at once. */
     @Benchmark
     public void raddleRuns() throws Exception {
-        measure(nodes.chain(), EmptyNodes.RUNS);
+        measure(EmptyNodes::chain, EmptyNodes.RUNS);
     }
 
     /** DBOS, one workflow at a time. */
@@ -100,18 +79,22 @@ public class DurableDatabase {
         measureDbos(EmptyNodes.RUNS);
     }
 
-    private FlowService.Builder service() {
+    private static FlowService.Builder service(PostgresProcess server) {
         return FlowService.on(server.pool()).applySchema();
     }
 
-    private void measure(FlowPlan<String, String> plan, int runs) throws Exception {
-        try (FlowService service = service()
-                .register(plan, FLOW_VERSION, FlowCodec.text())
-                .maxRuns(EmptyNodes.RUNS)
-                .start()) {
-            nodes.measure(runs, seconds, id -> run(service, plan.name(), id));
+    private void measure(Function<EmptyNodes, FlowPlan<String, String>> planOf, int runs) throws Exception {
+        EmptyNodes nodes = new EmptyNodes();
+        FlowPlan<String, String> plan = planOf.apply(nodes);
+        try (PostgresProcess server = PostgresProcess.start()) {
+            try (FlowService service = service(server)
+                    .register(plan, "1", FlowCodec.text())
+                    .maxRuns(EmptyNodes.RUNS)
+                    .start()) {
+                nodes.measure(runs, seconds, id -> run(service, plan.name(), id));
+            }
+            nodes.requireRecorded(server.count("raddle_entry WHERE kind = 'NODE' AND state = 'SUCCESS'"));
         }
-        nodes.requireRecorded(server.count("raddle_entry WHERE kind = 'NODE' AND state = 'SUCCESS'"));
     }
 
     private static void run(FlowService service, String flow, String id) throws Exception {
@@ -123,19 +106,34 @@ public class DurableDatabase {
     }
 
     private void measureDbos(int runs) throws Exception {
-        try (DbosChains chains = DbosChains.start(server.pool(), nodes)) {
-            nodes.measure(runs, seconds, id -> chains.run());
+        EmptyNodes nodes = new EmptyNodes();
+        try (PostgresProcess server = PostgresProcess.start()) {
+            try (DbosChains chains = DbosChains.start(server.pool(), nodes)) {
+                nodes.measure(runs, seconds, id -> chains.run());
+            }
+            nodes.requireRecorded(server.count(DbosChains.STEPS));
         }
-        nodes.requireRecorded(server.count(DbosChains.STEPS));
     }
 
     /** Tasks of db-scheduler that are due, in a table like that of Raddle. */
     @Benchmark
     public void dbScheduler() throws Exception {
-        service().submitOnly().start().close();
-        server.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
-                + " SELECT 'empty', n::text, now(), false, 1 FROM generate_series(1, " + TASKS + ") AS n");
-        server.execute("ANALYZE raddle_task");
+        try (PostgresProcess server = PostgresProcess.start()) {
+            service(server).submitOnly().start().close(); // creates the table
+            server.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+                    + " SELECT 'empty', n::text, now(), false, 1 FROM generate_series(1, " + TASKS + ") AS n");
+            server.execute("ANALYZE raddle_task");
+            EmptyNodes nodes = new EmptyNodes();
+            executeTasks(server, nodes);
+            long left = server.count("raddle_task");
+            if (left == 0) {
+                throw new IllegalStateException("all " + TASKS + " tasks ended before the measurement did");
+            }
+            nodes.requireRecorded(TASKS - left);
+        }
+    }
+
+    private void executeTasks(PostgresProcess server, EmptyNodes nodes) {
         OneTimeTask<Void> empty = Tasks.oneTime("empty").execute((instance, context) -> nodes.execute());
         Scheduler scheduler = Scheduler.create(server.pool(), empty)
                 .tableName("raddle_task")
@@ -150,11 +148,6 @@ public class DurableDatabase {
         } finally {
             scheduler.stop();
         }
-        long left = server.count("raddle_task");
-        if (left == 0) {
-            throw new IllegalStateException("all " + TASKS + " tasks ended before the measurement did");
-        }
-        nodes.requireRecorded(TASKS - left);
     }
 
     static List<Row> rows(Results results) {

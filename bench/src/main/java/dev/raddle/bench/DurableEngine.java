@@ -10,21 +10,18 @@ import dev.restate.sdk.endpoint.definition.ServiceDefinition;
 import dev.restate.sdk.endpoint.definition.ServiceType;
 import dev.restate.serde.Serde;
 import dev.restate.serde.SerdeFactory;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Timeout;
 import org.openjdk.jmh.annotations.Warmup;
 
@@ -53,60 +50,46 @@ public class DurableEngine {
     @Param("3")
     public int seconds;
 
-    private EmptyNodes nodes;
-    private RestateProcess server;
-
-    /** Starts a server without data. */
-    @Setup(Level.Iteration)
-    public void start() throws IOException {
-        nodes = new EmptyNodes();
-        server = RestateProcess.start();
-    }
-
-    /** Ends the server. */
-    @TearDown(Level.Iteration)
-    public void end() {
-        server.close();
-    }
-
     /** Raddle, one chain at a time. */
     @Benchmark
     public void raddleChain() throws Exception {
-        measure(raddle(), 1);
+        measure(DurableEngine::raddle, 1);
     }
 
     /** Raddle, several chains at once. */
     @Benchmark
     public void raddleRuns() throws Exception {
-        measure(raddle(), EmptyNodes.RUNS);
+        measure(DurableEngine::raddle, EmptyNodes.RUNS);
     }
 
     /** The SDK, one chain at a time. */
     @Benchmark
     public void sdkChain() throws Exception {
-        measure(sdk(), 1);
+        measure(DurableEngine::sdk, 1);
     }
 
     /** The SDK, several chains at once. */
     @Benchmark
     public void sdkRuns() throws Exception {
-        measure(sdk(), EmptyNodes.RUNS);
+        measure(DurableEngine::sdk, EmptyNodes.RUNS);
     }
 
-    private ServiceDefinition raddle() {
+    private static ServiceDefinition raddle(EmptyNodes nodes) {
         return RestateFlows.service(SERVICE, nodes.chain(), FlowCodec.text());
     }
 
-    private ServiceDefinition sdk() {
-        HandlerRunner<byte[], String> runner =
-                HandlerRunner.of(this::chain, SerdeFactory.NOOP, ON_VIRTUAL_THREADS);
+    private static ServiceDefinition sdk(EmptyNodes nodes) {
+        HandlerRunner<byte[], String> runner = HandlerRunner.of(
+                (WorkflowContext context, byte[] nothing) -> chain(context, nodes),
+                SerdeFactory.NOOP,
+                ON_VIRTUAL_THREADS);
         return ServiceDefinition.of(
                 SERVICE,
                 ServiceType.WORKFLOW,
                 List.of(HandlerDefinition.of("run", HandlerType.WORKFLOW, Serde.RAW, TEXT, runner)));
     }
 
-    private String chain(WorkflowContext context, byte[] nothing) {
+    private static String chain(WorkflowContext context, EmptyNodes nodes) {
         String last = "";
         for (int i = 0; i < EmptyNodes.LENGTH; i++) {
             last = context.runAsync(Integer.toString(i), TEXT, nodes::execute).await();
@@ -114,15 +97,19 @@ public class DurableEngine {
         return last;
     }
 
-    private void measure(ServiceDefinition service, int runs) throws Exception {
-        server.serve(service);
-        nodes.measure(runs, seconds, id -> server.run(SERVICE, id));
-        long before = nodes.executed();
-        server.run(SERVICE, "checked");
-        long stored = server.storedActions("checked");
-        if (nodes.executed() - before != EmptyNodes.LENGTH || stored < EmptyNodes.LENGTH) {
-            throw new IllegalStateException(
-                    stored + " actions are stored, and " + (nodes.executed() - before) + " were executed");
+    private void measure(Function<EmptyNodes, ServiceDefinition> service, int runs) throws Exception {
+        EmptyNodes nodes = new EmptyNodes();
+        try (RestateProcess server = RestateProcess.start()) {
+            server.serve(service.apply(nodes));
+            nodes.measure(runs, seconds, id -> server.run(SERVICE, id));
+            long before = nodes.executed();
+            server.run(SERVICE, "checked");
+            long executed = nodes.executed() - before;
+            long stored = server.storedResults("checked");
+            if (executed != EmptyNodes.LENGTH || stored < EmptyNodes.LENGTH) {
+                throw new IllegalStateException(
+                        stored + " results are stored, and " + executed + " actions were executed");
+            }
         }
     }
 

@@ -13,17 +13,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Timeout;
 import org.openjdk.jmh.annotations.Warmup;
 
@@ -47,102 +45,91 @@ public class DurableFile {
     @Param("2")
     public int seconds;
 
-    private EmptyNodes nodes;
-    private BenchDirectory directory;
-
-    /** Creates a directory. */
-    @Setup(Level.Iteration)
-    public void create() throws IOException {
-        nodes = new EmptyNodes();
-        directory = BenchDirectory.create("durable-file");
-    }
-
-    /** Removes the directory. */
-    @TearDown(Level.Iteration)
-    public void remove() {
-        directory.close();
-    }
-
     /** A chain, each record forced alone. */
     @Benchmark
     public void recordsOfChain() throws Exception {
-        measure(nodes.chain(), Forcing.RECORDS, 1);
+        measure(EmptyNodes::chain, Forcing.RECORDS, 1);
     }
 
     /** A chain, records forced in groups. */
     @Benchmark
     public void groupsOfChain() throws Exception {
-        measure(nodes.chain(), Forcing.GROUPS, 1);
+        measure(EmptyNodes::chain, Forcing.GROUPS, 1);
     }
 
     /** A fan, each record forced alone. */
     @Benchmark
     public void recordsOfFan() throws Exception {
-        measure(nodes.fan(), Forcing.RECORDS, 1);
+        measure(EmptyNodes::fan, Forcing.RECORDS, 1);
     }
 
     /** A fan, records forced in groups. */
     @Benchmark
     public void groupsOfFan() throws Exception {
-        measure(nodes.fan(), Forcing.GROUPS, 1);
+        measure(EmptyNodes::fan, Forcing.GROUPS, 1);
     }
 
     /** Several chains at once, each record forced alone. */
     @Benchmark
     public void recordsOfRuns() throws Exception {
-        measure(nodes.chain(), Forcing.RECORDS, EmptyNodes.RUNS);
+        measure(EmptyNodes::chain, Forcing.RECORDS, EmptyNodes.RUNS);
     }
 
     /** Several chains at once, records forced in groups. */
     @Benchmark
     public void groupsOfRuns() throws Exception {
-        measure(nodes.chain(), Forcing.GROUPS, EmptyNodes.RUNS);
+        measure(EmptyNodes::chain, Forcing.GROUPS, EmptyNodes.RUNS);
     }
 
     /** Lines forced to one file. */
     @Benchmark
     public void lines() throws Exception {
-        nodes.measure(1, seconds, this::forceLines);
+        measureLines(1);
     }
 
     /** Lines forced to several files at once. */
     @Benchmark
     public void linesOfFiles() throws Exception {
-        nodes.measure(EmptyNodes.RUNS, seconds, this::forceLines);
+        measureLines(EmptyNodes.RUNS);
     }
 
-    private void measure(FlowPlan<String, String> plan, Forcing forcing, int runs) throws Exception {
-        nodes.measure(runs, seconds, id -> run(plan, forcing, id, nodesOf(plan)));
+    private void measure(Function<EmptyNodes, FlowPlan<String, String>> planOf, Forcing forcing, int runs)
+            throws Exception {
+        EmptyNodes nodes = new EmptyNodes();
+        FlowPlan<String, String> plan = planOf.apply(nodes);
+        try (BenchDirectory directory = BenchDirectory.create("durable-file")) {
+            nodes.measure(runs, seconds, id -> run(plan, directory.path().resolve(id), forcing));
+        }
     }
 
-    private static int nodesOf(FlowPlan<String, String> plan) {
-        return plan.nodes().size();
-    }
-
-    private void run(FlowPlan<String, String> plan, Forcing forcing, String id, int count) throws Exception {
-        Path file = directory.path().resolve(id);
+    private static void run(FlowPlan<String, String> plan, Path file, Forcing forcing) throws Exception {
         try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), forcing)) {
-            FlowStatus status = plan.run("x", RunOptions.defaults().withJournal(journal, id))
+            FlowStatus status = plan.run("x", RunOptions.defaults().withJournal(journal, "run"))
                     .status();
             long recorded = journal.entries().stream()
                     .filter(Entry.NodeEnded.class::isInstance)
                     .count();
-            if (status != FlowStatus.SUCCESS || recorded != count) {
-                throw new IllegalStateException(
-                        "the run is " + status + ", and " + recorded + " of " + count + " nodes are recorded");
+            if (status != FlowStatus.SUCCESS || recorded != plan.nodes().size()) {
+                throw new IllegalStateException("the run is " + status + ", and " + recorded + " nodes are recorded");
             }
         }
         Files.delete(file);
     }
 
-    private void forceLines(String id) throws IOException {
+    private void measureLines(int files) throws Exception {
+        EmptyNodes lines = new EmptyNodes();
+        try (BenchDirectory directory = BenchDirectory.create("durable-file")) {
+            lines.measure(files, seconds, id -> forceLines(lines, directory.path().resolve(id)));
+        }
+    }
+
+    private static void forceLines(EmptyNodes lines, Path file) throws IOException {
         byte[] line = new byte[LINE_BYTES];
-        Path file = directory.path().resolve(id);
         try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
             for (int i = 0; i < EmptyNodes.LENGTH; i++) {
                 bytes.write(line);
                 bytes.getFD().sync();
-                nodes.execute();
+                lines.execute();
             }
         }
         Files.delete(file);

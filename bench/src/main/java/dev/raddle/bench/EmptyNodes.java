@@ -27,8 +27,6 @@ final class EmptyNodes {
     /** The longest time of one run, after which the benchmark fails. */
     static final int PATIENCE_SECONDS = 30;
 
-    private static final int WARM_UP_MAX = 2; // seconds
-
     /** Executes one run. */
     @FunctionalInterface
     interface Run {
@@ -96,7 +94,7 @@ final class EmptyNodes {
 
     /** Notes the number of nodes per second after a warm-up; something else executes them. */
     void measure(int seconds) {
-        Flood.sleep(1000 * Math.min(WARM_UP_MAX, seconds));
+        Flood.sleep(1000 * seconds / 2);
         long begin = System.nanoTime();
         long before = executed();
         Flood.sleep(1000 * seconds);

@@ -73,9 +73,14 @@ final class PostgresProcess implements AutoCloseable {
                 log,
                 () -> answers(url));
         PostgresProcess started = new PostgresProcess(directory, server, pool(url));
-        started.requireOn("fsync");
-        started.requireOn("synchronous_commit");
-        return started;
+        try {
+            started.requireOn("fsync");
+            started.requireOn("synchronous_commit");
+            return started;
+        } catch (SQLException | RuntimeException failure) {
+            started.close();
+            throw failure;
+        }
     }
 
     private static List<String> command(String program, String... arguments) {

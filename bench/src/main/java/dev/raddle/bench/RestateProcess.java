@@ -128,11 +128,11 @@ final class RestateProcess implements AutoCloseable {
         post(ingress, "/" + service + "/" + id + "/run", "", "application/octet-stream");
     }
 
-    /** Returns how many actions the engine has stored for the only run with an id. */
-    long storedActions(String id) throws IOException, InterruptedException {
+    /** Returns how many results of actions the engine has stored for the only run with an id. */
+    long storedResults(String id) throws IOException, InterruptedException {
         String rows = query("SELECT j.entry_type FROM sys_journal j JOIN sys_invocation i ON i.id = j.id"
                 + " WHERE i.target_service_key = '" + id + "'");
-        return Pattern.compile("\"Command: Run\"").matcher(rows).results().count();
+        return Pattern.compile("\"Notification: Run\"").matcher(rows).results().count();
     }
 
     private String query(String sql) throws IOException, InterruptedException {
@@ -143,7 +143,7 @@ final class RestateProcess implements AutoCloseable {
         HttpResponse<String> response = client.send(
                 request(port, path)
                         .header("content-type", type)
-                        .header("accept", "*/*")
+                        .header("accept", type)
                         .POST(HttpRequest.BodyPublishers.ofString(body))
                         .build(),
                 HttpResponse.BodyHandlers.ofString());

@@ -30,7 +30,7 @@ final class ServerProcess implements AutoCloseable {
     static ServerProcess start(List<String> command, Map<String, String> environment, Path log, BooleanSupplier isReady)
             throws IOException {
         ServerProcess server = new ServerProcess(launch(command, environment, log), log);
-        Runtime.getRuntime().addShutdownHook(new Thread(server.process::destroyForcibly)); // if the benchmark fails
+        Runtime.getRuntime().addShutdownHook(new Thread(server.process::destroy)); // if the JVM is ended
         server.awaitReady(isReady);
         return server;
     }
@@ -46,7 +46,6 @@ final class ServerProcess implements AutoCloseable {
 
     private static Process launch(List<String> command, Map<String, String> environment, Path log) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(log.getParent().toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().putAll(environment);
