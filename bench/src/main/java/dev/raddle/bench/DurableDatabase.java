@@ -153,13 +153,13 @@ public class DurableDatabase {
     static List<Row> rows(Results results) {
         Stat tasks = rate(results, "dbScheduler");
         Stat several = rate(results, "raddleRuns");
-        String runs = EmptyNodes.RUNS + " chains at once";
+        String runs = "nodes of " + EmptyNodes.RUNS + " chains at once";
         return List.of(
-                row("a chain", rate(results, "raddleChain"), "DBOS", rate(results, "dbosChain")),
-                row("a fan of 100", rate(results, "raddleFan"), "db-scheduler, tasks", tasks)
+                row("nodes of a chain", rate(results, "raddleChain"), "steps of DBOS", rate(results, "dbosChain")),
+                row("nodes of a fan of 100", rate(results, "raddleFan"), "tasks of db-scheduler", tasks)
                         .atLeast(400),
-                row(runs, several, "DBOS", rate(results, "dbosRuns")).atLeast(400),
-                row("the same", several, "db-scheduler, tasks", tasks));
+                row(runs, several, "steps of DBOS", rate(results, "dbosRuns")).atLeast(400),
+                row("the same", several, "tasks of db-scheduler", tasks));
     }
 
     private static Row row(String what, Stat measured, String peer, Stat answer) {

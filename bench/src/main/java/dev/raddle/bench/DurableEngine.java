@@ -115,15 +115,15 @@ public class DurableEngine {
 
     static List<Row> rows(Results results) {
         return List.of(
-                row("a chain", rate(results, "raddleChain"), rate(results, "sdkChain")),
+                row("nodes of a chain", rate(results, "raddleChain"), rate(results, "sdkChain")),
                 row(
-                        EmptyNodes.RUNS + " chains at once",
+                        "nodes of " + EmptyNodes.RUNS + " chains at once",
                         rate(results, "raddleRuns"),
                         rate(results, "sdkRuns")));
     }
 
     private static Row row(String what, Stat measured, Stat sdk) {
-        return Row.of("Restate: " + what, measured, EmptyNodes.UNIT).against("SDK, by hand", sdk);
+        return Row.of("Restate: " + what, measured, EmptyNodes.UNIT).against("actions, by the SDK", sdk);
     }
 
     private static Stat rate(Results results, String method) {

@@ -119,7 +119,8 @@ public class DurableFile {
     private void measureLines(int files) throws Exception {
         EmptyNodes lines = new EmptyNodes();
         try (BenchDirectory directory = BenchDirectory.create("durable-file")) {
-            lines.measure(files, seconds, id -> forceLines(lines, directory.path().resolve(id)));
+            lines.measure(
+                    files, seconds, id -> forceLines(lines, directory.path().resolve(id)));
         }
     }
 
@@ -138,11 +139,11 @@ public class DurableFile {
     static List<Row> rows(Results results) {
         Stat lines = rate(results, "lines");
         Stat files = rate(results, "linesOfFiles");
-        String several = EmptyNodes.RUNS + " chains at once, a file each";
+        String several = "nodes of " + EmptyNodes.RUNS + " chains at once, a file each";
         return List.of(
-                row("a chain, each record forced alone", rate(results, "recordsOfChain"), lines),
+                row("nodes of a chain, each record forced alone", rate(results, "recordsOfChain"), lines),
                 row("the same, forced in groups", rate(results, "groupsOfChain"), lines),
-                row("a fan of 100, each record forced alone", rate(results, "recordsOfFan"), lines),
+                row("nodes of a fan of 100, each record forced alone", rate(results, "recordsOfFan"), lines),
                 row("the same, forced in groups", rate(results, "groupsOfFan"), lines),
                 row(several + ", each record forced alone", rate(results, "recordsOfRuns"), files),
                 row("the same, forced in groups", rate(results, "groupsOfRuns"), files));

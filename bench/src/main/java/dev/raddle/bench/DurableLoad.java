@@ -139,8 +139,7 @@ public class DurableLoad {
     }
 
     static List<Row> rows(Results results) {
-        return List.of(
-                row("first of a JVM", results, "first"), row("after a hundred others", results, "warm"));
+        return List.of(row("first of a JVM", results, "first"), row("after a hundred others", results, "warm"));
     }
 
     private static Row row(String which, Results results, String method) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class EmptyNodes {
 
     static final String RATE = "rate";
-    static final String UNIT = "nodes/s";
+    static final String UNIT = "/s";
 
     /** The number of nodes of a chain, and of the middle of a fan. */
     static final int LENGTH = 100;
@@ -81,8 +81,11 @@ final class EmptyNodes {
         for (int i = 0; i < threads; i++) {
             started.add(Thread.ofVirtual().start(() -> repeat(run)));
         }
-        measure(seconds);
-        over = true;
+        try {
+            measure(seconds);
+        } finally {
+            over = true;
+        }
         for (Thread thread : started) {
             thread.join();
         }
@@ -94,7 +97,7 @@ final class EmptyNodes {
 
     /** Notes the number of nodes per second after a warm-up; something else executes them. */
     void measure(int seconds) {
-        Flood.sleep(1000 * seconds / 2);
+        warmUp(seconds);
         long begin = System.nanoTime();
         long before = executed();
         Flood.sleep(1000 * seconds);
@@ -102,11 +105,24 @@ final class EmptyNodes {
         Measured.note(RATE, nodes * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - begin), UNIT);
     }
 
+    /** Waits half as long as the measurement takes, and until as many nodes as one run has were executed. */
+    private void warmUp(int seconds) {
+        long begin = System.nanoTime();
+        Flood.sleep(1000 * seconds / 2);
+        while (executed() < LENGTH && failure.get() == null) {
+            if (System.nanoTime() - begin > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+                throw new IllegalStateException(
+                        "only " + executed() + " nodes were executed within " + PATIENCE_SECONDS + " s");
+            }
+            Flood.sleep(5);
+        }
+    }
+
     private void repeat(Run run) {
         try {
-            while (!over && failure.get() == null) {
+            do {
                 run.execute("run-" + runs.incrementAndGet());
-            }
+            } while (!over && failure.get() == null);
         } catch (Exception e) {
             failure.compareAndSet(null, e);
         }

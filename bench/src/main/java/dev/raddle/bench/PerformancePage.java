@@ -14,7 +14,8 @@ import java.util.List;
 record PerformancePage(Path file) {
 
     static final String GROUP = "group";
-    static final List<String> SECTIONS = List.of(GROUP, "scope", "flow", "pool", "rate", "adaptive", "fleet", "durable");
+    static final List<String> SECTIONS =
+            List.of(GROUP, "scope", "flow", "pool", "rate", "adaptive", "fleet", "durable");
 
     /** Returns the table of a section, with its markers. */
     static String table(String section, List<Row> rows, boolean judged, String machine) {

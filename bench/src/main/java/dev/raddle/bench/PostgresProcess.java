@@ -42,7 +42,8 @@ final class PostgresProcess implements AutoCloseable {
     /** Returns why there is no server for this machine, or an empty text. */
     static String missing() {
         if (PostgresProcess.class.getResource(archive()) == null) {
-            return "no jar has the programs of PostgreSQL for this machine, " + archive().substring(1);
+            return "no jar has the programs of PostgreSQL for this machine, "
+                    + archive().substring(1);
         }
         return isRoot() && !Files.isExecutable(Path.of("/usr/bin/unshare"))
                 ? "PostgreSQL does not run as root, and there is no /usr/bin/unshare"

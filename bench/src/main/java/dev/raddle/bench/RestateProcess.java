@@ -25,7 +25,8 @@ import java.util.regex.Pattern;
 final class RestateProcess implements AutoCloseable {
 
     private static final String VARIABLE = "RADDLE_RESTATE_SERVER";
-    private static final Path INSTALLED = Path.of("integrations", "restate", "target", "restate-server", "node_modules");
+    private static final Path INSTALLED =
+            Path.of("integrations", "restate", "target", "restate-server", "node_modules");
 
     private final BenchDirectory directory;
     private final ServerProcess server;
@@ -113,8 +114,7 @@ final class RestateProcess implements AutoCloseable {
 
     /** Serves a service in this JVM, until this object is closed. */
     void serve(ServiceDefinition service) throws IOException, InterruptedException {
-        int port = RestateHttpServer.fromEndpoint(
-                        vertx, Endpoint.bind(service).build())
+        int port = RestateHttpServer.fromEndpoint(vertx, Endpoint.bind(service).build())
                 .listen(0, "127.0.0.1")
                 .toCompletionStage()
                 .toCompletableFuture()

@@ -71,8 +71,8 @@ final class ServerProcess implements AutoCloseable {
     }
 
     private IOException failure(String what) throws IOException {
-        return new IOException(process.info().commandLine().orElse("the program") + " " + what + ":\n"
-                + Files.readString(log));
+        return new IOException(
+                process.info().commandLine().orElse("the program") + " " + what + ":\n" + Files.readString(log));
     }
 
     /** Requests the server to end, and waits until it has. */
