@@ -25,7 +25,11 @@ import org.tukaani.xz.XZInputStream;
  */
 final class PostgresProcess implements AutoCloseable {
 
-    private static final Path PROGRAMS = BenchDirectory.TARGET.resolve("postgres");
+    /** The unpacked programs; another jar has another directory. */
+    private static final Path PROGRAMS = BenchDirectory.TARGET.resolve("postgres-"
+            + Integer.toHexString(
+                    String.valueOf(PostgresProcess.class.getResource(archive())).hashCode()));
+
     private static final String ROOT = "root";
     private static final int CONNECTIONS = 40;
 
