@@ -46,7 +46,7 @@ public class DurableDatabase {
     private static final int TASKS = 100_000;
 
     /** The duration of the measurement. */
-    @Param("3")
+    @Param("2")
     public int seconds;
 
     /** Raddle, one chain at a time. */
