@@ -74,9 +74,9 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      *
      * @param reason the reason, for messages
      * @param atLeast the shortest time for which a run is abandoned
-     * @return the time after which the run must be continued: until a sleep ends, or a node or the run times out; {@link
-     *     java.time.temporal.ChronoUnit#FOREVER} if only a signal can continue it; empty if the run was not abandoned,
-     *     for example because it has no journal
+     * @return the time after which the run must be continued: until a sleep ends, or a node or the run times out;
+     *     {@link java.time.temporal.ChronoUnit#FOREVER} if only a signal can continue it; empty if the run was not
+     *     abandoned, for example because it has no journal
      */
     public Optional<Duration> abandonIfWaiting(String reason, Duration atLeast) {
         return engine.abandonIfWaiting(reason, atLeast);

@@ -11,8 +11,8 @@ final class WaitCheck {
     /*
      * Overview.
      *
-     * The caller holds the lock `beginning` of the run, under which every node begins. Each node must be in one of these
-     * states:
+     * The caller holds the lock `beginning` of the run, under which every node begins. Each node must be in one of
+     * these states:
      *
      *   ended
      *   NodeWait        sleeps, or waits for a signal

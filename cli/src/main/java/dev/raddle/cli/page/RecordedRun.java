@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run that is known from its journal only, as a page: its nodes and what is recorded of them. Neither the dependencies
- * nor the times of nodes are known, so the page has no graph and no timeline.
+ * A run that is known from its journal only, as a page: its nodes and what is recorded of them. Neither the
+ * dependencies nor the times of nodes are known, so the page has no graph and no timeline.
  *
  * @param name the title
  * @param about the line below it

@@ -97,9 +97,9 @@ final class RunTable {
             + " FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR NO KEY UPDATE ON CONFLICT DO NOTHING";
 
     /*
-     * Parking, and the requests that end it. Each is a transaction that first locks the row of the run, and whose later
-     * statements see all that was committed before. So a request comes before the parking, which then finds it, or after
-     * it, and then finds the row of the task to wake.
+     * Parking, and the requests that end it. Each is a transaction that first locks the row of the run, and whose
+     * later statements see all that was committed before. So a request comes before the parking, which then finds it,
+     * or after it, and then finds the row of the task to wake.
      */
 
     private static final String SEE_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
@@ -315,7 +315,7 @@ final class RunTable {
         Database.<Boolean>statement(connection, SEE_COMMITTED, PreparedStatement::execute);
     }
 
-    /** Locks a run. Returns whether it is to be cancelled; null if the claim is not the latest, or the run has ended. */
+    /** Locks a run. Returns whether it is to be cancelled; null if it has ended, or the claim is not the latest. */
     private static @Nullable Boolean hold(Connection connection, String id, long epoch) throws SQLException {
         return Database.<@Nullable Boolean>statement(connection, HOLD, statement -> {
             statement.setString(1, id);

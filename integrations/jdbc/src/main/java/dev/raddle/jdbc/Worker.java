@@ -64,10 +64,10 @@ final class Worker {
      *
      * A request may come at any time. Parking and a request both lock the row of the run first, and then read with new
      * statements. If the request commits first, parking finds a signal that the run has not received, or the reason to
-     * cancel, and makes the run due. Otherwise the request finds the row parked, and makes it due itself. A request that
-     * comes in between, after the run was abandoned and before the row is locked, is the first case. If another worker
-     * has claimed the run, because this one was stopped for long, parking finds another epoch, or another version of
-     * the row if it was only picked, and changes nothing.
+     * cancel, and makes the run due. This includes a request that comes after the run was abandoned and before its row
+     * is locked. Otherwise the request finds the row parked, and makes it due itself. If another worker has claimed the
+     * run, because this one was stopped for long, parking finds another epoch, or another version of the row if it was
+     * only picked, and changes nothing.
      */
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
@@ -232,7 +232,7 @@ final class Worker {
         };
     }
 
-    /** Lets a run wait. If that fails, the row is without heartbeats, so that it is taken over as that of a dead worker. */
+    /** Lets a run wait. If that fails, the row is without heartbeats, and taken over as that of a dead worker. */
     private void park(ClaimedRun run, End.Parked parked, Execution row) {
         try {
             boolean waits =
