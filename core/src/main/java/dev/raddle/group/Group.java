@@ -831,6 +831,13 @@ class Group extends TaskGate {
         return locked(() -> reasonToWait(run, now));
     }
 
+    /** Returns the first waiting run with a task id, or the first of all if the id is null. */
+    @Nullable
+    GroupRun<?> firstWaiting(@Nullable String taskId) {
+        return locked(() -> (GroupRun<?>) firstWaiting(
+                permit -> taskId == null || ((GroupRun<?>) permit).taskId().equals(taskId)));
+    }
+
     private Explanation reasonToWait(GroupRun<?> run, long now) {
         if (!isWaiting(run)) {
             return Explanation.NOTHING;

@@ -927,6 +927,40 @@ public final class GroupExecutor implements AutoCloseable {
         if (!(handle instanceof GroupRun<?> run) || run.group.engine != engine) {
             throw new IllegalArgumentException("handle must be one that this executor returned, was " + handle);
         }
+        return explain(run);
+    }
+
+    /**
+     * Returns why the next task of a group waits.
+     *
+     * @param groupKey the key of the group
+     * @return the reason, and the task's place in the queue; empty if no task of the group waits
+     */
+    public Optional<Explanation> explainNext(String groupKey) {
+        return explainFirst(groupKey, null);
+    }
+
+    /**
+     * Returns why a task waits whose handle the caller does not have. Takes time proportional to the number of tasks
+     * that wait in the group.
+     *
+     * @param groupKey the key of the group
+     * @param taskId the id of the task; the first one in the queue is explained if several have it
+     * @return the reason, and the task's place in the queue; empty if no task with this id waits in the group
+     */
+    public Optional<Explanation> explain(String groupKey, String taskId) {
+        return explainFirst(groupKey, Objects.requireNonNull(taskId, "taskId"));
+    }
+
+    private Optional<Explanation> explainFirst(String groupKey, @Nullable String taskId) {
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        GroupRun<?> run = group == null ? null : group.firstWaiting(taskId);
+        return Optional.ofNullable(run)
+                .map(this::explain)
+                .filter(why -> why.waitingFor() != Explanation.WaitReason.NOTHING); // it has started meanwhile
+    }
+
+    private Explanation explain(GroupRun<?> run) {
         Explanation explanation = run.group.explain(run);
         if (explanation.waitingFor() == Explanation.WaitReason.FLEET_LIMIT && engine.permits != null) {
             return explanation.with(engine.permits.status(run.groupKey()));

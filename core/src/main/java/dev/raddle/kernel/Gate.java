@@ -700,6 +700,28 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
+     * Returns the first waiting permit with a property, in the order of the queue. Takes time in proportion to the
+     * number of waiting permits.
+     *
+     * @param property the property, which must not call user code
+     * @return the permit, or null if none waits that has the property
+     */
+    protected final @Nullable Permit firstWaiting(Predicate<Permit> property) {
+        assert isLocked();
+        Permit[] found = {null};
+        Predicate<Permit> search = permit -> {
+            found[0] = property.test(permit) ? permit : null;
+            return found[0] != null;
+        };
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.any(search);
+        } else if (queue != null) {
+            Ring.any(onlyList(), search);
+        }
+        return found[0];
+    }
+
+    /**
      * Returns whether only the cap keeps the first permit in the queue from being granted.
      *
      * @return true if this gate is in the cap's line

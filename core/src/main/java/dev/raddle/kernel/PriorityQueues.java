@@ -3,6 +3,7 @@ package dev.raddle.kernel;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +61,10 @@ final class PriorityQueues {
 
     void forEach(Consumer<Permit> action) {
         levels.keySet().forEach(level -> Ring.forEach(level.last, action));
+    }
+
+    boolean any(Predicate<Permit> property) {
+        return levels.keySet().stream().anyMatch(level -> Ring.any(level.last, property));
     }
 
     int before(Permit permit) {

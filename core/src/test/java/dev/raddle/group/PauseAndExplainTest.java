@@ -303,6 +303,31 @@ class PauseAndExplainTest {
 
     // Z5
     @Test
+    void a_waiting_task_is_explained_by_its_key_and_id_without_its_handle() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            assertThat(executor.explain("a", "runs")).isEmpty();
+            submit(executor, "a", "runs");
+            assertThat(executor.explainNext("a")).isEmpty();
+            submit(executor, "a", "first");
+            submit(executor, "a", "twice");
+            submit(executor, "a", "twice");
+
+            assertThat(executor.explain("a", "runs")).isEmpty();
+            assertThat(executor.explain("a", "twice")).contains(new Explanation(GROUP_LIMIT, 1, 0));
+            assertThat(executor.explainNext("a")).contains(new Explanation(GROUP_LIMIT, 0, 0));
+            executor.submit("a", "urgent", () -> true, TaskOptions.defaults().priority(1));
+            assertThat(executor.explain("a", "urgent")).contains(new Explanation(GROUP_LIMIT, 0, 0));
+            assertThat(executor.explain("a", "twice")).contains(new Explanation(GROUP_LIMIT, 2, 0));
+            assertThat(executor.explain("b", "twice")).isEmpty();
+            assertThatNullPointerException().isThrownBy(() -> executor.explain("a", null));
+            steps.runAll();
+            assertThat(executor.explain("a", "twice")).isEmpty();
+        }
+    }
+
+    // Z5
+    @Test
     void only_handles_of_this_executor_are_explained() {
         try (GroupExecutor executor =
                         GroupExecutor.newVirtualThreadExecutor(stepped().build());
