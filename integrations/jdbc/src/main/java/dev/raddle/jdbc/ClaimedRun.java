@@ -8,6 +8,7 @@ import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.jdbc.FlowServiceStats.Execution;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -294,6 +295,10 @@ final class ClaimedRun {
 
     long epoch() {
         return claim.epoch();
+    }
+
+    Execution execution() {
+        return new Execution(claim.id(), registration.flow(), registration.version());
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,7 @@ public final class FlowService implements AutoCloseable {
     private static final int MAX_ID = 200;
     private static final Pattern VERSION = Pattern.compile("[A-Za-z0-9._-]{1,50}");
 
+    private final String name;
     private final Database database;
     private final RunTable runs;
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
@@ -55,7 +58,8 @@ public final class FlowService implements AutoCloseable {
     private final JournalWriter writer;
     private final @Nullable Worker worker; // null if this service executes nothing
     private final Watch watch;
-    private volatile boolean isClosed;
+    private final Duration closeTimeout;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
 
     private FlowService(Builder builder) throws SQLException {
         database = new Database(builder.source);
@@ -63,6 +67,8 @@ public final class FlowService implements AutoCloseable {
         registrations = Map.copyOf(builder.registrations);
         newest = Map.copyOf(builder.newest);
         ServiceSettings settings = builder.settings();
+        name = settings.name();
+        closeTimeout = settings.closeTimeout();
         Schema schema = new Schema(database);
         if (builder.appliesSchema) {
             schema.apply();
@@ -227,6 +233,26 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
+     * Counts runs by their states.
+     *
+     * @param filter the selection; at most as many runs are counted as it permits, the newest first
+     * @return the numbers; a state that no run has is missing
+     */
+    public Map<RunState, Integer> count(RunFilter filter) {
+        return Collections.unmodifiableMap(attempt("count runs", () -> runs.count(filter)));
+    }
+
+    /**
+     * Returns what this service does at the moment. The database is not asked.
+     *
+     * @return the statistics
+     */
+    public FlowServiceStats stats() {
+        List<FlowServiceStats.Execution> executing = worker == null ? List.of() : worker.executing();
+        return new FlowServiceStats(name, isClosed.get(), watch.isDatabaseAvailable(), executing);
+    }
+
+    /**
      * Returns the journal of a run, oldest entry first, without values. No codec is needed.
      *
      * @param runId the id of the run
@@ -304,7 +330,7 @@ public final class FlowService implements AutoCloseable {
             if (run.state().isEnd()) {
                 return run;
             }
-            if (isClosed) {
+            if (isClosed.get()) {
                 throw new IllegalStateException("the service is closed; run \"" + runId + "\" is " + run.state());
             }
             if (!ended.await(nanos - (System.nanoTime() - begun), TimeUnit.NANOSECONDS)) {
@@ -421,15 +447,32 @@ public final class FlowService implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (isClosed) {
-            return;
+        shutdown(closeTimeout);
+    }
+
+    /**
+     * Closes this service as {@link #close()} does, and returns what it has not finished. Only the first call of these
+     * two methods has an effect; another one returns at once. While the database is unavailable, this may take as long
+     * as the data source waits for connections, although no run is waited for any more.
+     *
+     * @param timeout the longest time to wait for the runs that are executed here, at most the close timeout; not
+     *     negative
+     * @return the runs that were given up, none if all have ended
+     */
+    public List<FlowServiceStats.Execution> shutdown(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("timeout must not be negative, was " + timeout);
         }
-        isClosed = true;
+        if (!isClosed.compareAndSet(false, true)) {
+            return List.of();
+        }
+        List<FlowServiceStats.Execution> left = List.of();
         if (worker != null) {
-            worker.close();
+            left = worker.close(timeout.compareTo(closeTimeout) < 0 ? timeout : closeTimeout);
             writer.close();
         }
         watch.close();
+        return left;
     }
 
     private interface Action<T extends @Nullable Object> {

@@ -11,6 +11,7 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -513,6 +514,25 @@ final class RunTable {
 
     List<StoredRun> list(RunFilter filter) throws SQLException {
         List<Object> parameters = new ArrayList<>();
+        return select(listOf(filter, parameters), parameters, RunTable::readAll);
+    }
+
+    /** Counts the runs that {@link #list} would return, by their states. */
+    Map<RunState, Integer> count(RunFilter filter) throws SQLException {
+        List<Object> parameters = new ArrayList<>();
+        String sql = "SELECT state, count(*) FROM (" + listOf(filter, parameters) + ") AS newest GROUP BY state";
+        return select(sql, parameters, statement -> {
+            Map<RunState, Integer> counts = new EnumMap<>(RunState.class);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    counts.put(RunState.valueOf(row.getString(1)), row.getInt(2));
+                }
+            }
+            return counts;
+        });
+    }
+
+    private static String listOf(RunFilter filter, List<Object> parameters) {
         StringBuilder sql = new StringBuilder(SELECT + " WHERE true");
         if (filter.flow() != null) {
             sql.append(" AND flow = ?");
@@ -529,7 +549,11 @@ final class RunTable {
         appendStates(sql, filter.states(), parameters);
         sql.append(" ORDER BY created_at DESC, id DESC LIMIT ?");
         parameters.add(filter.limit());
-        return database.statement(sql.toString(), statement -> {
+        return sql.toString();
+    }
+
+    private <T> T select(String sql, List<Object> parameters, Database.Use<T> reading) throws SQLException {
+        return database.statement(sql, statement -> {
             for (int i = 0; i < parameters.size(); i++) {
                 Object value = parameters.get(i);
                 if (value instanceof String[] texts) {
@@ -538,7 +562,7 @@ final class RunTable {
                     statement.setObject(i + 1, value);
                 }
             }
-            return readAll(statement);
+            return reading.of(statement);
         });
     }
 

@@ -21,6 +21,7 @@ final class Watch implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Watch.class);
     private static final Duration SEEN_INTERVAL = Duration.ofSeconds(5);
+    private static final Duration LONG_LOOK = Duration.ofSeconds(5);
 
     private final RunTable runs;
     private final Collection<Registration<?>> registrations;
@@ -31,7 +32,8 @@ final class Watch implements AutoCloseable {
     private final Map<String, CountDownLatch> awaited = new ConcurrentHashMap<>(); // by the ids of runs
     private final ScheduledExecutorService timer;
     private long lastSeen = System.nanoTime() - SEEN_INTERVAL.toNanos(); // confined to the timer
-    private boolean isAway; // likewise: whether the latest look failed
+    private volatile boolean isAway; // whether the latest look failed; written by the timer
+    private volatile @Nullable Long lookBegan; // the moment, null between two looks; likewise
 
     /**
      * Creates a watch, which does not begin yet.
@@ -64,6 +66,7 @@ final class Watch implements AutoCloseable {
     }
 
     private void look() {
+        lookBegan = System.nanoTime();
         try {
             reportSeen();
             watchClaimed();
@@ -74,7 +77,15 @@ final class Watch implements AutoCloseable {
                 LOG.warn("the database is unavailable, will try again: {}", failure.getMessage());
             }
             isAway = true;
+        } finally {
+            lookBegan = null;
         }
+    }
+
+    /** Returns whether the latest look has succeeded. One that lasts long has not. */
+    boolean isDatabaseAvailable() {
+        Long began = lookBegan;
+        return !isAway && (began == null || System.nanoTime() - began < LONG_LOOK.toNanos());
     }
 
     private void reportSeen() throws SQLException {

@@ -15,15 +15,20 @@ import com.github.kagkarlsson.scheduler.task.helper.RecurringTask;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
 import com.github.kagkarlsson.scheduler.task.schedule.FixedDelay;
 import dev.raddle.jdbc.ClaimedRun.End;
+import dev.raddle.jdbc.FlowServiceStats.Execution;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,6 +105,7 @@ final class Worker {
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Consumer<String> onEnd;
     private final Map<String, ClaimedRun> claimed = new ConcurrentHashMap<>(); // by their ids
+    private final Queue<Execution> left = new ConcurrentLinkedQueue<>(); // to other workers, because of the close
     private final Scheduler scheduler;
     private volatile boolean isClosing;
 
@@ -201,7 +207,11 @@ final class Worker {
             if (isClosing) {
                 run.lose("the service is being closed", true);
             }
-            return completion(run, run.execute());
+            End end = run.execute();
+            if (isClosing && end instanceof End.Waits) {
+                left.add(run.execution());
+            }
+            return completion(run, end);
         } finally {
             claimed.remove(id, run);
             onEnd.accept(id);
@@ -278,18 +288,32 @@ final class Worker {
         }
     }
 
-    /** Starts no more runs, waits for those that are executed, then gives up those that are left. */
-    void close() {
+    /**
+     * Starts no more runs, waits for those that are executed, then gives up those that are left.
+     *
+     * @param timeout the time for those that are executed, at most the close timeout, on which the scheduler relies
+     * @return the runs that have not ended
+     */
+    List<Execution> close(Duration timeout) {
         scheduler.pause();
-        Thread timer = Thread.ofVirtual().start(this::giveUpAtTimeout);
+        Thread timer = Thread.ofVirtual().start(() -> giveUpAfter(timeout));
         isClosing = true;
         scheduler.stop();
         timer.interrupt();
+        return Stream.concat(left.stream(), executing().stream()).toList();
     }
 
-    private void giveUpAtTimeout() {
+    /** Returns the runs that this worker executes, ordered by their ids. */
+    List<Execution> executing() {
+        return claimed.values().stream()
+                .map(ClaimedRun::execution)
+                .sorted(Comparator.comparing(Execution::run))
+                .toList();
+    }
+
+    private void giveUpAfter(Duration timeout) {
         try {
-            Thread.sleep(settings.closeTimeout());
+            Thread.sleep(timeout);
         } catch (InterruptedException allHaveEnded) {
             return;
         }
