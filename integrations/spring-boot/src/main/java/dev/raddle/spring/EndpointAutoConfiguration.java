@@ -3,6 +3,7 @@ package dev.raddle.spring;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.pool.ThreadPool;
 import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -16,7 +17,8 @@ import org.springframework.context.annotation.Bean;
 class EndpointAutoConfiguration {
 
     @Bean
-    RaddleEndpoint raddleEndpoint(Map<String, GroupExecutor> executors, Map<String, ThreadPool> pools) {
-        return new RaddleEndpoint(executors, pools);
+    RaddleEndpoint raddleEndpoint(
+            Map<String, GroupExecutor> executors, Map<String, ThreadPool> pools, ObjectProvider<DurableRuns> runs) {
+        return new RaddleEndpoint(executors, pools, runs.orderedStream().toList());
     }
 }

@@ -1,41 +1,54 @@
 package dev.raddle.spring;
 
+import dev.raddle.group.Explanation;
+import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupExecutorStats;
 import dev.raddle.group.GroupStats;
+import java.util.Objects;
 
 /** Says in a sentence for what the tasks of a group wait. */
 final class KeyExplanation {
 
+    private static final String NEXT_START = ", next start in ";
+
     private KeyExplanation() {}
 
-    static String of(GroupStats group, GroupExecutorStats executor) {
+    /** Explains why the next task of a group waits. */
+    static String of(GroupExecutor executor, GroupStats group) {
         String slots = group.activeCount() + " of " + group.maxConcurrency() + " slots are taken";
         if (group.queuedCount() == 0) {
             return "no task waits; " + slots;
         }
         String waiting = group.queuedCount() == 1 ? "1 task waits for " : group.queuedCount() + " tasks wait for ";
-        return waiting + reason(group, executor, slots);
+        return executor.explainNext(group.groupKey())
+                .map(why -> waiting + reason(why, executor.stats(), slots))
+                .orElse("no task waits any more");
     }
 
-    private static String reason(GroupStats group, GroupExecutorStats executor, String slots) {
-        GroupStats.Permits permits = group.permits();
-        if (group.holdLeft() != null) {
-            return "the end of a hold of the group, in " + group.holdLeft().toMillis() + " ms";
-        }
-        if (group.activeCount() >= group.maxConcurrency()) {
-            return "a slot of the group: " + slots + (group.limitChange() == null ? "" : ", " + group.limitChange());
-        }
-        if (permits != null && permits.wanted() > 0) {
-            String limit = permits.fleetLimit() == 0 ? "" : " of " + permits.fleetLimit();
-            return "permits of the fleet: this instance has " + permits.leased() + limit + ", and wants "
-                    + permits.wanted();
-        }
-        if (executor.globalInFlightUsed() >= executor.globalInFlightMax()) {
-            return "a slot of all groups: " + executor.globalInFlightUsed() + " of " + executor.globalInFlightMax()
-                    + " are taken";
-        }
-        return group.rate() == null
-                ? "the resumption of the group, or the rate of all groups"
-                : "the rate of " + group.rate() + ", or the resumption of the group";
+    /** Explains why the first waiting task with a name waits. */
+    static String of(GroupExecutor executor, String key, String task) {
+        return executor.explain(key, task)
+                .map(why -> "the first task of this name " + why)
+                .orElse("no task of this name waits here: it runs, has ended, or has another key");
+    }
+
+    private static String reason(Explanation why, GroupExecutorStats executor, String slots) {
+        String text = why.toString();
+        return switch (why.waitingFor()) {
+            case GROUP_LIMIT ->
+                "a slot of the group: " + slots + (why.limitChange() == null ? "" : ", " + why.limitChange());
+            case GLOBAL_CAP ->
+                "a slot of all groups: " + executor.globalInFlightUsed() + " of " + executor.globalInFlightMax()
+                        + " are taken, " + why.rank() + " groups are before this one";
+            case GROUP_RATE -> "the rate of " + why.rate() + NEXT_START + millis(why);
+            case GLOBAL_RATE -> "the rate of all groups, " + why.rate() + NEXT_START + millis(why);
+            case HOLD -> "the end of a hold of the group, in " + millis(why);
+            case PAUSED -> "the resumption of the group";
+            case FLEET_LIMIT, NOTHING -> text.substring("waits for ".length());
+        };
+    }
+
+    private static String millis(Explanation why) {
+        return Objects.requireNonNull(why.nextStart()).toMillis() + " ms";
     }
 }

@@ -29,6 +29,7 @@ final class PropertyCheck {
         PropertyCheck check = new PropertyCheck(properties);
         properties.groups().forEach(check::group);
         properties.pools().forEach(check::pool);
+        check.flows();
         check.rest();
         check.throwIfAny();
     }
@@ -84,6 +85,26 @@ final class PropertyCheck {
         }
     }
 
+    private void flows() {
+        RaddleProperties.Flows flows = properties.flows();
+        String prefix = "raddle.flows.";
+        String worker = flows.workerName();
+        if (worker != null && (worker.isEmpty() || worker.length() > 50)) {
+            errors.add(prefix + "worker-name must have 1 to 50 characters, had " + worker.length());
+        }
+        atLeast(1, prefix + "max-runs", flows.maxRuns());
+        atLeast(Duration.ofMillis(100), prefix + "heartbeat", flows.heartbeat());
+        atLeast(4, prefix + "missed-heartbeats", flows.missedHeartbeats());
+        atLeast(Duration.ofMillis(10), prefix + "poll-interval", flows.pollInterval());
+        notNegative(prefix + "retention", flows.retention());
+        notNegative(prefix + "close-timeout", flows.closeTimeout());
+        Duration whole = properties.shutdown().timeout();
+        if (flows.closeTimeout() != null && flows.closeTimeout().compareTo(whole) > 0) {
+            errors.add(prefix + "close-timeout must be at most raddle.shutdown.timeout, was " + flows.closeTimeout()
+                    + " of " + whole);
+        }
+    }
+
     private void rest() {
         notNegative("raddle.shutdown.timeout", properties.shutdown().timeout());
         notNegative("raddle.web.retry-after", properties.web().retryAfter());
@@ -98,6 +119,12 @@ final class PropertyCheck {
 
     private void atLeast(int least, String name, Map<String, Integer> values) {
         values.forEach((key, value) -> atLeast(least, name + "[" + key + "]", value));
+    }
+
+    private void atLeast(Duration least, String name, @Nullable Duration value) {
+        if (value != null && value.compareTo(least) < 0) {
+            errors.add(name + " must be at least " + least.toMillis() + " ms, was " + value.toMillis() + " ms");
+        }
     }
 
     private void notNegative(String name, @Nullable Duration value) {

@@ -34,8 +34,12 @@ class RaddleAutoConfiguration {
 
     @Bean
     ShutdownLifecycle raddleShutdownLifecycle(
-            ConfigurableListableBeanFactory beans, ShutdownTimeout timeout, ConfiguredExecutors executors) {
-        return new ShutdownLifecycle(beans, timeout.timeout(), timeout.time(), executors);
+            ConfigurableListableBeanFactory beans,
+            ShutdownTimeout timeout,
+            ConfiguredExecutors executors,
+            ObjectProvider<DurableRuns> runs) {
+        return new ShutdownLifecycle(
+                beans, timeout, executors, runs.orderedStream().toList());
     }
 
     @Bean

@@ -28,27 +28,35 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 final class RaddleEndpoint {
 
     private static final int DEFAULT_COUNT = 100;
+    private static final int GREATEST_COUNT = 1000;
 
     private final Map<String, GroupExecutor> executors;
     private final Map<String, ThreadPool> pools;
+    private final List<DurableRuns> runs;
 
-    RaddleEndpoint(Map<String, GroupExecutor> executors, Map<String, ThreadPool> pools) {
+    RaddleEndpoint(Map<String, GroupExecutor> executors, Map<String, ThreadPool> pools, List<DurableRuns> runs) {
         this.executors = executors;
         this.pools = pools;
+        this.runs = runs;
     }
 
-    /** All executors and pools. */
-    record Overview(Map<String, GroupExecutorStats> executors, Map<String, ThreadPool.Stats> pools) {}
+    /** All executors, pools and flow services. */
+    record Overview(
+            Map<String, GroupExecutorStats> executors,
+            Map<String, ThreadPool.Stats> pools,
+            Map<String, Object> flowServices) {}
 
     /** An executor with those of its groups in which the most tasks wait and run. */
     record ExecutorReport(GroupExecutorStats stats, List<GroupStats> groups) {}
 
-    /** A group, and why its tasks wait. */
+    /** A group, and why its tasks wait, or one of them. */
     record KeyReport(GroupStats stats, String explanation) {}
 
     @ReadOperation
     Overview overview() {
-        return new Overview(sorted(executors, GroupExecutor::stats), sorted(pools, ThreadPool::stats));
+        Map<String, Object> services = new TreeMap<>();
+        runs.forEach(each -> services.putAll(each.reports()));
+        return new Overview(sorted(executors, GroupExecutor::stats), sorted(pools, ThreadPool::stats), services);
     }
 
     private static <T, R> Map<String, R> sorted(Map<String, T> beans, Function<T, R> stats) {
@@ -71,21 +79,30 @@ final class RaddleEndpoint {
                         .thenComparingInt(GroupStats::activeCount)
                         .reversed()
                         .thenComparing(GroupStats::groupKey))
-                .limit(count == null ? DEFAULT_COUNT : Math.max(0, count))
+                .limit(count == null ? DEFAULT_COUNT : Math.clamp(count, 0, GREATEST_COUNT))
+                .map(ShortText::of)
                 .toList();
         return new ExecutorReport(found.stats(), groups);
     }
 
     @ReadOperation
     @Nullable
-    KeyReport key(@Selector String executor, @Selector(match = Selector.Match.ALL_REMAINING) String... key) {
+    KeyReport key(
+            @Selector String executor,
+            @Nullable String task,
+            @Selector(match = Selector.Match.ALL_REMAINING) String... key) {
         GroupExecutor found = executors.get(executor);
-        return found == null ? null : report(found, String.join("/", key));
+        return found == null ? null : report(found, String.join("/", key), task);
     }
 
-    private static @Nullable KeyReport report(GroupExecutor executor, String key) {
+    private static @Nullable KeyReport report(GroupExecutor executor, String key, @Nullable String task) {
         return executor.groupStats(key)
-                .map(stats -> new KeyReport(stats, KeyExplanation.of(stats, executor.stats())))
+                .map(stats -> {
+                    String why = task == null
+                            ? KeyExplanation.of(executor, stats)
+                            : KeyExplanation.of(executor, key, task);
+                    return new KeyReport(ShortText.of(stats), ShortText.sentence(why));
+                })
                 .orElse(null);
     }
 
@@ -121,6 +138,6 @@ final class RaddleEndpoint {
         } else if (paused != null) {
             found.resumeGroup(key);
         }
-        return report(found, key);
+        return report(found, key, null);
     }
 }

@@ -17,6 +17,10 @@ final class RaddleFailureAnalyzer extends AbstractFailureAnalyzer<RuntimeExcepti
         if (method != null) {
             return analysis(method, "Correct the annotation @Grouped.");
         }
+        InvalidRegistrationException registration = findCause(rootFailure, InvalidRegistrationException.class);
+        if (registration != null) {
+            return analysis(registration, "Correct the beans of the type FlowRegistration.");
+        }
         WrongGenerationException generation = findCause(rootFailure, WrongGenerationException.class);
         if (generation != null) {
             return analysis(

@@ -36,6 +36,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param metrics meters
  * @param health the health of groups, pools and the fleet
  * @param redis the fleet, whose connection is configured by {@code spring.data.redis}
+ * @param flows the service that keeps runs of flows in a database
  */
 @ConfigurationProperties(prefix = "raddle", ignoreUnknownFields = false)
 public record RaddleProperties(
@@ -46,7 +47,8 @@ public record RaddleProperties(
         @DefaultValue Shutdown shutdown,
         @DefaultValue Metrics metrics,
         @DefaultValue Health health,
-        @DefaultValue Redis redis) {
+        @DefaultValue Redis redis,
+        @DefaultValue Flows flows) {
 
     /**
      * A group executor.
@@ -168,7 +170,8 @@ public record RaddleProperties(
     /**
      * The shutdown.
      *
-     * @param timeout the time within which the tasks of all groups and pools may end before they are interrupted
+     * @param timeout the time within which runs of flows and the tasks of all groups and pools may end before they are
+     *     interrupted
      */
     public record Shutdown(@DefaultValue("30s") Duration timeout) {}
 
@@ -205,4 +208,34 @@ public record RaddleProperties(
             @Nullable Duration slice,
             @DefaultValue("closed") String outageMode,
             @Nullable String instanceName) {}
+
+    /**
+     * The service that keeps runs of flows in a database. There is one if {@code raddle-jdbc}, a {@code DataSource} and
+     * a {@link FlowRegistration} are there.
+     *
+     * @param enabled whether there is a service if its library is there
+     * @param dataSource the name of the data source; the only one, or the primary one, by default
+     * @param applySchema whether the service creates and updates its tables at the start; otherwise they must exist
+     * @param submitOnly whether the service executes no runs, so that others must
+     * @param workerName the name of this worker, which must be unique
+     * @param maxRuns how many runs are executed at once; 16 by default
+     * @param heartbeat the time between two heartbeats of a run
+     * @param missedHeartbeats how many heartbeats may be missing before other workers take the run over
+     * @param pollInterval how often the service looks for runs of other workers; every 500 ms by default
+     * @param retention how long runs that have ended are kept; seven days by default
+     * @param closeTimeout the part of the shutdown's timeout in which runs may end before they are left to other
+     *     workers; half of it by default
+     */
+    public record Flows(
+            @DefaultValue("true") boolean enabled,
+            @Nullable String dataSource,
+            @DefaultValue("false") boolean applySchema,
+            @DefaultValue("false") boolean submitOnly,
+            @Nullable String workerName,
+            @Nullable Integer maxRuns,
+            @DefaultValue("1s") Duration heartbeat,
+            @DefaultValue("10") int missedHeartbeats,
+            @Nullable Duration pollInterval,
+            @Nullable Duration retention,
+            @Nullable Duration closeTimeout) {}
 }

@@ -28,19 +28,22 @@ import org.springframework.context.SmartLifecycle;
  *   highest     ReadinessLifecycle    readiness off
  *   - 1024      Boot                  the web server accepts no more requests and finishes those that it has
  *   - 2048      Boot                  the web server ends
- *   - 3072      this class            group executors, then pools
+ *   - 3072      this class            flow services, then group executors, then pools
  *   0           Spring                connections to databases and to Redis
  *
  * So requests can still submit tasks while they are finished, and tasks can use connections until they end.
  *
+ * Nodes of flows may run in groups and on pools. So runs end first, or are left to other workers, in half of the time,
+ * and the rest belongs to the tasks.
+ *
  * Accepted tasks may submit further tasks to other executors. So no executor is shut down while another one works, for
- * half of the time: a pass waits for each executor in turn until it is idle. If all were idle in as many passes in a
+ * half of the time that is left: a pass waits for each executor in turn until it is idle. If all were idle in as many passes in a
  * row as there are executors, no task is left that could submit to another executor, provided that executors submit to
  * each other in one direction only. Then, or when that half has passed, they are shut down, one after the other, and
  * the pools after them, because groups may run on pools. All share one deadline.
  */
 
-/** Drains all group executors and pools of the application, with one deadline, and logs what has not ended. */
+/** Drains all flow services, group executors and pools of the application, with one deadline, and logs what has not ended. */
 final class ShutdownLifecycle implements SmartLifecycle {
 
     /** After the web server has ended, which Boot does in the phase 2048 below the highest. */
@@ -52,14 +55,19 @@ final class ShutdownLifecycle implements SmartLifecycle {
     private final Duration timeout;
     private final TimeSource time;
     private final ConfiguredExecutors configured;
+    private final List<DurableRuns> runs;
     private volatile boolean isRunning;
 
     ShutdownLifecycle(
-            ConfigurableListableBeanFactory beans, Duration timeout, TimeSource time, ConfiguredExecutors configured) {
+            ConfigurableListableBeanFactory beans,
+            ShutdownTimeout bound,
+            ConfiguredExecutors configured,
+            List<DurableRuns> runs) {
         this.beans = beans;
-        this.timeout = timeout;
-        this.time = time;
+        this.timeout = bound.timeout();
+        this.time = bound.time();
         this.configured = configured;
+        this.runs = runs;
     }
 
     @Override
@@ -87,8 +95,11 @@ final class ShutdownLifecycle implements SmartLifecycle {
     public void stop() {
         isRunning = false;
         Deadline deadline = Deadline.after(time, timeout);
+        runs.forEach(DurableRuns::shutDown);
         Map<String, GroupExecutor> executors = created(GroupExecutor.class);
-        awaitAllIdle(executors.values(), Deadline.after(time, timeout.dividedBy(2)));
+        awaitAllIdle(
+                executors.values(),
+                Deadline.after(time, deadline.remaining().dividedBy(2)));
         executors.forEach((name, executor) -> shutDown(name, executor, deadline.remaining()));
         created(ThreadPool.class).forEach((name, pool) -> drain(pool, deadline.remaining()));
     }

@@ -43,7 +43,8 @@ final class UnfinishedTasks implements TaskListener {
         return withoutRest(List.copyOf(current.names()));
     }
 
-    private static List<String> withoutRest(List<String> all) {
+    /** Returns some of many names, and how many more there are. */
+    static List<String> withoutRest(List<String> all) {
         if (all.size() <= MOST) {
             return all;
         }

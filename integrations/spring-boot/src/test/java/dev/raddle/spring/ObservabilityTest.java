@@ -190,6 +190,7 @@ class ObservabilityTest {
         new ApplicationContextRunner()
                 .withUserConfiguration(Automatic.class) // read from class files, as in an application
                 .withClassLoader(new FilteredClassLoader(
+                        "dev.raddle.jdbc",
                         "dev.raddle.micrometer",
                         "dev.raddle.slf4j",
                         "dev.raddle.redis",
@@ -198,7 +199,8 @@ class ObservabilityTest {
                         "org.springframework.boot.health",
                         "org.springframework.boot.data",
                         "org.springframework.web"))
-                .withPropertyValues("raddle.groups.tenants.max-concurrency=1")
+                .withBean(FlowRegistration.class, () -> null)
+                .withPropertyValues("raddle.groups.tenants.max-concurrency=1", "raddle.flows.max-runs=4")
                 .run(context -> {
                     assertThat(context).hasNotFailed().hasBean("tenants").doesNotHaveBean(ContextPropagator.class);
                     assertThat(context.getBean(GroupExecutor.class)
@@ -261,11 +263,11 @@ class ObservabilityTest {
             assertThat(report.groups())
                     .singleElement()
                     .satisfies(group -> assertThat(group.groupKey()).isEqualTo("acme/eu"));
-            assertThat(endpoint.key("tenants", "acme", "eu").explanation())
+            assertThat(endpoint.key("tenants", null, "acme", "eu").explanation())
                     .isEqualTo("1 task waits for a slot of the group: 1 of 1 slots are taken");
-            assertThat(endpoint.key("tenants", "idle").explanation())
+            assertThat(endpoint.key("tenants", null, "idle").explanation())
                     .isEqualTo("no task waits; 0 of 1 slots are taken");
-            assertThat(endpoint.key("tenants", "unknown")).isNull();
+            assertThat(endpoint.key("tenants", null, "unknown")).isNull();
             assertThat(endpoint.executor("unknown", null)).isNull();
             hold.countDown();
         });
@@ -280,22 +282,65 @@ class ObservabilityTest {
                     RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
                     executor.submit("slow", "first", () -> "").await();
                     executor.submit("slow", "second", () -> "");
-                    assertThat(endpoint.key("tenants", "slow").explanation())
-                            .isEqualTo("1 task waits for the rate of 1 per hour, or the resumption of the group");
+                    assertThat(endpoint.key("tenants", null, "slow").explanation())
+                            .startsWith("1 task waits for the rate of 1 per hour, next start in ");
 
                     executor.holdGroup("held", Duration.ofHours(1));
                     executor.submit("held", "t", () -> "");
-                    assertThat(endpoint.key("tenants", "held").explanation())
+                    assertThat(endpoint.key("tenants", null, "held").explanation())
                             .startsWith("1 task waits for the end of a hold of the group, in 3");
 
                     executor.submit("acme", "holder", this::holdSlot);
                     begun.await();
                     executor.submit("globex", "t", () -> "");
-                    assertThat(endpoint.key("tenants", "globex").explanation())
-                            .isEqualTo("1 task waits for a slot of all groups: 1 of 1 are taken");
+                    assertThat(endpoint.key("tenants", null, "globex").explanation())
+                            .isEqualTo("1 task waits for a slot of all groups: 1 of 1 are taken, 0 groups are before this one");
                     hold.countDown();
                     executor.shutdown(); // what waits for rates and holds would keep the context open
                 });
+    }
+
+    @Test
+    void the_endpoint_explains_why_a_task_waits_that_is_named_in_the_request() {
+        runner.run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+            saturate(executor);
+            executor.submit("acme/eu", "import", () -> "");
+
+            assertThat(endpoint.key("tenants", "import", "acme", "eu").explanation())
+                    .isEqualTo("the first task of this name waits for a slot of its group, 1 before it");
+            assertThat(endpoint.key("tenants", "runs", "acme", "eu").explanation())
+                    .isEqualTo("no task of this name waits here: it runs, has ended, or has another key");
+            executor.pauseGroup("acme/eu");
+            assertThat(endpoint.key("tenants", null, "acme", "eu").explanation())
+                    .isEqualTo("2 tasks wait for the resumption of the group");
+            executor.resumeGroup("acme/eu");
+            hold.countDown();
+        });
+    }
+
+    @Test
+    void an_answer_of_the_endpoint_is_short_however_long_the_keys_are_and_however_many() {
+        runner.withPropertyValues("raddle.shutdown.timeout=0s").run(context -> { // the hold would keep it open
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            for (int key = 0; key < 1_001; key++) {
+                executor.submit("k" + key, "t", () -> "").await();
+            }
+            String longKey = "k".repeat(100_000);
+            executor.submit(longKey, "t", () -> "").await();
+            executor.holdGroup(longKey, Duration.ofHours(1));
+            executor.submit(longKey, "secret".repeat(1_000), () -> "");
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+
+            assertThat(endpoint.executor("tenants", Integer.MAX_VALUE).groups()).hasSize(1_000);
+            assertThat(endpoint.executor("tenants", -1).groups()).isEmpty();
+            assertThat(endpoint.executor("tenants", 1).groups().getFirst().groupKey())
+                    .isEqualTo("k".repeat(200) + "… and 99800 more characters");
+            assertThat(endpoint.key("tenants", null, longKey).toString())
+                    .hasSizeLessThan(1_000)
+                    .doesNotContain("secret");
+        });
     }
 
     @Test
