@@ -248,8 +248,12 @@ public final class FlowService implements AutoCloseable {
      * @return the statistics
      */
     public FlowServiceStats stats() {
-        List<FlowServiceStats.Execution> executing = worker == null ? List.of() : worker.executing();
-        return new FlowServiceStats(name, isClosed.get(), watch.isDatabaseAvailable(), executing);
+        return new FlowServiceStats(
+                name,
+                isClosed.get(),
+                watch.isDatabaseAvailable(),
+                worker == null ? List.of() : worker.executing(),
+                worker == null ? List.of() : worker.givenUp());
     }
 
     /**

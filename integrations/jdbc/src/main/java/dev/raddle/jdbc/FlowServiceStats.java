@@ -10,13 +10,20 @@ import java.util.List;
  * @param isDatabaseAvailable whether the latest look at the database has succeeded; true for a service that executes
  *     nothing and awaits no run, because it does not look
  * @param executing the runs that this service executes, ordered by their ids
+ * @param givenUp the runs that this service has given up because it was closed; while the database is unavailable, they
+ *     may not have been returned yet
  */
 public record FlowServiceStats(
-        String worker, boolean isClosed, boolean isDatabaseAvailable, List<Execution> executing) {
+        String worker,
+        boolean isClosed,
+        boolean isDatabaseAvailable,
+        List<Execution> executing,
+        List<Execution> givenUp) {
 
-    /** Copies the list. */
+    /** Copies the lists. */
     public FlowServiceStats {
         executing = List.copyOf(executing);
+        givenUp = List.copyOf(givenUp);
     }
 
     /**

@@ -105,7 +105,7 @@ final class Worker {
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Consumer<String> onEnd;
     private final Map<String, ClaimedRun> claimed = new ConcurrentHashMap<>(); // by their ids
-    private final Queue<Execution> left = new ConcurrentLinkedQueue<>(); // to other workers, because of the close
+    private final Queue<Execution> givenUp = new ConcurrentLinkedQueue<>(); // because of the close
     private final Scheduler scheduler;
     private volatile boolean isClosing;
 
@@ -209,7 +209,7 @@ final class Worker {
             }
             End end = run.execute();
             if (isClosing && end instanceof End.Waits) {
-                left.add(run.execution());
+                givenUp.add(run.execution()); // before it leaves those that are executed, so that it is in a list
             }
             return completion(run, end);
         } finally {
@@ -292,15 +292,19 @@ final class Worker {
      * Starts no more runs, waits for those that are executed, then gives up those that are left.
      *
      * @param timeout the time for those that are executed, at most the close timeout, on which the scheduler relies
-     * @return the runs that have not ended
+     * @return the runs that were given up, and those that go on nevertheless
      */
     List<Execution> close(Duration timeout) {
         scheduler.pause();
+        isClosing = true; // before any run is given up, which is counted only then
         Thread timer = Thread.ofVirtual().start(() -> giveUpAfter(timeout));
-        isClosing = true;
         scheduler.stop();
         timer.interrupt();
-        return Stream.concat(left.stream(), executing().stream()).toList();
+        return Stream.concat(givenUp.stream(), executing().stream()).distinct().toList();
+    }
+
+    List<Execution> givenUp() {
+        return List.copyOf(givenUp);
     }
 
     /** Returns the runs that this worker executes, ordered by their ids. */

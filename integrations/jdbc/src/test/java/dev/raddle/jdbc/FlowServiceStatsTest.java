@@ -44,12 +44,13 @@ class FlowServiceStatsTest {
             service.submit("waiting", "run-1", "secret");
             begun.await();
             assertThat(service.stats()).hasToString("FlowServiceStats[worker=one, isClosed=false,"
-                    + " isDatabaseAvailable=true, executing=[run-1 (waiting 1)]]");
+                    + " isDatabaseAvailable=true, executing=[run-1 (waiting 1)], givenUp=[]]");
 
             assertThat(service.shutdown(Duration.ZERO)).containsExactly(execution);
 
             assertThat(service.stats().isClosed()).isTrue();
             assertThat(service.stats().executing()).isEmpty();
+            assertThat(service.stats().givenUp()).containsExactly(execution);
             assertThat(service.shutdown(Duration.ZERO)).isEmpty();
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> service.shutdown(Duration.ofMillis(-1)))

@@ -6,6 +6,7 @@ import dev.raddle.jdbc.FlowServiceStats.Execution;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -101,12 +102,18 @@ final class FlowServices implements DurableRuns {
                     "flow service \"{}\" cannot return its runs, the database may be unavailable; other workers take"
                             + " them over when their heartbeats are missing: {}",
                     name,
-                    textOf(service.stats().executing()));
+                    textOf(unfinished(service.stats())));
         } catch (ExecutionException failure) {
             LOGGER.warn("flow service \"{}\" could not be shut down", name, failure.getCause());
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static Collection<Execution> unfinished(FlowServiceStats stats) {
+        Collection<Execution> runs = new LinkedHashSet<>(stats.executing());
+        runs.addAll(stats.givenUp());
+        return runs;
     }
 
     private static List<String> textOf(Collection<Execution> runs) {

@@ -7,12 +7,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Gives each test a database of its own on a server that all tests of this JVM share, and that ends with it. */
-final class LocalPostgres implements BeforeEachCallback, AfterEachCallback {
+final class LocalPostgres implements BeforeEachCallback {
     private static EmbeddedPostgres server; // guarded by the class
     private static int databases; // likewise
 
@@ -21,7 +20,9 @@ final class LocalPostgres implements BeforeEachCallback, AfterEachCallback {
     private static synchronized EmbeddedPostgres server() {
         if (server == null) {
             try {
-                server = EmbeddedPostgres.builder().start();
+                server = EmbeddedPostgres.builder()
+                        .setServerConfig("fsync", "off")
+                        .start();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -34,20 +35,12 @@ final class LocalPostgres implements BeforeEachCallback, AfterEachCallback {
         synchronized (LocalPostgres.class) {
             name = "test_" + ++databases;
         }
-        execute("CREATE DATABASE " + name);
-    }
-
-    @Override
-    public void afterEach(ExtensionContext context) throws SQLException {
-        execute("DROP DATABASE " + name + " WITH (FORCE)");
-    }
-
-    private static void execute(String sql) throws SQLException {
         try (Connection connection = server().getPostgresDatabase().getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute(sql);
+            statement.execute("CREATE DATABASE " + name);
         }
     }
+
 
     String url() {
         return server().getJdbcUrl("postgres", name);
