@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -11,6 +12,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** A data source that can be broken: then it throws, or it does not answer. */
 final class BrokenSource extends DelegatingDataSource {
     private final AtomicInteger hanging = new AtomicInteger();
+    private final Semaphore arrivals = new Semaphore(0);
     private final CountDownLatch repaired = new CountDownLatch(1);
     private volatile boolean throwing;
     private volatile boolean silent;
@@ -39,6 +41,10 @@ final class BrokenSource extends DelegatingDataSource {
         return hanging.get();
     }
 
+    void awaitHanging(int callers) throws InterruptedException {
+        arrivals.acquire(callers);
+    }
+
     @Override
     public Connection getConnection() throws SQLException {
         if (throwing) {
@@ -46,6 +52,7 @@ final class BrokenSource extends DelegatingDataSource {
         }
         if (silent) {
             hanging.incrementAndGet();
+            arrivals.release();
             try {
                 repaired.await();
             } catch (InterruptedException e) {

@@ -171,7 +171,7 @@ class FlowShutdownTest {
                 .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class, FlowAutoConfiguration.class))
                 .withBean(DataSource.class, () -> source)
                 .withBean(ShutdownTimeout.class, () -> new ShutdownTimeout(
-                        Duration.ZERO, TimeSource.system(), Duration.ofMillis(100)))
+                        Duration.ZERO, TimeSource.system(), Duration.ZERO))
                 .withBean(FlowRegistration.class, () -> Flows.blocking(begun, never))
                 .withPropertyValues("raddle.flows.apply-schema=true", "raddle.groups.mail.max-concurrency=1")
                 .run(context -> {

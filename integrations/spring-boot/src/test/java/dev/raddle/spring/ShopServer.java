@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
@@ -14,7 +15,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** A web application in a process of its own, for {@link SigtermTest}. Prints its port and the ends of its tasks. */
 @SpringBootConfiguration
-@EnableAutoConfiguration
+@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
 @Import({ShopServer.Orders.class, ShopServer.Mail.class})
 class ShopServer {
 
@@ -49,7 +50,11 @@ class ShopServer {
     }
 
     static class Mail {
-        /** The task's work takes some time, which stands for a mail server. */
+        /**
+         * Takes some time, as a mail server does: tasks have to run and to wait when the signal arrives. No latch could
+         * end them, because the test that would open it is another process, and it has to look at the server only from
+         * the outside. The test does not depend on the length.
+         */
         @Grouped(executor = "mail", key = "#tenant")
         public CompletableFuture<String> send(String tenant, String id) throws InterruptedException {
             Thread.sleep(20);
