@@ -43,8 +43,9 @@ class FlowServiceStatsTest {
         try (FlowService service = service().name("one").start()) {
             service.submit("waiting", "run-1", "secret");
             begun.await();
-            assertThat(service.stats()).hasToString("FlowServiceStats[worker=one, isClosed=false,"
-                    + " isDatabaseAvailable=true, executing=[run-1 (waiting 1)], givenUp=[]]");
+            assertThat(service.stats())
+                    .hasToString("FlowServiceStats[worker=one, isClosed=false,"
+                            + " isDatabaseAvailable=true, executing=[run-1 (waiting 1)], givenUp=[]]");
 
             assertThat(service.shutdown(Duration.ZERO)).containsExactly(execution);
 
@@ -88,8 +89,8 @@ class FlowServiceStatsTest {
             service.await("run-2");
             service.submit("waiting", "run-3", "");
             service.submit("waiting", "run-4", "");
-            Await.until("a run is executed", () -> service.count(RunFilter.all())
-                    .containsKey(RunState.RUNNING));
+            Await.until(
+                    "a run is executed", () -> service.count(RunFilter.all()).containsKey(RunState.RUNNING));
 
             assertThat(service.count(RunFilter.all()))
                     .isEqualTo(Map.of(RunState.SUCCESS, 2, RunState.RUNNING, 1, RunState.WAITING, 1));

@@ -22,8 +22,7 @@ final class FlowServiceFactory {
     private final Duration closeTimeout;
     private final ConfigurableListableBeanFactory beans;
 
-    FlowServiceFactory(
-            RaddleProperties.Flows settings, Duration closeTimeout, ConfigurableListableBeanFactory beans) {
+    FlowServiceFactory(RaddleProperties.Flows settings, Duration closeTimeout, ConfigurableListableBeanFactory beans) {
         this.settings = settings;
         this.closeTimeout = closeTimeout;
         this.beans = beans;
@@ -103,8 +102,7 @@ final class FlowServiceFactory {
 
     private static void register(FlowService.Builder builder, String name, FlowRegistration registration) {
         try {
-            builder.register(
-                    registration.plan(), registration.version(), registration.codec(), registration.options());
+            builder.register(registration.plan(), registration.version(), registration.codec(), registration.options());
         } catch (IllegalArgumentException invalid) {
             throw new InvalidRegistrationException(
                     "the flow of bean \"" + name + "\" cannot be registered: " + invalid.getMessage(), invalid);

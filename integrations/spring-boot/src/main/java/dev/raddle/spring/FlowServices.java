@@ -117,7 +117,8 @@ final class FlowServices implements DurableRuns {
     }
 
     private static List<String> textOf(Collection<Execution> runs) {
-        return UnfinishedTasks.withoutRest(runs.stream().map(Execution::toString).toList());
+        return UnfinishedTasks.withoutRest(
+                runs.stream().map(Execution::toString).map(ShortText::sentence).toList());
     }
 
     // The endpoint.

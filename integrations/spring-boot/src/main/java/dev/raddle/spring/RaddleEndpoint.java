@@ -98,9 +98,8 @@ final class RaddleEndpoint {
     private static @Nullable KeyReport report(GroupExecutor executor, String key, @Nullable String task) {
         return executor.groupStats(key)
                 .map(stats -> {
-                    String why = task == null
-                            ? KeyExplanation.of(executor, stats)
-                            : KeyExplanation.of(executor, key, task);
+                    String why =
+                            task == null ? KeyExplanation.of(executor, stats) : KeyExplanation.of(executor, key, task);
                     return new KeyReport(ShortText.of(stats), ShortText.sentence(why));
                 })
                 .orElse(null);

@@ -40,7 +40,10 @@ final class RunCounts {
      * @param countedAtMost how many open runs, and how many of the newest ended ones, are counted
      * @param problem the reason why there is no answer; null if there is one
      */
-    record Answer(@Nullable Map<RunState, Integer> byState, int countedAtMost, @Nullable String problem) {}
+    record Answer(
+            @Nullable Map<RunState, Integer> byState,
+            int countedAtMost,
+            @Nullable String problem) {}
 
     private final FlowService service;
     private final Duration patience;
@@ -65,7 +68,8 @@ final class RunCounts {
         }
     }
 
-    private CompletableFuture<Map<RunState, Integer>> query() {
+    /** Returns the query that is under way, or begins one. */
+    CompletableFuture<Map<RunState, Integer>> query() {
         while (true) {
             CompletableFuture<Map<RunState, Integer>> known = underWay.get();
             if (known != null && !known.isDone()) {
@@ -82,8 +86,8 @@ final class RunCounts {
     private void complete(CompletableFuture<Map<RunState, Integer>> answer) {
         try {
             RunFilter most = RunFilter.all().limit(MOST);
-            Map<RunState, Integer> counts = new TreeMap<>(
-                    service.count(most.in(RunState.WAITING, RunState.WITHOUT_VERSION, RunState.RUNNING)));
+            Map<RunState, Integer> counts =
+                    new TreeMap<>(service.count(most.in(RunState.WAITING, RunState.WITHOUT_VERSION, RunState.RUNNING)));
             counts.putAll(service.count(most.in(
                     RunState.SUCCESS, RunState.DEGRADED, RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED)));
             answer.complete(counts);

@@ -98,8 +98,7 @@ final class ShutdownLifecycle implements SmartLifecycle {
         runs.forEach(DurableRuns::shutDown);
         Map<String, GroupExecutor> executors = created(GroupExecutor.class);
         awaitAllIdle(
-                executors.values(),
-                Deadline.after(time, deadline.remaining().dividedBy(2)));
+                executors.values(), Deadline.after(time, deadline.remaining().dividedBy(2)));
         executors.forEach((name, executor) -> shutDown(name, executor, deadline.remaining()));
         created(ThreadPool.class).forEach((name, pool) -> drain(pool, deadline.remaining()));
     }

@@ -4,15 +4,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** A data source that can be broken: then it throws, or it does not answer. */
 final class BrokenSource extends DelegatingDataSource {
-    private final AtomicInteger hanging = new AtomicInteger();
-    private final Semaphore arrivals = new Semaphore(0);
     private final CountDownLatch repaired = new CountDownLatch(1);
     private volatile boolean throwing;
     private volatile boolean silent;
@@ -36,23 +32,12 @@ final class BrokenSource extends DelegatingDataSource {
         repaired.countDown();
     }
 
-    /** Returns how many callers have asked a source that does not answer. */
-    int hanging() {
-        return hanging.get();
-    }
-
-    void awaitHanging(int callers) throws InterruptedException {
-        arrivals.acquire(callers);
-    }
-
     @Override
     public Connection getConnection() throws SQLException {
         if (throwing) {
             throw new SQLTransientConnectionException("the database is away");
         }
         if (silent) {
-            hanging.incrementAndGet();
-            arrivals.release();
             try {
                 repaired.await();
             } catch (InterruptedException e) {

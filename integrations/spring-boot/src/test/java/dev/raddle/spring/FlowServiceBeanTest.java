@@ -82,10 +82,13 @@ class FlowServiceBeanTest {
     void a_service_of_the_application_wins() {
         withSource()
                 .withUserConfiguration(OneFlow.class)
-                .withBean("own", FlowService.class, () -> FlowService.on(database.source())
-                        .applySchema()
-                        .name("own")
-                        .start())
+                .withBean(
+                        "own",
+                        FlowService.class,
+                        () -> FlowService.on(database.source())
+                                .applySchema()
+                                .name("own")
+                                .start())
                 .run(context -> assertThat(
                                 context.getBean(FlowService.class).stats().worker())
                         .isEqualTo("own"));
@@ -95,8 +98,9 @@ class FlowServiceBeanTest {
     void a_customizer_is_called_after_the_properties_and_the_registrations() {
         withSource()
                 .withUserConfiguration(OneFlow.class)
-                .withBean(FlowServiceCustomizer.class, () -> builder -> builder.name("customized")
-                        .register(Flows.greeting(), "2", FlowCodec.text()))
+                .withBean(
+                        FlowServiceCustomizer.class,
+                        () -> builder -> builder.name("customized").register(Flows.greeting(), "2", FlowCodec.text()))
                 .withPropertyValues("raddle.flows.worker-name=property")
                 .run(context -> {
                     FlowService service = context.getBean(FlowService.class);
@@ -141,20 +145,18 @@ class FlowServiceBeanTest {
 
     @Test
     void a_run_that_is_submitted_in_a_transaction_exists_if_that_is_committed() {
-        withSource()
-                .withUserConfiguration(OneFlow.class)
-                .run(context -> {
-                    FlowService service = context.getBean(FlowService.class);
-                    DataSource source = context.getBean(DataSource.class);
-                    TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(source));
-                    transaction.executeWithoutResult(status -> {
-                        submit(service, source, "run-1");
-                        status.setRollbackOnly();
-                    });
-                    assertThat(service.status("run-1")).isEmpty();
-                    transaction.executeWithoutResult(status -> submit(service, source, "run-1"));
-                    assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
-                });
+        withSource().withUserConfiguration(OneFlow.class).run(context -> {
+            FlowService service = context.getBean(FlowService.class);
+            DataSource source = context.getBean(DataSource.class);
+            TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(source));
+            transaction.executeWithoutResult(status -> {
+                submit(service, source, "run-1");
+                status.setRollbackOnly();
+            });
+            assertThat(service.status("run-1")).isEmpty();
+            transaction.executeWithoutResult(status -> submit(service, source, "run-1"));
+            assertThat(service.await("run-1").state()).isEqualTo(RunState.SUCCESS);
+        });
     }
 
     private static void submit(FlowService service, DataSource source, String run) {
@@ -224,8 +226,7 @@ class FlowServiceBeanTest {
                         "spring.datasource.hikari.minimum-idle=0",
                         "spring.sql.init.mode=always",
                         "spring.sql.init.schema-locations=classpath:META-INF/raddle/jdbc/V1__runs_of_flows.sql")
-                .run(context -> assertThat(
-                                context.getBean(FlowService.class).count(RunFilter.all()))
+                .run(context -> assertThat(context.getBean(FlowService.class).count(RunFilter.all()))
                         .isEqualTo(Map.of()));
     }
 

@@ -77,10 +77,14 @@ class FlowShutdownTest {
                 .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class))
                 .withPropertyValues("raddle.groups.mail.max-concurrency=1", "raddle.pools.workers.threads=1")
                 .withInitializer(context -> context.getBeanFactory()
-                        .registerSingleton("runs", new Recording(() -> open.set(
-                                !context.getBean(GroupExecutor.class).isShutdown()
-                                        && context.getBean(ThreadPool.class).stats().runState()
-                                                == ThreadPool.RunState.RUNNING))))
+                        .registerSingleton(
+                                "runs",
+                                new Recording(() -> open.set(
+                                        !context.getBean(GroupExecutor.class).isShutdown()
+                                                && context.getBean(ThreadPool.class)
+                                                                .stats()
+                                                                .runState()
+                                                        == ThreadPool.RunState.RUNNING))))
                 .run(context -> assertThat(open).isFalse());
         assertThat(open).isTrue();
     }
@@ -101,14 +105,16 @@ class FlowShutdownTest {
     void a_run_that_is_executed_ends_with_the_tasks_that_it_submits_to_a_group_meanwhile() {
         List<GroupExecutor> mail = new ArrayList<>();
         FlowBuilder<String> f = FlowPlan.define("order", String.class);
-        runner.withBean(FlowRegistration.class, () -> FlowRegistration.of(
-                        f.returning(f.node("send", c -> {
-                            begun.countDown();
-                            closing.await();
-                            return mail.getFirst().call(c.param(), () -> "sent");
-                        })),
-                        "1",
-                        FlowCodec.text()))
+        runner.withBean(
+                        FlowRegistration.class,
+                        () -> FlowRegistration.of(
+                                f.returning(f.node("send", c -> {
+                                    begun.countDown();
+                                    closing.await();
+                                    return mail.getFirst().call(c.param(), () -> "sent");
+                                })),
+                                "1",
+                                FlowCodec.text()))
                 .run(context -> {
                     mail.add(context.getBean(GroupExecutor.class));
                     context.getBean(FlowService.class).submit("order", "order-17", "acme");
@@ -160,8 +166,8 @@ class FlowShutdownTest {
                 });
 
         assertThat(warnings())
-                .containsExactly("flow service \"own\" was shut down; left to other workers:"
-                        + " [order-17 (blocking 1)]");
+                .containsExactly(
+                        "flow service \"own\" was shut down; left to other workers:" + " [order-17 (blocking 1)]");
     }
 
     @Test
@@ -170,8 +176,9 @@ class FlowShutdownTest {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class, FlowAutoConfiguration.class))
                 .withBean(DataSource.class, () -> source)
-                .withBean(ShutdownTimeout.class, () -> new ShutdownTimeout(
-                        Duration.ZERO, TimeSource.system(), Duration.ZERO))
+                .withBean(
+                        ShutdownTimeout.class,
+                        () -> new ShutdownTimeout(Duration.ZERO, TimeSource.system(), Duration.ZERO))
                 .withBean(FlowRegistration.class, () -> Flows.blocking(begun, never))
                 .withPropertyValues("raddle.flows.apply-schema=true", "raddle.groups.mail.max-concurrency=1")
                 .run(context -> {

@@ -41,7 +41,6 @@ final class LocalPostgres implements BeforeEachCallback {
         }
     }
 
-
     String url() {
         return server().getJdbcUrl("postgres", name);
     }

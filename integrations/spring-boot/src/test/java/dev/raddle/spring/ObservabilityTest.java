@@ -294,7 +294,8 @@ class ObservabilityTest {
                     begun.await();
                     executor.submit("globex", "t", () -> "");
                     assertThat(endpoint.key("tenants", null, "globex").explanation())
-                            .isEqualTo("1 task waits for a slot of all groups: 1 of 1 are taken, 0 groups are before this one");
+                            .isEqualTo(
+                                    "1 task waits for a slot of all groups: 1 of 1 are taken, 0 groups are before this one");
                     hold.countDown();
                     executor.shutdown(); // what waits for rates and holds would keep the context open
                 });
@@ -322,25 +323,33 @@ class ObservabilityTest {
 
     @Test
     void an_answer_of_the_endpoint_is_short_however_long_the_keys_are_and_however_many() {
-        runner.withPropertyValues("raddle.shutdown.timeout=0s").run(context -> { // the hold would keep it open
-            GroupExecutor executor = context.getBean(GroupExecutor.class);
-            for (int key = 0; key < 1_001; key++) {
-                executor.submit("k" + key, "t", () -> "").await();
-            }
-            String longKey = "k".repeat(100_000);
-            executor.submit(longKey, "t", () -> "").await();
-            executor.holdGroup(longKey, Duration.ofHours(1));
-            executor.submit(longKey, "secret".repeat(1_000), () -> "");
-            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+        runner.withPropertyValues("raddle.shutdown.timeout=0s")
+                .run(
+                        context -> { // the hold would keep it open
+                            GroupExecutor executor = context.getBean(GroupExecutor.class);
+                            for (int key = 0; key < 1_001; key++) {
+                                executor.submit("k" + key, "t", () -> "").await();
+                            }
+                            String longKey = "k".repeat(100_000);
+                            executor.submit(longKey, "t", () -> "").await();
+                            executor.holdGroup(longKey, Duration.ofHours(1));
+                            executor.submit(longKey, "secret".repeat(1_000), () -> "");
+                            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
 
-            assertThat(endpoint.executor("tenants", Integer.MAX_VALUE).groups()).hasSize(1_000);
-            assertThat(endpoint.executor("tenants", -1).groups()).isEmpty();
-            assertThat(endpoint.executor("tenants", 1).groups().getFirst().groupKey())
-                    .isEqualTo("k".repeat(200) + "… and 99800 more characters");
-            assertThat(endpoint.key("tenants", null, longKey).toString())
-                    .hasSizeLessThan(1_000)
-                    .doesNotContain("secret");
-        });
+                            assertThat(endpoint.executor("tenants", Integer.MAX_VALUE)
+                                            .groups())
+                                    .hasSize(1_000);
+                            assertThat(endpoint.executor("tenants", -1).groups())
+                                    .isEmpty();
+                            assertThat(endpoint.executor("tenants", 1)
+                                            .groups()
+                                            .getFirst()
+                                            .groupKey())
+                                    .isEqualTo("k".repeat(200) + "… and 99800 more characters");
+                            assertThat(endpoint.key("tenants", null, longKey).toString())
+                                    .hasSizeLessThan(1_000)
+                                    .doesNotContain("secret");
+                        });
     }
 
     @Test

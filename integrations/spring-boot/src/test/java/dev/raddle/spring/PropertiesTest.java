@@ -119,6 +119,30 @@ class PropertiesTest {
     }
 
     @Test
+    void every_wrong_value_of_the_flow_service_is_reported_also_if_there_is_none() {
+        runner.withPropertyValues(
+                        "raddle.flows.worker-name=" + "w".repeat(51),
+                        "raddle.flows.max-runs=0",
+                        "raddle.flows.heartbeat=99ms",
+                        "raddle.flows.missed-heartbeats=3",
+                        "raddle.flows.poll-interval=1ms",
+                        "raddle.flows.retention=-1d",
+                        "raddle.flows.close-timeout=31s")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(analysis(context.getStartupFailure()).getDescription())
+                            .isEqualTo("raddle.flows.worker-name must have 1 to 50 characters, had 51;"
+                                    + " raddle.flows.max-runs must be at least 1, was 0;"
+                                    + " raddle.flows.heartbeat must be at least 100 ms, was 99 ms;"
+                                    + " raddle.flows.missed-heartbeats must be at least 4, was 3;"
+                                    + " raddle.flows.poll-interval must be at least 10 ms, was 1 ms;"
+                                    + " raddle.flows.retention must not be negative, was PT-24H;"
+                                    + " raddle.flows.close-timeout must be at most raddle.shutdown.timeout,"
+                                    + " was PT31S of PT30S");
+                });
+    }
+
+    @Test
     void a_misspelled_property_prevents_the_start() {
         runner.withPropertyValues("raddle.groups.tenants.max-concurency=2").run(context -> {
             assertThat(context).hasFailed();
