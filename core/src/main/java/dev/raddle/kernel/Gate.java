@@ -708,17 +708,10 @@ public abstract class Gate extends SpinLock {
      */
     protected final @Nullable Permit firstWaiting(Predicate<Permit> property) {
         assert isLocked();
-        Permit[] found = {null};
-        Predicate<Permit> search = permit -> {
-            found[0] = property.test(permit) ? permit : null;
-            return found[0] != null;
-        };
         if (queue instanceof PriorityQueues priorities) {
-            priorities.any(search);
-        } else if (queue != null) {
-            Ring.any(onlyList(), search);
+            return priorities.firstWith(property);
         }
-        return found[0];
+        return queue == null ? null : Ring.firstWith(onlyList(), property);
     }
 
     /**

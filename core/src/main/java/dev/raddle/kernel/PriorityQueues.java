@@ -63,8 +63,15 @@ final class PriorityQueues {
         levels.keySet().forEach(level -> Ring.forEach(level.last, action));
     }
 
-    boolean any(Predicate<Permit> property) {
-        return levels.keySet().stream().anyMatch(level -> Ring.any(level.last, property));
+    @Nullable
+    Permit firstWith(Predicate<Permit> property) {
+        for (Level level : levels.keySet()) {
+            Permit found = Ring.firstWith(level.last, property);
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
     }
 
     int before(Permit permit) {

@@ -55,15 +55,20 @@ final class Ring {
     }
 
     static boolean any(@Nullable Permit last, Predicate<Permit> property) {
+        return firstWith(last, property) != null;
+    }
+
+    /** Returns the first member with a property, or null if there is none. */
+    static @Nullable Permit firstWith(@Nullable Permit last, Predicate<Permit> property) {
         if (last == null) {
-            return false;
+            return null;
         }
         for (Permit permit = first(last); ; permit = Objects.requireNonNull(permit.next, UNLINKED)) {
             if (property.test(permit)) {
-                return true;
+                return permit;
             }
             if (permit == last) {
-                return false;
+                return null;
             }
         }
     }

@@ -30,6 +30,9 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  * }
  * }
  *
+ * <p>A flow service uses the time of its database and of the machine. When the context is closed, it leaves its runs to
+ * other workers at once.
+ *
  * <p>Tests with the same context share the time. It never goes back, so a test should advance it relative to what it
  * finds.
  */

@@ -91,7 +91,8 @@ final class FlowServices implements DurableRuns {
     private static void report(
             String name, FlowService service, CompletableFuture<List<Execution>> closing, Duration timeout) {
         try {
-            List<Execution> left = closing.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            // The conversion saturates.
+            List<Execution> left = closing.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
             if (left.isEmpty()) {
                 LOGGER.debug("flow service \"{}\" was shut down: all of its runs have ended", name);
             } else {

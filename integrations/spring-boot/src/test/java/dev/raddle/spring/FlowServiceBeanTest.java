@@ -19,6 +19,7 @@ import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -165,6 +166,16 @@ class FlowServiceBeanTest {
         } catch (SQLException failure) {
             throw new IllegalStateException(failure);
         }
+    }
+
+    @Test
+    void without_the_library_for_migrations_there_is_a_service_nevertheless() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(ObservabilityTest.Automatic.class, OneFlow.class) // read from class files
+                .withClassLoader(new FilteredClassLoader("org.springframework.boot.sql", "dev.raddle.redis"))
+                .withBean("main", DataSource.class, database::source)
+                .withPropertyValues("raddle.flows.apply-schema=true")
+                .run(context -> assertThat(context).hasSingleBean(FlowService.class));
     }
 
     // What prevents the start.
