@@ -4,6 +4,7 @@ import dev.raddle.jdbc.FlowService;
 import dev.raddle.jdbc.FlowServiceStats;
 import dev.raddle.jdbc.FlowServiceStats.Execution;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -67,16 +68,18 @@ final class FlowServices implements DurableRuns {
     @Override
     public void shutDown() {
         long begun = System.nanoTime();
-        Map<String, FlowService> services = created();
-        Map<String, CompletableFuture<List<Execution>>> closing = new LinkedHashMap<>();
-        services.forEach((name, service) -> closing.put(name, close(name, service, forRuns)));
-        closing.forEach((name, left) -> {
+        List<Closing> all = new ArrayList<>();
+        created().forEach((name, service) -> all.add(close(name, service, forRuns)));
+        for (Closing closing : all) {
             Duration elapsed = Duration.ofNanos(System.nanoTime() - begun);
-            report(name, services.get(name), left, forRuns.plus(grace).minus(elapsed));
-        });
+            report(closing, forRuns.plus(grace).minus(elapsed));
+        }
     }
 
-    private static CompletableFuture<List<Execution>> close(String name, FlowService service, Duration timeout) {
+    /** A service that is being closed, and the runs that are left then. */
+    private record Closing(String name, FlowService service, CompletableFuture<List<Execution>> left) {}
+
+    private static Closing close(String name, FlowService service, Duration timeout) {
         CompletableFuture<List<Execution>> left = new CompletableFuture<>();
         Thread.ofVirtual().name("raddle-close-" + name).start(() -> {
             try {
@@ -85,14 +88,14 @@ final class FlowServices implements DurableRuns {
                 left.completeExceptionally(failure);
             }
         });
-        return left;
+        return new Closing(name, service, left);
     }
 
-    private static void report(
-            String name, FlowService service, CompletableFuture<List<Execution>> closing, Duration timeout) {
+    private static void report(Closing closing, Duration timeout) {
+        String name = closing.name();
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout); // saturates
         try {
-            // The conversion saturates.
-            List<Execution> left = closing.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
+            List<Execution> left = closing.left().get(nanos, TimeUnit.NANOSECONDS);
             if (left.isEmpty()) {
                 LOGGER.debug("flow service \"{}\" was shut down: all of its runs have ended", name);
             } else {
@@ -103,7 +106,7 @@ final class FlowServices implements DurableRuns {
                     "flow service \"{}\" cannot return its runs, the database may be unavailable; other workers take"
                             + " them over when their heartbeats are missing: {}",
                     name,
-                    textOf(unfinished(service.stats())));
+                    textOf(unfinished(closing.service().stats())));
         } catch (ExecutionException failure) {
             LOGGER.warn("flow service \"{}\" could not be shut down", name, failure.getCause());
         } catch (InterruptedException interrupt) {
