@@ -82,7 +82,7 @@ final class FlowServiceFactory {
 
     /** Registers the beans in their order. */
     private void registerAll(FlowService.Builder builder) {
-        Map<FlowRegistration, String> names = new IdentityHashMap<>();
+        IdentityHashMap<FlowRegistration, String> names = new IdentityHashMap<>();
         beans.getBeansOfType(FlowRegistration.class).forEach((name, registration) -> names.put(registration, name));
         Map<String, String> registered = new HashMap<>();
         beans.getBeanProvider(FlowRegistration.class).orderedStream().forEach(registration -> {
