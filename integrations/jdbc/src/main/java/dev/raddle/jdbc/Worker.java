@@ -5,7 +5,6 @@ import com.github.kagkarlsson.scheduler.SchedulerName;
 import com.github.kagkarlsson.scheduler.exceptions.ExecutionException;
 import com.github.kagkarlsson.scheduler.serializer.Serializer;
 import com.github.kagkarlsson.scheduler.task.CompletionHandler;
-import com.github.kagkarlsson.scheduler.task.Execution;
 import com.github.kagkarlsson.scheduler.task.ExecutionComplete;
 import com.github.kagkarlsson.scheduler.task.ExecutionContext;
 import com.github.kagkarlsson.scheduler.task.ExecutionOperations;
@@ -233,7 +232,7 @@ final class Worker {
                 LOG.info("{} is lost to another worker", run);
                 yield (complete, operations) -> {};
             }
-            case End.Parked parked -> (complete, operations) -> park(run, parked, complete.getExecution());
+            case End.Parked parked -> (complete, operations) -> park(run, parked, complete);
             case End.Waits(String problem, Duration delay) ->
                 (complete, operations) -> {
                     release(run, problem);
@@ -243,7 +242,8 @@ final class Worker {
     }
 
     /** Lets a run wait. If that fails, the row is without heartbeats, and taken over as that of a dead worker. */
-    private void park(ClaimedRun run, End.Parked parked, Execution row) {
+    private void park(ClaimedRun run, End.Parked parked, ExecutionComplete complete) {
+        var row = complete.getExecution();
         try {
             boolean waits =
                     runs.park(run.id(), run.epoch(), row.getTaskName(), row.version, parked.length(), parked.known());
