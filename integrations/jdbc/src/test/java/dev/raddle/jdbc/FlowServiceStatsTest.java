@@ -7,6 +7,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.jdbc.FlowServiceStats.Execution;
+import dev.raddle.processes.Await;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
