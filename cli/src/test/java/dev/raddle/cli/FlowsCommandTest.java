@@ -130,9 +130,8 @@ class FlowsCommandTest {
         assertThat(list).hasLineCount(1);
         Map<?, ?> run = (Map<?, ?>) ((List<?>) ((Map<?, ?>) json.loadFromString(list)).get("runs")).getFirst();
         assertThat(run.keySet().toString())
-                .isEqualTo(
-                        "[id, flow, version, state, claims, worker, createdAt, begunAt, endedAt, failure,"
-                                + " problem, waitsUntil]");
+                .isEqualTo("[id, flow, version, state, claims, worker, createdAt, begunAt, endedAt, failure,"
+                        + " problem, waitsUntil]");
         assertThat(run.get("state")).isEqualTo("FAILED");
 
         String shown = flows("show", "order-17", "--json").succeeded();

@@ -374,8 +374,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    private @Nullable Object inScope(int node, Callable<@Nullable Object> action)
-            throws Exception {
+    private @Nullable Object inScope(int node, Callable<@Nullable Object> action) throws Exception {
         CallScope scope = new CallScope(
                 "node \"" + run.graph.ids[node] + "\" of " + label(), realDeadline(node), EnclosingScope.innermost());
         return run.callInStarterContext(
