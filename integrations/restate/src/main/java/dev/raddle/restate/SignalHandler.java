@@ -50,7 +50,7 @@ final class SignalHandler implements AttemptRunner.Handler {
         }
     }
 
-    private static TerminalException badRequest(String message) {
+    private static TerminalException badRequest(@Nullable String message) {
         return new TerminalException(TerminalException.BAD_REQUEST_CODE, message);
     }
 }
