@@ -31,17 +31,22 @@ final class SignalHandler implements AttemptRunner.Handler {
      */
     @Override
     public byte[] handle(WorkflowContext context, byte[] value, LocalCalls calls) {
-        String node = context.request().headers().get(RestateFlows.NODE_HEADER);
+        String node = nodeOf(context);
         check(node, value);
         DurableFuture<byte[]> timed = context.runAsync("signal", Bytes.SERDE, () -> Timed.now(value));
         context.promiseHandle(promise(node)).resolve(timed.await());
         return new byte[0];
     }
 
-    private void check(@Nullable String node, byte[] value) {
+    private static String nodeOf(WorkflowContext context) {
+        String node = context.request().headers().get(RestateFlows.NODE_HEADER);
         if (node == null) {
             throw badRequest("the header " + RestateFlows.NODE_HEADER + " must have the id of the node");
         }
+        return node;
+    }
+
+    private void check(String node, byte[] value) {
         Object decoded = values.decodeSent("the value for signal \"" + node + "\"", value);
         try {
             plan.checkSignal(node, decoded);
