@@ -100,7 +100,8 @@ final class ClaimedRun {
     private End cancelUnstarted(Exception cause) {
         journal.endUnstarted();
         try {
-            boolean isRecorded = recordEnd(FlowStatus.CANCELLED.name(), null, RecordedFailure.of(cause));
+            boolean isRecorded = recordEnd(
+                    new RunTable.Ended(FlowStatus.CANCELLED.name(), null, RecordedFailure.of(cause), null));
             return isRecorded ? new End.Done() : new End.Lost();
         } catch (SQLException refused) {
             return new End.Waits(textOf(refused), AFTER_PROBLEM);
@@ -181,25 +182,32 @@ final class ClaimedRun {
             return new End.Waits("its end could not be recorded", AFTER_PROBLEM);
         }
         byte @Nullable [] value = null;
-        RecordedFailure failure = failureOf(result);
-        String status = result.status().name();
-        try {
-            if (result.status() == FlowStatus.SUCCESS || result.status() == FlowStatus.DEGRADED) {
-                value = registration.values().encode("the value of the run", result.value());
+        String problem = failedCompensations(result);
+        if (result.status() == FlowStatus.SUCCESS || result.status() == FlowStatus.DEGRADED) {
+            try {
+                value = new RunValue(registration.values())
+                        .encode(result, registration.plan().nodes());
+            } catch (IOException | RuntimeException noValue) {
+                problem = "it has no value: " + textOf(noValue);
             }
-        } catch (IOException | RuntimeException noValue) {
-            failure = RecordedFailure.of(noValue);
-            status = FlowStatus.FAILED.name();
         }
-        return recordEnd(status, value, failure) ? new End.Done() : new End.Lost();
+        RunTable.Ended ended = new RunTable.Ended(result.status().name(), value, failureOf(result), problem);
+        return recordEnd(ended) ? new End.Done() : new End.Lost();
+    }
+
+    private static @Nullable String failedCompensations(FlowResult<?> result) {
+        List<Throwable> failures = result.compensationFailures();
+        return failures.isEmpty()
+                ? null
+                : (failures.size() == 1 ? "1 compensation has" : failures.size() + " compensations have")
+                        + " failed, the first with " + RecordedFailure.of(failures.getFirst());
     }
 
     /** Records the end of the run, also if the database is away meanwhile. Returns false if the claim was lost. */
-    private boolean recordEnd(String status, byte @Nullable [] value, @Nullable RecordedFailure failure)
-            throws SQLException {
+    private boolean recordEnd(RunTable.Ended ended) throws SQLException {
         while (true) {
             try {
-                return runs.end(claim.id(), claim.epoch(), journal.endNumber(), status, value, failure);
+                return runs.end(claim.id(), claim.epoch(), journal.endNumber(), ended);
             } catch (SQLException away) {
                 if (!Database.isTemporary(away)) {
                     throw away;

@@ -268,12 +268,14 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
-     * Returns the value of a run that has succeeded. The version of its flow must be registered here.
+     * Returns the value of a run that has succeeded. The version of its flow must be registered here. The values of
+     * several outputs are decoded one by one, and so are the elements of a list that the codec cannot encode.
      *
      * @param runId the id of the run
      * @return the value of the plan's output, null if it has none
      * @throws NoSuchElementException if there is no such run
-     * @throws IllegalStateException if the run has not ended with a value; the message has its state
+     * @throws IllegalStateException if the run has not ended with a value; the message has its state, or the reason why
+     *     a run that has succeeded has no value: its output was skipped, or has a default that cannot be stored
      */
     public @Nullable Object value(String runId) {
         StoredRun run = existing(runId);
@@ -281,13 +283,17 @@ public final class FlowService implements AutoCloseable {
             throw new IllegalStateException("run \"" + runId + "\" has no value, it is " + run.state()
                     + (run.failure() == null ? "" : ": " + run.failure()));
         }
+        if (run.problem() != null) {
+            throw new IllegalStateException("run \"" + runId + "\" is " + run.state() + ": " + run.problem());
+        }
         Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
         if (registration == null) {
             throw new IllegalStateException("the value of run \"" + runId + "\" cannot be decoded: version "
                     + run.version() + " of flow \"" + run.flow() + "\" is not registered here");
         }
         try {
-            return registration.values().decode(attempt("read run \"" + runId + "\"", () -> runs.value(runId)));
+            byte[] encoded = attempt("read run \"" + runId + "\"", () -> runs.value(runId));
+            return new RunValue(registration.values()).decode(encoded);
         } catch (IOException cannot) {
             throw new IllegalStateException("the value of run \"" + runId + "\" cannot be decoded", cannot);
         }

@@ -56,6 +56,21 @@ final class RunTable {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Submitted(String flow, String version, byte @Nullable [] parameter) {}
 
+    /**
+     * The end of a run.
+     *
+     * @param status its status
+     * @param value its encoded value
+     * @param failure the exception of a run without success
+     * @param problem the reason why it has no value, or was not compensated
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Ended(
+            String status,
+            byte @Nullable [] value,
+            @Nullable RecordedFailure failure,
+            @Nullable String problem) {}
+
     /** Runs whose version is of no live worker are listed as such; a worker is live for this long. */
     private static final Duration LIVE = Duration.ofSeconds(30);
 
@@ -77,7 +92,7 @@ final class RunTable {
             + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END";
 
     private static final String END = "WITH run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
-            + " failure_message = ?, failure_trace = ?, cancel_reason = NULL, ended_at = now()"
+            + " failure_message = ?, failure_trace = ?, problem = ?, cancel_reason = NULL, ended_at = now()"
             + " WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING id, epoch)"
             + " INSERT INTO raddle_entry (run_id, epoch, number, kind, state)"
             + " SELECT id, epoch, ?, 'ENDED', ? FROM run";
@@ -223,22 +238,16 @@ final class RunTable {
      *
      * @return false if it was claimed again
      */
-    boolean end(
-            String id,
-            long epoch,
-            int number,
-            String status,
-            byte @Nullable [] value,
-            @Nullable RecordedFailure failure)
-            throws SQLException {
+    boolean end(String id, long epoch, int number, Ended end) throws SQLException {
         int ended = database.statement(END, statement -> {
-            statement.setString(1, status);
-            statement.setBytes(2, value);
-            setFailure(statement, 3, failure);
-            statement.setString(6, id);
-            statement.setLong(7, epoch);
-            statement.setInt(8, number);
-            statement.setString(9, status);
+            statement.setString(1, end.status());
+            statement.setBytes(2, end.value());
+            setFailure(statement, 3, end.failure());
+            statement.setString(6, JournalWriter.storable(end.problem()));
+            statement.setString(7, id);
+            statement.setLong(8, epoch);
+            statement.setInt(9, number);
+            statement.setString(10, end.status());
             return statement.executeUpdate();
         });
         return ended == 1 || hasEnded(id, epoch); // an earlier attempt may have done it before its connection broke
