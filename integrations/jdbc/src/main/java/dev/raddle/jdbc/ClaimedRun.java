@@ -14,7 +14,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -63,6 +62,7 @@ final class ClaimedRun {
     private final JdbcJournal journal;
     private volatile @Nullable FlowRun<?> run; // null until it has started
     private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the watching thread
+    private boolean mayHaveOldSignals; // of an earlier try; confined to the watching thread
     private volatile @Nullable String cancelReason;
 
     /** Whether the run was abandoned because it only waits. Null until that was tried; set before each attempt. */
@@ -74,6 +74,7 @@ final class ClaimedRun {
         this.claim = claim;
         this.journal = journal;
         cancelReason = claim.cancelReason();
+        mayHaveOldSignals = claim.isAgain();
     }
 
     String id() {
@@ -247,12 +248,16 @@ final class ClaimedRun {
     }
 
     /** Delivers signals that were not delivered yet. The run ignores those that its journal has recorded. */
-    void deliver(Map<String, byte @Nullable []> signals) {
+    void deliver() throws SQLException {
         FlowRun<?> started = run;
         if (started == null) {
             return;
         }
-        signals.forEach((node, value) -> {
+        if (mayHaveOldSignals) {
+            runs.forgetSignals(id());
+            mayHaveOldSignals = false;
+        }
+        runs.signals(id()).forEach((node, value) -> {
             if (!delivered.contains(node)) {
                 deliver(started, node, value);
             }

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -371,8 +372,9 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. A run
-     * without success also runs its nodes without success again, so no node need be named. A named node that waits for
-     * a signal needs a new one.
+     * without success also runs its nodes without success again, so no node need be named. A signal node that runs again
+     * because it was named, or depends on such a node or on one that was compensated, waits for a new signal. If the
+     * version is not registered here, {@link #signal} refuses that until a worker has begun the run again.
      *
      * @param runId the id of the run
      * @param nodes the ids of the nodes
@@ -392,9 +394,29 @@ public final class FlowService implements AutoCloseable {
         if (registration == null && nodes.length > 0) {
             requireRecorded(runId, List.of(nodes));
         }
-        boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, List.of(nodes)));
+        List<String> named = List.of(nodes);
+        Set<String> unsignalled = new LinkedHashSet<>(named);
+        if (registration != null) {
+            unsignalled.addAll(compensated(runId));
+            unsignalled = registration.withDependents(unsignalled);
+        }
+        Set<String> without = unsignalled;
+        boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, named, without));
         checkIf(isRequested);
         return isRequested;
+    }
+
+    /** Returns the nodes that were compensated in the latest try of a run. */
+    private Set<String> compensated(String runId) {
+        Set<String> found = new LinkedHashSet<>();
+        for (StoredEntry entry : entries(runId)) {
+            if (entry.kind().equals("BEGUN")) {
+                found.clear();
+            } else if (entry.kind().equals("COMPENSATED") && entry.node() != null) {
+                found.add(entry.node());
+            }
+        }
+        return found;
     }
 
     /** Refuses nodes that may not exist: no worker could continue a run that is to begin with them. */

@@ -1,6 +1,7 @@
 package dev.raddle.jdbc;
 
 import dev.raddle.flow.RecordedFailure;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -30,6 +31,7 @@ final class RunTable {
      * @param epoch the epoch of the claim
      * @param parameter the encoded parameter
      * @param again the nodes to run again
+     * @param isAgain whether the run has ended before
      * @param cancelReason the reason of a request to cancel, or null
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -38,6 +40,7 @@ final class RunTable {
             long epoch,
             byte @Nullable [] parameter,
             List<String> again,
+            boolean isAgain,
             @Nullable String cancelReason) {}
 
     /**
@@ -88,7 +91,7 @@ final class RunTable {
     private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
             + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL"
             + " WHERE id = ? AND ended_at IS NULL"
-            + " RETURNING epoch, parameter, cancel_reason, CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
+            + " RETURNING epoch, parameter, cancel_reason, again_after > 0, CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
             + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END";
 
     private static final String END = "WITH run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
@@ -147,15 +150,33 @@ final class RunTable {
     /** A task that only a signal can wake is due after this time. */
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
+    /** Whether a signal is for a node, or for one of its subflow. */
+    private static final String IS_IN = "(s.node = n.id OR starts_with(s.node, n.id || '/'))";
+
+    /*
+     * Signals that a run received before it runs again. Those of nodes that run again are not valid for them. Which
+     * nodes these are is known when the next try has begun: its entry has them, also those that depend on the named
+     * ones, and those that were compensated. Until then the old signals are marked by the moment at which they were sent.
+     * A worker removes the marked ones of these nodes before it delivers any. A service that has the plan also removes
+     * those of the named nodes and their dependants at once, so that the next signal to them is accepted.
+     */
     private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
             + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL,"
             + " failure_message = NULL,"
-            + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id, again),"
-            + " signals AS (DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND s.node = ANY (run.again))"
+            + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id),"
+            + " gone AS (DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND EXISTS"
+            + " (SELECT 1 FROM unnest(?) AS n (id) WHERE " + IS_IN + ")),"
+            + " marked AS (UPDATE raddle_signal s SET sent_at = '-infinity' FROM run WHERE s.run_id = run.id AND NOT"
+            + " EXISTS (SELECT 1 FROM unnest(?) AS n (id) WHERE " + IS_IN + "))"
             + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
             + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
             + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
             + " picked = false, picked_by = NULL, last_heartbeat = NULL, version = raddle_task.version + 1";
+
+    private static final String FORGET_SIGNALS = "DELETE FROM raddle_signal s USING raddle_run r, raddle_entry e"
+            + " WHERE s.run_id = ? AND s.sent_at = '-infinity' AND r.id = s.run_id AND e.run_id = s.run_id"
+            + " AND e.epoch > r.again_after AND e.kind = 'BEGUN' AND EXISTS"
+            + " (SELECT 1 FROM unnest(e.nodes) AS n (id) WHERE " + IS_IN + ")";
 
     private static final String WATCH = "SELECT id, epoch, cancel_reason FROM raddle_run WHERE id = ANY (?)";
 
@@ -227,7 +248,12 @@ final class RunTable {
             try (ResultSet row = statement.executeQuery()) {
                 return row.next()
                         ? new Claim(
-                                id, row.getLong(1), row.getBytes(2), EntryRow.nodes(row.getArray(4)), row.getString(3))
+                                id,
+                                row.getLong(1),
+                                row.getBytes(2),
+                                EntryRow.nodes(row.getArray(5)),
+                                row.getBoolean(4),
+                                row.getString(3))
                         : null;
             }
         });
@@ -385,12 +411,30 @@ final class RunTable {
         });
     }
 
-    boolean rerun(StoredRun run, Collection<String> nodes) throws SQLException {
+    /**
+     * Lets a run that has ended begin again.
+     *
+     * @param nodes the named nodes
+     * @param unsignalled the nodes whose signals are no longer valid, as far as they are known
+     * @return false if the run has not ended
+     */
+    boolean rerun(StoredRun run, Collection<String> nodes, Collection<String> unsignalled) throws SQLException {
         return database.statement(RERUN, statement -> {
+            Array invalid = statement.getConnection().createArrayOf("text", unsignalled.toArray());
             statement.setArray(1, statement.getConnection().createArrayOf("text", nodes.toArray()));
             statement.setString(2, run.id());
-            statement.setString(3, taskName(run.flow(), run.version()));
+            statement.setArray(3, invalid);
+            statement.setArray(4, invalid);
+            statement.setString(5, taskName(run.flow(), run.version()));
             return statement.executeUpdate() == 1;
+        });
+    }
+
+    /** Removes the signals of earlier tries to nodes that run again. Called when a try has begun, by its worker. */
+    void forgetSignals(String id) throws SQLException {
+        database.statement(FORGET_SIGNALS, statement -> {
+            statement.setString(1, id);
+            return statement.executeUpdate();
         });
     }
 

@@ -127,7 +127,7 @@ final class Watch implements AutoCloseable {
         Map<String, List<String>> signalled = runs.signalled(ids);
         for (ClaimedRun run : known) {
             if (run.lacksSignals(signalled.getOrDefault(run.id(), List.of()))) {
-                run.deliver(runs.signals(run.id()));
+                run.deliver();
             }
         }
     }

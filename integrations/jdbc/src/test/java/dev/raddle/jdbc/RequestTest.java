@@ -1,0 +1,116 @@
+package dev.raddle.jdbc;
+
+import static dev.raddle.flow.Dependency.order;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.processes.Await;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a service is asked to do with a run: to run it again, to signal it, to cancel it, to wait for it. */
+@Timeout(120)
+class RequestTest {
+    @RegisterExtension
+    final TestDatabase database = new TestDatabase();
+
+    private final AtomicInteger offers = new AtomicInteger();
+    private final AtomicInteger failures = new AtomicInteger();
+
+    /** A flow that makes an offer and waits for its approval. */
+    private FlowPlan<String, String> approval() {
+        FlowBuilder<String> f = FlowPlan.define("approval", String.class);
+        Node<String> asked = f.node("asked", () -> "offer " + offers.incrementAndGet())
+                .compensate(value -> {});
+        Node<String> approved = f.signal("approved", String.class).needs(order(asked));
+        return f.returning(f.node("end", asked, approved, (offer, name) -> {
+            if (failures.getAndDecrement() > 0) {
+                throw new IllegalStateException("no luck");
+            }
+            return offer + " approved by " + name;
+        }));
+    }
+
+    private FlowService started(FlowPlan<String, ?> plan) {
+        return database.service().register(plan, "1", FlowCodec.text()).start();
+    }
+
+    private static Object valueOf(FlowService service, String id) throws Exception {
+        FlowServiceTest.hasSucceeded(service.await(id, Await.BOUND));
+        return service.value(id);
+    }
+
+    @Test
+    void a_signal_downstream_of_a_node_that_runs_again_is_asked_for_again() throws Exception {
+        try (FlowService service = started(approval())) {
+            service.submit("approval", "run-1", "p");
+            assertThat(service.signal("run-1", "approved", "Ann")).isTrue();
+            assertThat(valueOf(service, "run-1")).isEqualTo("offer 1 approved by Ann");
+
+            assertThat(service.rerun("run-1", "asked")).isTrue();
+            assertThat(service.signal("run-1", "approved", "Bob")).isTrue();
+            assertThat(valueOf(service, "run-1")).isEqualTo("offer 2 approved by Bob");
+
+            assertThat(service.rerun("run-1", "end")).isTrue();
+            assertThat(service.signal("run-1", "approved", "Cy")).isFalse();
+            assertThat(valueOf(service, "run-1")).isEqualTo("offer 2 approved by Bob");
+        }
+    }
+
+    @Test
+    void a_service_without_the_plan_also_makes_a_run_ask_for_the_signal_again() throws Exception {
+        try (FlowService service = started(approval());
+                FlowService other = database.service().start()) {
+            service.submit("approval", "run-1", "p");
+            service.signal("run-1", "approved", "Ann");
+            valueOf(service, "run-1");
+
+            assertThat(other.rerun("run-1", "asked")).isTrue();
+            Await.until("the signal is refused no longer", () -> service.signal("run-1", "approved", "Bob"));
+
+            assertThat(valueOf(service, "run-1")).isEqualTo("offer 2 approved by Bob");
+        }
+    }
+
+    @Test
+    void a_signal_downstream_of_a_node_that_was_compensated_is_asked_for_again() throws Exception {
+        failures.set(1);
+        try (FlowService service = started(approval())) {
+            service.submit("approval", "run-1", "p");
+            service.signal("run-1", "approved", "Ann");
+            assertThat(service.await("run-1", Await.BOUND).state()).isEqualTo(RunState.FAILED);
+
+            assertThat(service.rerun("run-1")).isTrue();
+            assertThat(service.signal("run-1", "approved", "Bob")).isTrue();
+
+            assertThat(valueOf(service, "run-1")).isEqualTo("offer 2 approved by Bob");
+        }
+    }
+
+    @Test
+    void a_signal_in_a_subflow_that_runs_again_is_asked_for_again() throws Exception {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        Node<String> confirmed = inner.signal("confirmed", String.class);
+        FlowBuilder<String> f = FlowPlan.define("outer", String.class);
+        Node<String> ship = f.subflow("ship", inner.returning(confirmed), f.node("first", () -> "x"));
+        try (FlowService service = started(f.returning(ship));
+                FlowService other = database.service().start()) {
+            service.submit("outer", "run-1", "p");
+            service.signal("run-1", "ship/confirmed", "Ann");
+            assertThat(valueOf(service, "run-1")).isEqualTo("Ann");
+
+            service.rerun("run-1", "first");
+            assertThat(service.signal("run-1", "ship/confirmed", "Bob")).isTrue();
+            assertThat(valueOf(service, "run-1")).isEqualTo("Bob");
+
+            other.rerun("run-1", "first");
+            Await.until("the signal is refused no longer", () -> service.signal("run-1", "ship/confirmed", "Cy"));
+            assertThat(valueOf(service, "run-1")).isEqualTo("Cy");
+        }
+    }
+}
