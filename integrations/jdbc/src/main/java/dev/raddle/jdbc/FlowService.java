@@ -82,7 +82,8 @@ public final class FlowService implements AutoCloseable {
             watch = new Watch(runs, List.of(), null, Map.of(), settings);
         } else {
             DatabaseClock clock = new DatabaseClock(database);
-            worker = new Worker(database, runs, writer, settings, registrations, clock, this::mayHaveEnded);
+            worker = new Worker(
+                    database, runs, writer, settings, registrations, clock, this::mayHaveEnded, this::awaited);
             watch = new Watch(runs, registrations.values(), clock, worker.claimed(), settings);
         }
         begin(settings);
@@ -98,6 +99,10 @@ public final class FlowService implements AutoCloseable {
 
     private void mayHaveEnded(String id) {
         watch.ended(id);
+    }
+
+    private Set<String> awaited() {
+        return watch.awaited();
     }
 
     /**
@@ -311,7 +316,8 @@ public final class FlowService implements AutoCloseable {
      *
      * @param runId the id of the run
      * @return the run, which has ended
-     * @throws NoSuchElementException if there is no such run
+     * @throws NoSuchElementException if there is no such run, or if it is removed meanwhile; this service does not
+     *     remove a run that has ended before this call has noticed that
      * @throws InterruptedException if the caller was interrupted
      */
     public StoredRun await(String runId) throws InterruptedException {
@@ -328,7 +334,7 @@ public final class FlowService implements AutoCloseable {
      * @param runId the id of the run
      * @param timeout the longest time to wait
      * @return the run, which has ended
-     * @throws NoSuchElementException if there is no such run
+     * @throws NoSuchElementException if there is no such run, or if it is removed meanwhile
      * @throws TimeoutException if it has not ended in time
      * @throws InterruptedException if the caller was interrupted
      */

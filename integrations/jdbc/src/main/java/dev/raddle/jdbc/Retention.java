@@ -2,6 +2,8 @@ package dev.raddle.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /** Removes runs that have ended long ago, some at a time, so that no transaction is long. */
 final class Retention {
@@ -9,7 +11,7 @@ final class Retention {
     static final int PORTION = 500;
 
     private static final String REMOVE = "WITH old AS MATERIALIZED (SELECT id FROM raddle_run"
-            + " WHERE ended_at < now() - ? * interval '1 second' ORDER BY ended_at LIMIT " + PORTION
+            + " WHERE ended_at < now() - ? * interval '1 second' AND NOT id = ANY (?) ORDER BY ended_at LIMIT " + PORTION
             + " FOR UPDATE SKIP LOCKED),"
             + " entries AS (DELETE FROM raddle_entry USING old WHERE run_id = old.id),"
             + " signals AS (DELETE FROM raddle_signal USING old WHERE run_id = old.id)"
@@ -19,10 +21,22 @@ final class Retention {
 
     private final Database database;
     private final Duration age;
+    private final Supplier<Set<String>> awaited;
 
     Retention(Database database, Duration age) {
+        this(database, age, Set::of);
+    }
+
+    /**
+     * Creates the removal of runs.
+     *
+     * @param age the time for which runs are kept after their end
+     * @param awaited returns the runs that are kept until this process has noticed their end
+     */
+    Retention(Database database, Duration age, Supplier<Set<String>> awaited) {
         this.database = database;
         this.age = age;
+        this.awaited = awaited;
     }
 
     /** Removes all runs that are old enough. Returns their number. */
@@ -40,6 +54,8 @@ final class Retention {
     int removePortion() throws SQLException {
         return database.statement(REMOVE, statement -> {
             statement.setDouble(1, age.toMillis() / 1e3);
+            Object[] kept = awaited.get().toArray();
+            statement.setArray(2, statement.getConnection().createArrayOf("text", kept));
             return statement.executeUpdate();
         });
     }

@@ -180,7 +180,7 @@ final class RunTable {
 
     private static final String WATCH = "SELECT id, epoch, cancel_reason FROM raddle_run WHERE id = ANY (?)";
 
-    private static final String ENDED = "SELECT id FROM raddle_run WHERE id = ANY (?) AND ended_at IS NOT NULL";
+    private static final String OPEN = "SELECT id FROM raddle_run WHERE id = ANY (?) AND ended_at IS NULL";
 
     private static final String SIGNALS = "SELECT node, value FROM raddle_signal WHERE run_id = ?";
 
@@ -454,11 +454,11 @@ final class RunTable {
         });
     }
 
-    /** Returns the runs among some that have ended. */
-    List<String> ended(Collection<String> ids) throws SQLException {
-        return database.statement(ENDED, statement -> {
+    /** Returns the runs among some that exist and have not ended. */
+    Set<String> open(Collection<String> ids) throws SQLException {
+        return database.statement(OPEN, statement -> {
             statement.setArray(1, statement.getConnection().createArrayOf("text", ids.toArray()));
-            List<String> found = new ArrayList<>();
+            Set<String> found = new HashSet<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     found.add(row.getString(1));

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -133,9 +134,21 @@ final class Watch implements AutoCloseable {
     }
 
     private void watchAwaited() throws SQLException {
-        if (!awaited.isEmpty()) {
-            runs.ended(List.copyOf(awaited.keySet())).forEach(this::ended);
+        Set<String> ids = awaited();
+        if (ids.isEmpty()) {
+            return;
         }
+        Set<String> open = runs.open(ids);
+        for (String id : ids) {
+            if (!open.contains(id)) {
+                ended(id); // or removed
+            }
+        }
+    }
+
+    /** Returns the ids of the runs for which this process waits. */
+    Set<String> awaited() {
+        return Set.copyOf(awaited.keySet());
     }
 
     /** Wakes those that wait for a run. Called when the run may have ended; they look again. */

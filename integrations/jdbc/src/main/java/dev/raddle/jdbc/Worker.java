@@ -23,10 +23,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -103,6 +105,7 @@ final class Worker {
     private final ServiceSettings settings;
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Consumer<String> onEnd;
+    private final Retention retention;
     private final Map<String, ClaimedRun> claimed = new ConcurrentHashMap<>(); // by their ids
     private final Queue<Execution> givenUp = new ConcurrentLinkedQueue<>(); // because of the close
     private final Scheduler scheduler;
@@ -115,13 +118,15 @@ final class Worker {
             ServiceSettings settings,
             Map<String, Registration<?>> registrations,
             DatabaseClock clock,
-            Consumer<String> onEnd) {
+            Consumer<String> onEnd,
+            Supplier<Set<String>> awaited) {
         this.database = database;
         this.runs = runs;
         this.writer = writer;
         this.settings = settings;
         this.registrations = registrations;
         this.onEnd = onEnd;
+        retention = new Retention(database, settings.retention(), awaited);
         scheduler = scheduler(clock);
     }
 
@@ -161,7 +166,6 @@ final class Worker {
     }
 
     private RecurringTask<Void> retention() {
-        Retention retention = new Retention(database, settings.retention());
         return Tasks.recurring(RETENTION, FixedDelay.of(RETENTION_INTERVAL)).execute((instance, context) -> {
             try {
                 retention.remove();

@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -127,6 +128,19 @@ class MaintenanceTest {
                     .as(table)
                     .isEqualTo("2");
         }
+    }
+
+    @Test
+    void an_ended_run_is_kept_while_this_process_waits_for_its_end() throws Exception {
+        apply();
+        database.execute("INSERT INTO raddle_run (id, flow, version, status, ended_at) VALUES"
+                + " ('run-1', 'flow', '1', 'SUCCESS', now() - interval '1 hour'),"
+                + " ('run-2', 'flow', '1', 'SUCCESS', now() - interval '1 hour')");
+        Database tables = new Database(database.pool());
+
+        assertThat(new Retention(tables, Duration.ZERO, () -> Set.of("run-1")).remove()).isEqualTo(1);
+        assertThat(database.query("SELECT string_agg(id, ',') FROM raddle_run")).isEqualTo("run-1");
+        assertThat(new Retention(tables, Duration.ZERO, Set::of).remove()).isEqualTo(1);
     }
 
     @Test

@@ -2,12 +2,15 @@ package dev.raddle.jdbc;
 
 import static dev.raddle.flow.Dependency.order;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.processes.Await;
+import java.util.NoSuchElementException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -111,6 +114,26 @@ class RequestTest {
             other.rerun("run-1", "first");
             Await.until("the signal is refused no longer", () -> service.signal("run-1", "ship/confirmed", "Cy"));
             assertThat(valueOf(service, "run-1")).isEqualTo("Cy");
+        }
+    }
+
+    @Test
+    void the_wait_for_a_run_ends_when_the_run_is_removed() throws Exception {
+        try (FlowService service = database.service()
+                .register(approval(), "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            service.submit("approval", "run-1", "p");
+            FutureTask<StoredRun> awaited = new FutureTask<>(() -> service.await("run-1", Await.BOUND));
+            Thread waiting = Thread.ofPlatform().start(awaited);
+            Await.until("it waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+
+            database.execute("DELETE FROM raddle_run");
+
+            assertThatThrownBy(awaited::get)
+                    .cause()
+                    .isInstanceOf(NoSuchElementException.class)
+                    .hasMessageContaining("there is no run \"run-1\"");
         }
     }
 }
