@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,8 +62,9 @@ final class ClaimedRun {
     private final RunTable.Claim claim;
     private final JdbcJournal journal;
     private volatile @Nullable FlowRun<?> run; // null until it has started
-    private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the watching thread
-    private boolean mayHaveOldSignals; // of an earlier try; confined to the watching thread
+    private final AtomicBoolean attended = new AtomicBoolean();
+    private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the attending thread
+    private boolean mayHaveOldSignals; // of an earlier try; likewise
     private volatile @Nullable String cancelReason;
 
     /** Whether the run was abandoned because it only waits. Null until that was tried; set before each attempt. */
@@ -159,7 +161,7 @@ final class ClaimedRun {
     /** Returns how the run was parked, or null if it was lost in another way. */
     private End.@Nullable Parked parked() {
         CompletableFuture<End.@Nullable Parked> decision = parking;
-        End.Parked parked = decision == null ? null : decision.join(); // the watching thread is about to complete it
+        End.Parked parked = decision == null ? null : decision.join(); // the attending thread is about to complete it
         if (parked == null || journal.isLost()) {
             return null;
         }
@@ -230,9 +232,48 @@ final class ClaimedRun {
         return null;
     }
 
-    // Called by the thread that watches.
+    /*
+     * Called by the thread that watches, which is one for all runs. Cancelling, signalling and abandoning a run call
+     * user code: result callbacks and listeners. So this happens in a virtual thread of the run, one at a time, and a
+     * slow callback delays only its own run. `attended` is true while such a thread exists; the fields that are confined
+     * to it are handed over by its changes. What is missed meanwhile is noticed at the next look.
+     */
 
-    void cancel(String reason) {
+    /**
+     * Applies requests to this run, and parks it if it only waits.
+     *
+     * @param reason the reason of a request to cancel, or null
+     * @param signalled the nodes to which signals were sent
+     * @param parkAfter the time without progress after which a run is parked
+     */
+    void attend(@Nullable String reason, List<String> signalled, Duration parkAfter) {
+        if (!attended.compareAndSet(false, true)) {
+            return;
+        }
+        boolean isCancel = reason != null && cancelReason == null;
+        boolean isSignal = run != null && !delivered.containsAll(signalled);
+        if (!isCancel && !isSignal && !mayPark(parkAfter)) {
+            attended.set(false);
+            return;
+        }
+        Thread.ofVirtual().name("raddle-attend-" + id()).start(() -> {
+            try {
+                if (reason != null) {
+                    cancel(reason);
+                }
+                if (isSignal) {
+                    deliver();
+                }
+                parkIfWaiting(parkAfter);
+            } catch (SQLException | RuntimeException later) {
+                LOG.debug("{} could not follow a request, will try again", this, later);
+            } finally {
+                attended.set(false);
+            }
+        });
+    }
+
+    private void cancel(String reason) {
         if (cancelReason == null) {
             cancelReason = reason;
             FlowRun<?> started = run;
@@ -242,13 +283,8 @@ final class ClaimedRun {
         }
     }
 
-    /** Returns whether any of some signals was not delivered yet. */
-    boolean lacksSignals(List<String> nodes) {
-        return run != null && !delivered.containsAll(nodes);
-    }
-
     /** Delivers signals that were not delivered yet. The run ignores those that its journal has recorded. */
-    void deliver() throws SQLException {
+    private void deliver() throws SQLException {
         FlowRun<?> started = run;
         if (started == null) {
             return;
@@ -280,9 +316,9 @@ final class ClaimedRun {
      * Ends the run here if it only waits and nothing was recorded for a time. The same thread delivers signals, so none
      * arrives meanwhile.
      */
-    void parkIfWaiting(Duration after) {
+    private void parkIfWaiting(Duration after) {
         FlowRun<?> started = run;
-        if (started == null || journal.isLost() || !journal.isQuietFor(after)) {
+        if (started == null || !mayPark(after)) {
             return;
         }
         CompletableFuture<End.@Nullable Parked> decision = new CompletableFuture<>();
@@ -294,6 +330,18 @@ final class ClaimedRun {
                     .orElse(null);
         } finally {
             decision.complete(parked);
+        }
+    }
+
+    private boolean mayPark(Duration after) {
+        return run != null && !journal.isLost() && journal.isQuietFor(after);
+    }
+
+    /** Ends the run here, because another worker has it. Its listeners are notified in another thread. */
+    void loseLater(String reason) {
+        if (!journal.isLost()) {
+            journal.giveUp(reason, false);
+            Thread.startVirtualThread(() -> lose(reason, false));
         }
     }
 

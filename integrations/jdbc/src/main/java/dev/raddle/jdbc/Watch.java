@@ -110,25 +110,13 @@ final class Watch implements AutoCloseable {
         }
         List<String> ids = known.stream().map(ClaimedRun::id).toList();
         Map<String, RunTable.Watched> found = runs.watch(ids);
+        Map<String, List<String>> signalled = runs.signalled(ids);
         for (ClaimedRun run : known) {
             RunTable.Watched watched = found.get(run.id());
             if (watched == null || watched.epoch() > run.epoch()) {
-                run.lose("it was claimed again after epoch " + run.epoch(), false);
-            } else if (watched.epoch() == run.epoch() && watched.cancelReason() != null) {
-                run.cancel(watched.cancelReason());
-            }
-        }
-        deliverSignals(known, ids);
-        for (ClaimedRun run : known) {
-            run.parkIfWaiting(parkAfter);
-        }
-    }
-
-    private void deliverSignals(List<ClaimedRun> known, List<String> ids) throws SQLException {
-        Map<String, List<String>> signalled = runs.signalled(ids);
-        for (ClaimedRun run : known) {
-            if (run.lacksSignals(signalled.getOrDefault(run.id(), List.of()))) {
-                run.deliver();
+                run.loseLater("it was claimed again after epoch " + run.epoch());
+            } else if (watched.epoch() == run.epoch()) {
+                run.attend(watched.cancelReason(), signalled.getOrDefault(run.id(), List.of()), parkAfter);
             }
         }
     }

@@ -9,7 +9,9 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.processes.Await;
+import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -134,6 +136,39 @@ class RequestTest {
                     .cause()
                     .isInstanceOf(NoSuchElementException.class)
                     .hasMessageContaining("there is no run \"run-1\"");
+        }
+    }
+
+    @Test
+    void a_slow_callback_of_a_signal_delays_no_other_run() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch outside = new CountDownLatch(1);
+        FlowBuilder<String> f = FlowPlan.define("slow", String.class);
+        Node<String> slow = f.signal("signal", String.class).onResult(outcome -> {
+            inside.countDown();
+            Await.until("the test lets it end", () -> outside.getCount() == 0);
+        });
+        FlowBuilder<String> g = FlowPlan.define("quick", String.class);
+        Node<String> quick = g.signal("signal", String.class);
+        try (FlowService service = database.service()
+                .register(f.returning(slow), "1", FlowCodec.text())
+                .register(g.returning(quick), "1", FlowCodec.text())
+                .start()) {
+            for (String id : List.of("signalled", "cancelled")) {
+                service.submit("quick", id, null);
+            }
+            service.submit("slow", "slow", null);
+            service.signal("slow", "signal", "x");
+            inside.await();
+
+            service.signal("signalled", "signal", "y");
+            service.cancel("cancelled", "not needed");
+
+            assertThat(valueOf(service, "signalled")).isEqualTo("y");
+            assertThat(service.await("cancelled", Await.BOUND).state()).isEqualTo(RunState.CANCELLED);
+            assertThat(service.status("slow").orElseThrow().state()).isEqualTo(RunState.RUNNING);
+            outside.countDown();
+            assertThat(valueOf(service, "slow")).isEqualTo("x");
         }
     }
 }
