@@ -120,7 +120,8 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Stores a run, unless it was stored before: the same id, flow and parameter may be submitted any number of times,
-     * at the same time, too. The run has the version of the flow that was registered last.
+     * at the same time, too. The run has the version of the flow that was registered last. A run whose row in
+     * {@code raddle_task} was deleted by hand, so that no worker finds it, is found again after it was submitted again.
      *
      * @param flow the name of the flow
      * @param runId the id of the run, at most {@value #MAX_ID} characters, unique in the database
@@ -135,7 +136,7 @@ public final class FlowService implements AutoCloseable {
         boolean isNew = attempt(
                 "submit run \"" + runId + "\"",
                 () -> database.<Boolean>autoCommit(connection -> submit(connection, registration, runId, encoded)));
-        checkIf(isNew);
+        checkIf(true); // a run that was stored before may have been restored
         return isNew;
     }
 
@@ -179,6 +180,7 @@ public final class FlowService implements AutoCloseable {
         return false;
     }
 
+        RunTable.restore(connection, runId);
     private static String lengthOf(byte @Nullable [] bytes) {
         return bytes == null ? "none" : bytes.length + " bytes";
     }
@@ -361,7 +363,8 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Requests that a run is cancelled. A run that no worker has begun ends at once; otherwise its nodes are cancelled
-     * and compensated by the worker that executes it, or by the next one.
+     * and compensated by the worker that executes it, or by the next one. If no live worker has its version, the run
+     * waits for one, and {@link StoredRun#problem} says so.
      *
      * @param runId the id of the run
      * @param reason the reason, for messages
@@ -448,7 +451,7 @@ public final class FlowService implements AutoCloseable {
      * @param runId the id of the run
      * @param node the id of the node that waits for the signal; the run keeps the signal until it gets there
      * @param value the value, may be null
-     * @return whether the signal was stored; false if there was one before, or if the run has ended
+     * @return whether the signal was stored; false if there was one before, or if the node or the run has ended
      * @throws NoSuchElementException if there is no such run
      * @throws IllegalArgumentException if the plan has no such signal, or the value is not of its class, or cannot be
      *     stored

@@ -82,6 +82,11 @@ final class RunTable {
             + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
             + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run";
 
+    /* Each run that has not ended has a task, unless someone has deleted it by hand. */
+    private static final String RESTORE = "INSERT INTO raddle_task (task_name, task_instance, execution_time, picked,"
+            + " version) SELECT flow || '/' || version, id, now() - interval '1 second', false, 1 FROM raddle_run"
+            + " WHERE id = ? AND ended_at IS NULL ON CONFLICT DO NOTHING";
+
     private static final String SUBMITTED = "SELECT flow, version, parameter FROM raddle_run WHERE id = ?";
 
     /*
@@ -112,8 +117,23 @@ final class RunTable {
             + " ended_at = CASE WHEN epoch = 0 THEN now() END"
             + " WHERE id = ? AND ended_at IS NULL";
 
-    private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value) SELECT id, ?, ?"
-            + " FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR NO KEY UPDATE ON CONFLICT DO NOTHING";
+    private static final String LOCK = "SELECT 1 FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR NO KEY UPDATE";
+
+    /*
+     * A node that has ended takes no signal, nor does one in a subflow that has ended. A node has also ended at its
+     * recorded deadline. An entry counts unless a later try has begun that forgets it. While a run waits for its next
+     * try, what that forgets is unknown: no entry counts.
+     */
+    private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value) SELECT r.id, n.id, ?"
+            + " FROM raddle_run r, (SELECT CAST(? AS text) AS id) n WHERE r.id = ? AND NOT EXISTS (SELECT 1"
+            + " FROM raddle_entry e WHERE e.run_id = r.id"
+            + " AND (e.kind = 'NODE' OR (e.kind = 'DEADLINE' AND e.at <= clock_timestamp()))"
+            + " AND (e.node = n.id OR starts_with(n.id, e.node || '/'))"
+            + " AND (r.again_after = 0 OR EXISTS (SELECT 1 FROM raddle_entry b WHERE b.run_id = r.id"
+            + " AND b.kind = 'BEGUN' AND b.epoch > r.again_after))"
+            + " AND NOT EXISTS (SELECT 1 FROM raddle_entry b WHERE b.run_id = r.id AND b.kind = 'BEGUN'"
+            + " AND (b.epoch, b.number) > (e.epoch, e.number)"
+            + " AND (e.state IS DISTINCT FROM 'SUCCESS' OR e.node = ANY (b.nodes)))) ON CONFLICT DO NOTHING";
 
     /*
      * Parking, and the requests that end it. Each is a transaction that first locks the row of the run, and whose
@@ -196,7 +216,7 @@ final class RunTable {
 
     private static final String SELECT = "SELECT id, flow, version, CASE WHEN ended_at IS NULL AND NOT " + LIVE_VERSION
             + " THEN 'WITHOUT_VERSION' ELSE status END AS state, epoch, worker, created_at, begun_at, ended_at,"
-            + " failure_type, failure_message, failure_trace, problem, waits_until FROM raddle_run r";
+            + " failure_type, failure_message, failure_trace, problem, cancel_reason, waits_until FROM raddle_run r";
 
     private static final String ENTRIES = "SELECT epoch, number, kind, node, state, via, count, at, failure_type,"
             + " failure_message, failure_trace, nodes FROM raddle_entry WHERE run_id = ? AND kind <> 'WORK'"
@@ -234,6 +254,14 @@ final class RunTable {
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? new Submitted(row.getString(1), row.getString(2), row.getBytes(3)) : null;
             }
+        });
+    }
+
+    /** Inserts the task of a run that has lost it. Returns whether it had. */
+    static boolean restore(Connection connection, String id) throws SQLException {
+        return Database.statement(connection, RESTORE, statement -> {
+            statement.setString(1, id);
+            return statement.executeUpdate() == 1;
         });
     }
 
@@ -387,10 +415,20 @@ final class RunTable {
 
     boolean signal(String id, String node, byte @Nullable [] value) throws SQLException {
         return request(id, SIGNAL, statement -> {
-            statement.setString(1, node);
-            statement.setBytes(2, value);
+            statement.setBytes(1, value);
+            statement.setString(2, node);
             statement.setString(3, id);
             return statement.executeUpdate() == 1;
+        });
+    }
+
+    /** Locks a run, so that the next statements see all that was recorded. Returns false if it has ended. */
+    private static boolean lock(Connection connection, String id) throws SQLException {
+        return Database.statement(connection, LOCK, statement -> {
+            statement.setString(1, id);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
         });
     }
 
@@ -398,7 +436,7 @@ final class RunTable {
     private boolean request(String id, String sql, Database.Use<Boolean> request) throws SQLException {
         return database.transaction(connection -> {
             seeCommitted(connection);
-            if (!Database.statement(connection, sql, request)) {
+            if (!lock(connection, id) || !Database.statement(connection, sql, request)) {
                 return false;
             }
             for (String then : List.of(WAKE, WAITS_NO_LONGER)) {
@@ -647,19 +685,41 @@ final class RunTable {
     }
 
     private static StoredRun read(ResultSet row) throws SQLException {
+        RunState state = state(row);
         return new StoredRun(
                 row.getString("id"),
                 row.getString("flow"),
                 row.getString("version"),
-                RunState.valueOf(row.getString("state")),
+                state,
                 row.getLong("epoch"),
                 row.getString("worker"),
                 Objects.requireNonNull(EntryRow.instant(row, "created_at")),
                 EntryRow.instant(row, "begun_at"),
                 EntryRow.instant(row, "ended_at"),
                 EntryRow.failure(row),
-                row.getString("problem"),
+                problem(row, state),
                 waitsUntil(row));
+    }
+
+    private static RunState state(ResultSet row) throws SQLException {
+        String text = row.getString("state");
+        try {
+            return RunState.valueOf(text);
+        } catch (IllegalArgumentException unknown) {
+            throw new SQLException(
+                    "run \"" + row.getString("id") + "\" has the unknown state \"" + text
+                            + "\"; it was not written by this version of Raddle",
+                    unknown);
+        }
+    }
+
+    /** Returns the problem of a run. One that is to be cancelled needs its plan, because its nodes are compensated. */
+    private static @Nullable String problem(ResultSet row, RunState state) throws SQLException {
+        String reason = row.getString("cancel_reason");
+        return state != RunState.WITHOUT_VERSION || reason == null
+                ? row.getString("problem")
+                : "cancel requested: " + reason + "; version " + row.getString("version") + " of flow \""
+                        + row.getString("flow") + "\" is needed to compensate";
     }
 
     private static @Nullable Instant waitsUntil(ResultSet row) throws SQLException {

@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.order;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,6 +10,8 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.processes.Await;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
@@ -169,6 +172,98 @@ class RequestTest {
             assertThat(service.status("slow").orElseThrow().state()).isEqualTo(RunState.RUNNING);
             outside.countDown();
             assertThat(valueOf(service, "slow")).isEqualTo("x");
+        }
+    }
+
+    @Test
+    void a_begun_run_whose_version_is_gone_waits_for_it_to_compensate_and_says_so() throws Exception {
+        try (FlowService service = database.service()
+                .register(approval(), "1", FlowCodec.text())
+                .closeTimeout(Duration.ZERO)
+                .start()) {
+            service.submit("approval", "run-1", "p");
+            Await.until("it has asked", () -> service.entries("run-1").stream()
+                    .anyMatch(entry -> entry.kind().equals("NODE")));
+        }
+        try (FlowService other = database.service().start()) {
+            assertThat(other.cancel("run-1", "not needed")).isTrue();
+
+            StoredRun run = other.status("run-1").orElseThrow();
+            assertThat(run.state()).isEqualTo(RunState.WITHOUT_VERSION);
+            assertThat(run.problem())
+                    .isEqualTo("cancel requested: not needed; version 1 of flow \"approval\" is needed to compensate");
+            assertThat(other.list(RunFilter.all())).containsExactly(run);
+        }
+        try (FlowService service = started(approval())) {
+            StoredRun run = service.await("run-1", Await.BOUND);
+            assertThat(run.state()).isEqualTo(RunState.CANCELLED);
+            assertThat(run.problem()).isNull();
+            assertThat(service.entries("run-1")).extracting(StoredEntry::kind).contains("COMPENSATED");
+        }
+    }
+
+    @Test
+    void a_run_that_has_lost_its_task_gets_it_back_when_it_is_submitted_again() throws Exception {
+        try (FlowService service = database.service()
+                .register(approval(), "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            service.submit("approval", "run-1", "p");
+            service.signal("run-1", "approved", "Ann");
+        }
+        database.execute("DELETE FROM raddle_task");
+        try (FlowService service = started(approval())) {
+            assertThat(service.submit("approval", "run-1", "p")).isFalse();
+            assertThat(valueOf(service, "run-1")).isEqualTo("offer 1 approved by Ann");
+
+            assertThat(service.submit("approval", "run-1", "p")).isFalse();
+            assertThat(database.query("SELECT count(*) FROM raddle_task WHERE task_instance = 'run-1'"))
+                    .isEqualTo("0");
+        }
+    }
+
+    @Test
+    void a_signal_to_a_node_that_has_ended_is_refused_until_the_node_runs_again() throws Exception {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        Node<String> confirmed = inner.signal("confirmed", String.class)
+                .timeout(Duration.ofMillis(1))
+                .defaultValue("none");
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> approved = f.signal("approved", String.class)
+                .timeout(Duration.ofMillis(1))
+                .defaultValue("nobody");
+        Node<String> ship = f.subflow("ship", inner.returning(confirmed), f.node("first", () -> "x"))
+                .defaultValue("none");
+        Node<String> last = f.signal("last", String.class);
+        Node<String> end = f.node("end", after(approved), after(ship), last, (c, one, two, text) -> c.read(approved)
+                + " " + c.read(ship) + " " + text);
+        FlowPlan<String, String> plan = f.returning(end);
+        try (FlowService service = started(plan)) {
+            service.submit("flow", "run-1", "p");
+            Await.until("both have timed out", () -> endedNodes().equals("approved,ship"));
+
+            assertThat(service.signal("run-1", "approved", "Ann")).isFalse();
+            assertThat(service.signal("run-1", "ship/confirmed", "Ann")).isFalse();
+            assertThat(service.signal("run-1", "last", "z")).isTrue();
+            assertThat(service.await("run-1", Await.BOUND).state()).isEqualTo(RunState.DEGRADED);
+            assertThat(service.value("run-1")).isEqualTo("nobody none z");
+        }
+        try (FlowService idle = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            assertThat(idle.rerun("run-1", "first")).isTrue();
+            assertThat(idle.signal("run-1", "approved", "Ann")).isTrue();
+            assertThat(idle.signal("run-1", "ship/confirmed", "Ann")).isTrue();
+        }
+    }
+
+    private String endedNodes() {
+        try {
+            return String.valueOf(database.query("SELECT string_agg(node, ',' ORDER BY node) FROM raddle_entry"
+                    + " WHERE kind = 'NODE' AND state = 'FAILED' OR kind = 'DEADLINE' AND at < clock_timestamp()"));
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
         }
     }
 }
