@@ -49,6 +49,9 @@ import org.jspecify.annotations.Nullable;
 public final class FlowService implements AutoCloseable {
 
     private static final int MAX_ID = 200;
+    private static final Duration MAX_INTERVAL = Duration.ofHours(1);
+    private static final int MAX_MISSED = 10_000;
+    private static final Duration LONGEST = Duration.ofDays(36_500); // what the database and clocks can add to a moment
     private static final Pattern VERSION = Pattern.compile("[A-Za-z0-9._-]{1,50}");
 
     private final String name;
@@ -177,10 +180,10 @@ public final class FlowService implements AutoCloseable {
                     + ", this one has " + lengthOf(parameter) + differenceOf(before.parameter(), parameter)
                     + "; give each run an id of its own");
         }
+        RunTable.restore(connection, runId);
         return false;
     }
 
-        RunTable.restore(connection, runId);
     private static String lengthOf(byte @Nullable [] bytes) {
         return bytes == null ? "none" : bytes.length + " bytes";
     }
@@ -211,9 +214,9 @@ public final class FlowService implements AutoCloseable {
     }
 
     private static void checkId(String runId) {
-        if (runId.isEmpty() || runId.length() > MAX_ID || runId.indexOf('\0') >= 0) {
+        if (runId.isEmpty() || runId.length() > MAX_ID || !Texts.isStorable(runId)) {
             throw new IllegalArgumentException("the id of a run must have 1 to " + MAX_ID
-                    + " characters, none of them zero; it had " + runId.length());
+                    + " characters, none of them zero, and no half of a surrogate pair; it had " + runId.length());
         }
     }
 
@@ -580,6 +583,8 @@ public final class FlowService implements AutoCloseable {
                 throw new IllegalArgumentException("a version must match " + VERSION + ", was \"" + version
                         + "\" of flow \"" + plan.name() + "\"");
             }
+            Texts.requireStorable("the name of a flow", plan.name());
+            plan.nodes().forEach(node -> Texts.requireStorable("the id of a node", node.id()));
             Registration<P> added =
                     Registration.of(plan, version, new Values(Objects.requireNonNull(codec, "codec")), options);
             if (registrations.putIfAbsent(added.taskName(), added) != null) {
@@ -621,6 +626,7 @@ public final class FlowService implements AutoCloseable {
             if (workerName.isEmpty() || workerName.length() > 50) {
                 throw new IllegalArgumentException("a name must have 1 to 50 characters, was \"" + workerName + "\"");
             }
+            Texts.requireStorable("the name of a worker", workerName);
             name = workerName;
             return this;
         }
@@ -645,14 +651,17 @@ public final class FlowService implements AutoCloseable {
          * two heartbeats and a poll interval later. An outage of the database that is longer makes runs begin anew from
          * their records.
          *
-         * @param interval the time between two heartbeats, at least 100 ms
-         * @param missed the number of heartbeats that may be missing, at least 4
+         * @param interval the time between two heartbeats, 100 ms to an hour
+         * @param missed the number of heartbeats that may be missing, 4 to 10,000
          * @return this builder
          */
         public Builder heartbeat(Duration interval, int missed) {
-            if (interval.compareTo(Duration.ofMillis(100)) < 0 || missed < 4) {
-                throw new IllegalArgumentException("a heartbeat needs at least 100 ms and 4 that may be missing, was "
-                        + interval.toMillis() + " ms and " + missed);
+            if (interval.compareTo(Duration.ofMillis(100)) < 0
+                    || interval.compareTo(MAX_INTERVAL) > 0
+                    || missed < 4
+                    || missed > MAX_MISSED) {
+                throw new IllegalArgumentException("a heartbeat needs an interval of 100 ms to " + MAX_INTERVAL
+                        + ", and 4 to " + MAX_MISSED + " that may be missing, was " + interval + " and " + missed);
             }
             heartbeat = interval;
             missedHeartbeats = missed;
@@ -663,13 +672,13 @@ public final class FlowService implements AutoCloseable {
          * Sets how often the service looks for runs of others, for requests to cancel and for ends that are awaited;
          * the default is 500 ms. Runs that are submitted here begin at once.
          *
-         * @param interval the time between two looks, at least 10 ms
+         * @param interval the time between two looks, 10 ms to an hour
          * @return this builder
          */
         public Builder pollInterval(Duration interval) {
-            if (interval.compareTo(Duration.ofMillis(10)) < 0) {
+            if (interval.compareTo(Duration.ofMillis(10)) < 0 || interval.compareTo(MAX_INTERVAL) > 0) {
                 throw new IllegalArgumentException(
-                        "pollInterval must be at least 10 ms, was " + interval.toMillis() + " ms");
+                        "pollInterval must be 10 ms to " + MAX_INTERVAL + ", was " + interval);
             }
             pollInterval = interval;
             return this;
@@ -694,28 +703,28 @@ public final class FlowService implements AutoCloseable {
         /**
          * Sets the time for which runs that have ended are kept; the default is seven days.
          *
-         * @param age the time after the end, not negative
+         * @param age the time after the end, not negative; a hundred years and more are a hundred years
          * @return this builder
          */
         public Builder retention(Duration age) {
             if (age.isNegative()) {
                 throw new IllegalArgumentException("retention must not be negative, was " + age);
             }
-            retention = age;
+            retention = age.compareTo(LONGEST) < 0 ? age : LONGEST;
             return this;
         }
 
         /**
          * Sets the time that {@link FlowService#close()} waits for runs; the default is 30 s.
          *
-         * @param timeout the longest time to wait, not negative
+         * @param timeout the longest time to wait, not negative; a hundred years and more are a hundred years
          * @return this builder
          */
         public Builder closeTimeout(Duration timeout) {
             if (timeout.isNegative()) {
                 throw new IllegalArgumentException("closeTimeout must not be negative, was " + timeout);
             }
-            closeTimeout = timeout;
+            closeTimeout = timeout.compareTo(LONGEST) < 0 ? timeout : LONGEST;
             return this;
         }
 

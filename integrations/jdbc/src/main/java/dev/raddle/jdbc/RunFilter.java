@@ -29,14 +29,23 @@ public record RunFilter(
     private static final int MAX_LIMIT = 10_000;
     private static final RunFilter ALL = new RunFilter(null, null, EnumSet.allOf(RunState.class), null, DEFAULT_LIMIT);
 
-    /** Copies the states and checks the numbers. */
+    /** Copies the states, and checks the numbers and the texts. */
     public RunFilter {
+        requireStorable("the name of a flow", flow);
+        requireStorable("a version", version);
+        requireStorable("the id of a run", after);
         if (states.isEmpty()) {
             throw new IllegalArgumentException("a filter needs at least one state");
         }
         states = Set.copyOf(states);
         if (limit < 1 || limit > MAX_LIMIT) {
             throw new IllegalArgumentException("limit must be between 1 and " + MAX_LIMIT + ", was " + limit);
+        }
+    }
+
+    private static void requireStorable(String what, @Nullable String text) {
+        if (text != null) {
+            Texts.requireStorable(what, text);
         }
     }
 

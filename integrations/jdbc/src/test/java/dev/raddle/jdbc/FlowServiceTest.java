@@ -259,9 +259,66 @@ class FlowServiceTest {
                     .containsExactly(id);
             assertThatThrownBy(() -> service.submit("greeting", "a\0b", "Ada"))
                     .hasMessageContaining("none of them zero");
+            assertThatThrownBy(() -> service.submit("greeting", "a\uD800", "Ada"))
+                    .hasMessageContaining("no half of a surrogate pair");
             assertThatThrownBy(() -> service.submit("greeting", "", "Ada")).hasMessageContaining("it had 0");
             assertThatThrownBy(() -> service.submit("greeting", "x".repeat(201), "Ada"))
                     .hasMessageContaining("it had 201");
+        }
+    }
+
+    @Test
+    void texts_that_the_database_cannot_keep_are_refused() throws Exception {
+        FlowService.Builder builder = database.service();
+        for (String text : List.of("a\0b", "a\uD800")) {
+            FlowBuilder<String> f = FlowPlan.define(text, String.class);
+            FlowPlan<String, String> named = f.returning(f.node("node", () -> "x"));
+            FlowBuilder<String> g = FlowPlan.define("flow", String.class);
+            FlowPlan<String, String> plan = g.returning(g.node(text, () -> "x"));
+
+            assertThatThrownBy(() -> builder.register(named, "1", FlowCodec.text()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("the name of a flow must have no character zero")
+                    .hasMessageContaining("was \"a?");
+            assertThatThrownBy(() -> builder.register(plan, "1", FlowCodec.text()))
+                    .hasMessageStartingWith("the id of a node must have no character zero");
+            assertThatThrownBy(() -> builder.name(text)).hasMessageStartingWith("the name of a worker must");
+            assertThatThrownBy(() -> RunFilter.all().flow(text)).hasMessageStartingWith("the name of a flow must");
+            assertThatThrownBy(() -> RunFilter.all().after(text)).hasMessageStartingWith("the id of a run must");
+        }
+    }
+
+    @Test
+    void a_state_of_another_version_is_named() throws Exception {
+        try (FlowService service = start()) {
+            service.submit("greeting", "run-1", "Ada");
+            service.await("run-1");
+            database.execute("UPDATE raddle_run SET status = 'NONSENSE'");
+
+            assertThatThrownBy(() -> service.status("run-1"))
+                    .isInstanceOf(DatabaseException.class)
+                    .cause()
+                    .hasMessageContaining("run \"run-1\" has the unknown state \"NONSENSE\"");
+        }
+    }
+
+    @Test
+    void very_long_durations_are_refused_or_bounded() throws Exception {
+        Duration longest = Duration.ofSeconds(Long.MAX_VALUE);
+        FlowService.Builder builder = database.service();
+        assertThatThrownBy(() -> builder.heartbeat(longest, 10)).hasMessageContaining("100 ms to PT1H");
+        assertThatThrownBy(() -> builder.heartbeat(Duration.ofSeconds(1), Integer.MAX_VALUE))
+                .hasMessageContaining("4 to 10000 that may be missing");
+        assertThatThrownBy(() -> builder.pollInterval(longest)).hasMessageContaining("10 ms to PT1H, was PT2562047788015215H30M7S");
+        try (FlowService service = builder.closeTimeout(longest)
+                .retention(longest)
+                .parkAfter(longest)
+                .register(greeting(), "1", FlowCodec.text())
+                .start()) {
+            service.submit("greeting", "run-1", "Ada");
+            service.await("run-1");
+            assertThat(new Retention(new Database(database.pool()), Duration.ofDays(36_500)).remove())
+                    .isZero();
         }
     }
 
