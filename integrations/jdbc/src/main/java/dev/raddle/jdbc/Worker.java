@@ -1,5 +1,7 @@
 package dev.raddle.jdbc;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import com.github.kagkarlsson.scheduler.Scheduler;
 import com.github.kagkarlsson.scheduler.SchedulerName;
 import com.github.kagkarlsson.scheduler.exceptions.ExecutionException;
@@ -26,6 +28,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -301,9 +304,10 @@ final class Worker {
     List<Execution> close(Duration timeout) {
         scheduler.pause();
         isClosing = true; // before any run is given up, which is counted only then
-        Thread timer = Thread.ofVirtual().start(() -> giveUpAfter(timeout));
+        CountDownLatch stopped = new CountDownLatch(1);
+        Thread.ofVirtual().start(() -> giveUpAfter(timeout, stopped));
         scheduler.stop();
-        timer.interrupt();
+        stopped.countDown();
         return Stream.concat(givenUp.stream(), executing().stream()).distinct().toList();
     }
 
@@ -319,12 +323,15 @@ final class Worker {
                 .toList();
     }
 
-    private void giveUpAfter(Duration timeout) {
+    private void giveUpAfter(Duration timeout, CountDownLatch stopped) {
+        boolean isStopped = false;
         try {
-            Thread.sleep(timeout);
-        } catch (InterruptedException allHaveEnded) {
-            return;
+            isStopped = stopped.await(NANOSECONDS.convert(timeout), NANOSECONDS);
+        } catch (InterruptedException impossible) {
+            LOG.debug("no thread interrupts this one", impossible);
         }
-        claimed.values().forEach(run -> run.lose("the service was closed", true));
+        if (!isStopped) {
+            claimed.values().forEach(run -> run.lose("the service was closed", true));
+        }
     }
 }
