@@ -404,4 +404,28 @@ public final class RunOptions {
         changed.again = List.of(nodes);
         return changed;
     }
+
+    /**
+     * Returns the options that are for a single run: a deadline, nodes to select, a journal, and nodes to run again.
+     * What starts many runs with the same options can refuse them.
+     *
+     * @return the names of the methods that have set them, such as {@code withDeadline}; none if there are no such
+     *     options
+     */
+    public List<String> ofSingleRun() {
+        List<String> names = new ArrayList<>();
+        if (deadline != null) {
+            names.add("withDeadline");
+        }
+        if (!only.isEmpty()) {
+            names.add("only");
+        }
+        if (journal != null) {
+            names.add("withJournal");
+        }
+        if (!again.isEmpty()) {
+            names.add("rerun");
+        }
+        return List.copyOf(names);
+    }
 }

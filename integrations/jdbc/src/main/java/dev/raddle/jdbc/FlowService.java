@@ -487,7 +487,9 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Starts no more runs, waits until those that are executed here have ended, at most for the close timeout, and then
-     * gives up those that are left, which other services continue at once. Submitted runs stay in the database.
+     * gives up those that are left, which other services continue at once. Submitted runs stay in the database. A
+     * compensation or callback that does not end is waited for another five seconds, and then interrupted; its run is
+     * continued elsewhere when heartbeats are missing.
      */
     @Override
     public void close() {
@@ -573,15 +575,23 @@ public final class FlowService implements AutoCloseable {
          * @param plan the plan
          * @param version the version
          * @param codec the codec of the parameter, of all values and of signals
-         * @param options the options of each run, without a journal; a timeout counts from the first start of the run
+         * @param options the options of each run; a timeout counts from the first start of the run
          * @return this builder
-         * @throws IllegalArgumentException if the version is not well-formed, or registered already
+         * @throws IllegalArgumentException if the version is not well-formed, or registered already, or if the options
+         *     are for a single run: {@link RunOptions#ofSingleRun}
          */
         public <P> Builder register(FlowPlan<P, ?> plan, String version, FlowCodec codec, RunOptions options) {
             Objects.requireNonNull(options, "options");
             if (!VERSION.matcher(version).matches()) {
                 throw new IllegalArgumentException("a version must match " + VERSION + ", was \"" + version
                         + "\" of flow \"" + plan.name() + "\"");
+            }
+            if (!options.ofSingleRun().isEmpty()) {
+                throw new IllegalArgumentException("flow \"" + plan.name()
+                        + "\" must be registered with options that fit all of its runs, and not with "
+                        + String.join(", ", options.ofSingleRun())
+                        + "; use withTimeout instead of withDeadline, and FlowService.rerun instead of rerun, and"
+                        + " leave the journal to the service");
             }
             Texts.requireStorable("the name of a flow", plan.name());
             plan.nodes().forEach(node -> Texts.requireStorable("the id of a node", node.id()));
@@ -715,7 +725,8 @@ public final class FlowService implements AutoCloseable {
         }
 
         /**
-         * Sets the time that {@link FlowService#close()} waits for runs; the default is 30 s.
+         * Sets the time that {@link FlowService#close()} waits for runs; the default is 30 s. Returning those that are
+         * given up then takes another five seconds at most.
          *
          * @param timeout the longest time to wait, not negative; a hundred years and more are a hundred years
          * @return this builder

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.processes.Await;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -286,6 +289,21 @@ class FlowServiceTest {
             assertThatThrownBy(() -> RunFilter.all().flow(text)).hasMessageStartingWith("the name of a flow must");
             assertThatThrownBy(() -> RunFilter.all().after(text)).hasMessageStartingWith("the id of a run must");
         }
+    }
+
+    @Test
+    void options_of_a_single_run_are_refused() {
+        FlowService.Builder builder = database.service();
+        RunOptions single = RunOptions.deadline(Deadline.after(TimeSource.system(), Duration.ofSeconds(1)))
+                .only("name")
+                .withJournal(FlowJournal.inMemory())
+                .rerun("name");
+        assertThatThrownBy(() -> builder.register(greeting(), "1", FlowCodec.text(), single))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("flow \"greeting\" must be registered with options that fit all of its runs, and"
+                        + " not with withDeadline, only, withJournal, rerun; use withTimeout");
+        RunOptions fitting = RunOptions.timeout(Duration.ofDays(1)).inCallersThread();
+        assertThat(builder.register(greeting(), "1", FlowCodec.text(), fitting)).isSameAs(builder);
     }
 
     @Test
