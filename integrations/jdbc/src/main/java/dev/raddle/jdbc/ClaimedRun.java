@@ -103,8 +103,8 @@ final class ClaimedRun {
     private End cancelUnstarted(Exception cause) {
         journal.endUnstarted();
         try {
-            boolean isRecorded = recordEnd(
-                    new RunTable.Ended(FlowStatus.CANCELLED.name(), null, RecordedFailure.of(cause), null));
+            boolean isRecorded =
+                    recordEnd(new RunTable.Ended(FlowStatus.CANCELLED.name(), null, RecordedFailure.of(cause), null));
             return isRecorded ? new End.Done() : new End.Lost();
         } catch (SQLException refused) {
             return new End.Waits(textOf(refused), AFTER_PROBLEM);
@@ -235,8 +235,8 @@ final class ClaimedRun {
     /*
      * Called by the thread that watches, which is one for all runs. Cancelling, signalling and abandoning a run call
      * user code: result callbacks and listeners. So this happens in a virtual thread of the run, one at a time, and a
-     * slow callback delays only its own run. `attended` is true while such a thread exists; the fields that are confined
-     * to it are handed over by its changes. What is missed meanwhile is noticed at the next look.
+     * slow callback delays only its own run. `attended` is true while such a thread exists; the fields that are
+     * confined to it are handed over by its changes. What is missed meanwhile is noticed at the next look.
      */
 
     /**

@@ -384,9 +384,9 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. A run
-     * without success also runs its nodes without success again, so no node need be named. A signal node that runs again
-     * because it was named, or depends on such a node or on one that was compensated, waits for a new signal. If the
-     * version is not registered here, {@link #signal} refuses that until a worker has begun the run again.
+     * without success also runs its nodes without success again, so no node need be named. A signal node that runs
+     * again because it was named, or depends on such a node or on one that was compensated, waits for a new signal. If
+     * the version is not registered here, {@link #signal} refuses that until a worker has begun the run again.
      *
      * @param runId the id of the run
      * @param nodes the ids of the nodes

@@ -96,7 +96,8 @@ final class RunTable {
     private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
             + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL"
             + " WHERE id = ? AND ended_at IS NULL"
-            + " RETURNING epoch, parameter, cancel_reason, again_after > 0, CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
+            + " RETURNING epoch, parameter, cancel_reason, again_after > 0,"
+            + " CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
             + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END";
 
     private static final String END = "WITH run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"

@@ -18,8 +18,9 @@ final class Texts {
      */
     static void requireStorable(String what, String text) {
         if (!isStorable(text)) {
-            throw new IllegalArgumentException(what + " must have no character zero and no half of a surrogate pair, was \""
-                    + JournalWriter.storable(text) + "\", with ? in their place");
+            throw new IllegalArgumentException(
+                    what + " must have no character zero and no half of a surrogate pair, was \""
+                            + JournalWriter.storable(text) + "\", with ? in their place");
         }
     }
 }

@@ -300,8 +300,9 @@ class FlowServiceTest {
                 .rerun("name");
         assertThatThrownBy(() -> builder.register(greeting(), "1", FlowCodec.text(), single))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("flow \"greeting\" must be registered with options that fit all of its runs, and"
-                        + " not with withDeadline, only, withJournal, rerun; use withTimeout");
+                .hasMessageStartingWith(
+                        "flow \"greeting\" must be registered with options that fit all of its runs, and"
+                                + " not with withDeadline, only, withJournal, rerun; use withTimeout");
         RunOptions fitting = RunOptions.timeout(Duration.ofDays(1)).inCallersThread();
         assertThat(builder.register(greeting(), "1", FlowCodec.text(), fitting)).isSameAs(builder);
     }
@@ -327,7 +328,8 @@ class FlowServiceTest {
         assertThatThrownBy(() -> builder.heartbeat(longest, 10)).hasMessageContaining("100 ms to PT1H");
         assertThatThrownBy(() -> builder.heartbeat(Duration.ofSeconds(1), Integer.MAX_VALUE))
                 .hasMessageContaining("4 to 10000 that may be missing");
-        assertThatThrownBy(() -> builder.pollInterval(longest)).hasMessageContaining("10 ms to PT1H, was PT2562047788015215H30M7S");
+        assertThatThrownBy(() -> builder.pollInterval(longest))
+                .hasMessageContaining("10 ms to PT1H, was PT2562047788015215H30M7S");
         try (FlowService service = builder.closeTimeout(longest)
                 .retention(longest)
                 .parkAfter(longest)

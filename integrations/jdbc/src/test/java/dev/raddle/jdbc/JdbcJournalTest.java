@@ -117,7 +117,8 @@ class JdbcJournalTest {
         JdbcJournal first = claim("first");
         claim("second");
 
-        assertThat(runs.end("run-1", first.epoch(), 7, new RunTable.Ended("SUCCESS", null, null, null))).isFalse();
+        assertThat(runs.end("run-1", first.epoch(), 7, new RunTable.Ended("SUCCESS", null, null, null)))
+                .isFalse();
         runs.release("run-1", first.epoch(), "none");
         assertThat(database.query("SELECT status FROM raddle_run")).isEqualTo("RUNNING");
     }

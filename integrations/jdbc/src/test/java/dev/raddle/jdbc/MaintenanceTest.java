@@ -138,7 +138,8 @@ class MaintenanceTest {
                 + " ('run-2', 'flow', '1', 'SUCCESS', now() - interval '1 hour')");
         Database tables = new Database(database.pool());
 
-        assertThat(new Retention(tables, Duration.ZERO, () -> Set.of("run-1")).remove()).isEqualTo(1);
+        assertThat(new Retention(tables, Duration.ZERO, () -> Set.of("run-1")).remove())
+                .isEqualTo(1);
         assertThat(database.query("SELECT string_agg(id, ',') FROM raddle_run")).isEqualTo("run-1");
         assertThat(new Retention(tables, Duration.ZERO, Set::of).remove()).isEqualTo(1);
     }

@@ -33,8 +33,8 @@ class RequestTest {
     /** A flow that makes an offer and waits for its approval. */
     private FlowPlan<String, String> approval() {
         FlowBuilder<String> f = FlowPlan.define("approval", String.class);
-        Node<String> asked = f.node("asked", () -> "offer " + offers.incrementAndGet())
-                .compensate(value -> {});
+        Node<String> asked =
+                f.node("asked", () -> "offer " + offers.incrementAndGet()).compensate(value -> {});
         Node<String> approved = f.signal("approved", String.class).needs(order(asked));
         return f.returning(f.node("end", asked, approved, (offer, name) -> {
             if (failures.getAndDecrement() > 0) {
@@ -182,8 +182,10 @@ class RequestTest {
                 .closeTimeout(Duration.ZERO)
                 .start()) {
             service.submit("approval", "run-1", "p");
-            Await.until("it has asked", () -> service.entries("run-1").stream()
-                    .anyMatch(entry -> entry.kind().equals("NODE")));
+            Await.until(
+                    "it has asked",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("NODE")));
         }
         try (FlowService other = database.service().start()) {
             assertThat(other.cancel("run-1", "not needed")).isTrue();
@@ -229,14 +231,17 @@ class RequestTest {
                 .timeout(Duration.ofMillis(1))
                 .defaultValue("none");
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
-        Node<String> approved = f.signal("approved", String.class)
-                .timeout(Duration.ofMillis(1))
-                .defaultValue("nobody");
+        Node<String> approved =
+                f.signal("approved", String.class).timeout(Duration.ofMillis(1)).defaultValue("nobody");
         Node<String> ship = f.subflow("ship", inner.returning(confirmed), f.node("first", () -> "x"))
                 .defaultValue("none");
         Node<String> last = f.signal("last", String.class);
-        Node<String> end = f.node("end", after(approved), after(ship), last, (c, one, two, text) -> c.read(approved)
-                + " " + c.read(ship) + " " + text);
+        Node<String> end = f.node(
+                "end",
+                after(approved),
+                after(ship),
+                last,
+                (c, one, two, text) -> c.read(approved) + " " + c.read(ship) + " " + text);
         FlowPlan<String, String> plan = f.returning(end);
         try (FlowService service = started(plan)) {
             service.submit("flow", "run-1", "p");

@@ -82,8 +82,7 @@ class RunValueTest {
     @Test
     void the_value_of_a_single_output_may_be_a_list_of_elements() throws Exception {
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
-        FlowPlan<String, List<String>> plan =
-                f.returning(each(f));
+        FlowPlan<String, List<String>> plan = f.returning(each(f));
         try (FlowService service = started(plan)) {
             service.submit("flow", "run-1", "p");
             FlowServiceTest.hasSucceeded(service.await("run-1", Await.BOUND));
