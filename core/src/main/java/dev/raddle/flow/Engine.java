@@ -557,25 +557,30 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private void stopLost() {
-        stop(new NodeTransitions.Stop(FlowStatus.LOST, run.lostBy(), NodeEnd.NO_NODE));
+        NodeTransitions.Stop why = new NodeTransitions.Stop(FlowStatus.LOST, run.lostBy(), NodeEnd.NO_NODE);
+        if (!stop(why) && transitions.isStopping()) {
+            runTransitions(runner -> transitions.endAll(runner, why)); // those whose ends are being recorded
+        }
     }
 
     private void outOfTime() {
         stop(transitions.outOfTime());
     }
 
-    private void stop(NodeTransitions.Stop why) {
+    private boolean stop(NodeTransitions.Stop why) {
         StackRoom.ensureForSections(); // for ending the nodes, which no other thread can do after the next line
-        if (transitions.trySetStop(why)) {
+        boolean isFirst = transitions.trySetStop(why);
+        if (isFirst) {
             runTransitions(runner -> transitions.endAll(runner, why));
         }
+        return isFirst;
     }
 
     @Override
     public @Nullable Runner tryStop(DeferredSteps deferred) {
         NodeTransitions.Stop why = transitions.cancelled(
                 "its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
-        if (!transitions.trySetStop(why)) {
+        if (!transitions.trySetStop(why) && !(run.isLost() && transitions.isStopping())) {
             return null;
         }
         Runner runner = newTransitionRunner(deferred);

@@ -82,9 +82,6 @@ final class NodeExecutor {
             if (!enter(runner, node, own)) {
                 return false;
             }
-            if (run.journal != null) {
-                run.journal.beginNode(node, run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node));
-            }
             if (run.graph.is(Graph.NESTED, node)) {
                 return true;
             }
@@ -149,18 +146,21 @@ final class NodeExecutor {
     }
 
     /** Evaluates the condition and calls the begin callback. Returns false if the node must not run. */
-    private boolean enter(Runner runner, int node, NodeOptions own) {
+    private boolean enter(Runner runner, int node, NodeOptions own) throws Exception {
         if (run.journal != null && own.timeout() != null && isOverdue(runner, node, own.timeout())) {
             return false;
         }
         if (own.condition() != null && !evaluateCondition(runner, node, own.condition())) {
             return false;
         }
+        if (run.journal != null) { // before the callback, so that a node that is ended meanwhile is not entered
+            run.journal.beginNode(node, run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node));
+        }
         if (own.begin() != null || run.options.listener != null || run.isRecorded) {
             return beginNode(runner, node, own.begin());
         }
         if (run.states.get(node) != runner) {
-            transitions.handleEndedByOther(runner, node); // during its condition or the installation of its context
+            transitions.handleEndedByOther(runner, node); // meanwhile, for example during its condition
             return false;
         }
         runner.began = recentTime(runner);

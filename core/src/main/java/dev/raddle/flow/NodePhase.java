@@ -3,8 +3,8 @@ package dev.raddle.flow;
 import dev.raddle.time.Signal;
 
 /**
- * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, a {@link Runner}, a
- * {@link GroupPlacement} or a {@link NestedRun}. A value is never a phase.
+ * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, {@link Recording}, a
+ * {@link Runner}, a {@link GroupPlacement}, a {@link NodeWait} or a {@link NestedRun}. A value is never a phase.
  */
 interface NodePhase {
 
@@ -25,6 +25,14 @@ interface NodePhase {
 
     /** A runner is calling the node's begin callback. It sets the signal before it enters the action. */
     record Beginning(Signal over) implements NodePhase {}
+
+    /**
+     * A thread is recording the end of the node, or the signal that it waits for, in the journal. Nothing but the loss
+     * of the run ends the node meanwhile. Compared by identity.
+     *
+     * @param before the content of the slot before
+     */
+    record Recording(NodePhase before) implements NodePhase {}
 
     /** Returns the state of a node in this phase. */
     default NodeState state() {

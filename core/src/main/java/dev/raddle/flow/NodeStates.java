@@ -16,7 +16,7 @@ final class NodeStates {
      *
      * Each node has one slot, which contains its whole state:
      *
-     *   null ──► READY ──► GroupPlacement ──► Runner ──► Beginning ──► Runner ──► a value, or NodeEnd
+     *   null ──► READY ──► GroupPlacement ──► Runner ──► Beginning ──► Runner ──► Recording ──► a value, or NodeEnd
      *                                           │                        ▲ │
      *                                           └──► NestedRun ──────────┼─┴──► INTERRUPTING ──► NodeEnd
      *
@@ -26,14 +26,16 @@ final class NodeStates {
      *   Runner          the thread of this runner is inside the node
      *   Beginning       that thread is calling the node's begin callback, or notifying the listener of its start
      *   NestedRun       a nested run is executing the node
+     *   Recording       a thread is recording the end of the node; only in a run with a journal
      *   INTERRUPTING    another thread is calling interrupt() on that thread
      *   ENDING          ended; a supplier is computing the default
      *   otherwise       ended: the value itself, NULL for null, or a NodeEnd for all other ends
      *
      * Transitions are compare-and-sets and may skip phases that do not apply. A thread that ends a node from outside
-     * changes any phase to NodeEnd, except for Beginning: it leaves that to the thread of the callback, which does so
-     * before it enters the action. So a node whose begin callback was called is entered, a node that was ended before
-     * is not, and a node that is ended during the callback does not succeed.
+     * changes any phase to NodeEnd, with two exceptions. It leaves Beginning to the thread of the callback, which ends
+     * the node before it enters the action. So a node whose begin callback was called is entered, a node that was ended
+     * before is not, and a node that is ended during the callback does not succeed. And it leaves Recording alone: that
+     * node ends as recorded (NodeTransitions).
      *
      * The counters start with the values of the plan:
      *

@@ -48,6 +48,18 @@ final class NodeTransitions {
      * node, the other thread takes over the runner's unreported count. The thread that brings `remaining` to zero
      * completes the run (Engine).
      *
+     * In a run with a journal the thread that ends a node by itself first changes the slot to Recording, then records
+     * the end, and then changes the slot to the end. So one compare-and-set decides between this end and the others (a
+     * timeout, the deadline, a cancel, the first failure, a skip), and it precedes the record: a result that is too late
+     * is never recorded, and what is recorded becomes the end of the node. A step that comes later leaves the node
+     * alone, and does not interrupt its thread. The node counts as running, so the run does not end before it. If it has
+     * succeeded, it is added to the compensations before it is counted as finished. If the run was stopped meanwhile,
+     * its dependents have ended, so they do not begin. If the record fails, the node fails. Only the loss of the run
+     * ends a node during its record: a lost run has no consequences, and the next process finds the record or does not.
+     * The elements of a map are recorded like nodes; nodes of other nested runs are not recorded. A failed attempt is
+     * recorded while the slot is that of the runner: the entry has an effect only if the same try continues, and the
+     * attempt has failed whatever ends the node.
+     *
      * `pendingOutputs` counts the outputs that have not ended or whose callbacks have not returned. The thread that
      * brings it to zero decrements first and then reads whether a thread waits for the value; a waiting thread
      * announces itself first and then reads the count.
@@ -214,23 +226,50 @@ final class NodeTransitions {
 
     /** Ends a node with a value, unless it has ended. Returns whether it has succeeded by this. */
     boolean succeed(Runner runner, int node, Object expected, Object value) {
-        if (run.journal != null && states.get(node) == expected) { // a result that is too late is not recorded
-            try {
-                run.journal.succeeded(node, value);
-            } catch (Throwable failure) {
-                NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
-                NodeEnd.Reason reason = run.isLost() ? NodeEnd.Reason.RUN_ENDED : NodeEnd.Reason.ACTION;
-                end(runner, node, expected, state, failure, reason, NO_NODE, true);
+        Object from = expected;
+        if (run.journal != null) {
+            from = claimEnd(runner, node, expected);
+            if (from == null || !recordSuccess(run.journal, runner, node, from, value)) {
                 return false;
             }
         }
-        if (!leave(runner, node, expected, value)) {
+        if (!leave(runner, node, from, value)) {
             return false;
         }
-        recordTimes(runner, node, expected == runner ? runner.began : -1); // that of a nested run is recorded
+        recordTimes(runner, node, isInside(runner, from) ? runner.began : -1); // that of a nested run is recorded
         recordCompleted(node);
         runner.addEnded(node);
         return true;
+    }
+
+    /**
+     * Claims the end of a node that is about to be recorded. Returns the new content of its slot, or null if the node
+     * was ended from outside: a result that is too late is not recorded.
+     */
+    private @Nullable Object claimEnd(Runner runner, int node, Object expected) {
+        if (expected instanceof NodePhase.Recording) {
+            return expected; // claimed by the thread that delivers a signal
+        }
+        NodePhase.Recording recording = new NodePhase.Recording((NodePhase) expected);
+        return leave(runner, node, expected, recording) ? recording : null;
+    }
+
+    /** Records the success of a node whose end was claimed; ends the node without success if that fails. */
+    private boolean recordSuccess(RunJournal journal, Runner runner, int node, Object claimed, Object value) {
+        try {
+            journal.succeeded(node, value);
+            return true;
+        } catch (Throwable failure) {
+            NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
+            NodeEnd.Reason reason = run.isLost() ? NodeEnd.Reason.RUN_ENDED : NodeEnd.Reason.ACTION;
+            end(runner, node, claimed, state, failure, reason, NO_NODE, true);
+            return false;
+        }
+    }
+
+    /** Returns whether a slot says that the runner is inside the node. */
+    private static boolean isInside(Runner runner, @Nullable Object slot) {
+        return slot == runner || (slot instanceof NodePhase.Recording recording && recording.before() == runner);
     }
 
     /** Ends a node without options in a run without callbacks, and traverses its edges at once. */
@@ -292,10 +331,15 @@ final class NodeTransitions {
             NodeState state,
             @Nullable Throwable cause,
             NodeEnd.Reason reason) {
-        if (run.journal != null && states.get(node) == expected) {
+        Object from = expected;
+        if (run.journal != null) {
+            from = claimEnd(runner, node, expected);
+            if (from == null) {
+                return;
+            }
             run.journal.endedWithoutSuccess(node, state, cause);
         }
-        end(runner, node, expected, state, cause, reason, NO_NODE, true);
+        end(runner, node, from, state, cause, reason, NO_NODE, true);
     }
 
     /** Ends a node with the result of its nested run, unless it was ended from outside. */
@@ -329,7 +373,7 @@ final class NodeTransitions {
         if (states.compareAndSet(node, expected, to)) {
             return true;
         }
-        if (expected == runner) {
+        if (isInside(runner, expected)) {
             handleEndedByOther(runner, node);
         }
         return false;
@@ -409,7 +453,7 @@ final class NodeTransitions {
 
     private void afterEnd(Runner runner, int node, @Nullable Object expected, long now) {
         states.recordEnd(node, now);
-        if (expected == runner) {
+        if (isInside(runner, expected)) {
             states.recordBegin(node, runner.began);
             runner.now = now;
         }
@@ -872,7 +916,15 @@ final class NodeTransitions {
             Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
         Object slot = states.get(node);
         if (slot instanceof Runner owner) {
-            return endRunning(runner, node, owner, state, cause, reason, causedBy);
+            return endRunning(runner, node, owner, slot, state, cause, reason, causedBy);
+        }
+        if (slot instanceof NodePhase.Recording recording) {
+            if (!run.isLost()) {
+                return true; // the thread that records ends it
+            }
+            if (recording.before() instanceof Runner owner) {
+                return endRunning(runner, node, owner, slot, state, cause, reason, causedBy);
+            }
         }
         if (slot instanceof NodePhase.Beginning beginning) {
             beginning.over().whenSet(() -> endBegun(node, state, cause, reason, causedBy));
@@ -898,6 +950,7 @@ final class NodeTransitions {
             Runner runner,
             int node,
             Runner owner,
+            Object from,
             NodeState state,
             @Nullable Throwable cause,
             NodeEnd.Reason reason,
@@ -905,9 +958,9 @@ final class NodeTransitions {
         int held = owner.finished;
         Thread thread = owner.thread;
         long began = owner.began;
-        Object slot = owner;
+        Object slot = from;
         if (!run.graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
-            if (!tryInterrupt(node, owner, thread)) {
+            if (!tryInterrupt(node, from, thread)) {
                 return false;
             }
             slot = NodePhase.Plain.INTERRUPTING;
@@ -917,8 +970,8 @@ final class NodeTransitions {
         try {
             ended = end(runner, node, slot, state, cause, reason, causedBy, false);
         } finally {
-            if (!ended && slot != owner) {
-                states.compareAndSet(node, slot, owner); // end() has thrown; otherwise the owner would wait for ever
+            if (!ended && slot != from) {
+                states.compareAndSet(node, slot, from); // end() has thrown; otherwise the owner would wait for ever
             }
         }
         if (!ended) {
@@ -927,7 +980,7 @@ final class NodeTransitions {
         runner.finished += held;
         states.recordBegin(node, began); // the owner no longer records it
         Attempts<?> resting = owner.attempts;
-        if (slot == owner && resting != null) {
+        if (slot == from && resting != null) {
             resting.endDelay(); // the thread is not interrupted
         }
         return true;
@@ -936,8 +989,8 @@ final class NodeTransitions {
     // The interrupt of a thread inside a node, as in InterruptWindow: between these steps the slot is INTERRUPTING.
 
     /** Interrupts the thread of a runner that is inside a node, which the caller then ends; false if it has left. */
-    private boolean tryInterrupt(int node, Runner owner, @Nullable Thread thread) {
-        if (!states.compareAndSet(node, owner, NodePhase.Plain.INTERRUPTING)) {
+    private boolean tryInterrupt(int node, Object slot, @Nullable Thread thread) {
+        if (!states.compareAndSet(node, slot, NodePhase.Plain.INTERRUPTING)) {
             return false;
         }
         if (thread != null) {
