@@ -344,8 +344,11 @@ public final class FileJournal implements FlowJournal, Closeable {
         if (records.isClosed()) {
             throw closed("the run of flow \"" + work.flow() + "\"");
         }
-        append("work " + EntryLines.optional(mine.run()) + " "
-                + EntryLines.line(mine.flow(), mine.plan(), String.valueOf(mine.parameter())));
+        append(EntryLines.line(
+                "work " + EntryLines.optional(mine.run()),
+                mine.flow(),
+                mine.plan(),
+                String.valueOf(mine.parameter())));
         synchronized (this) {
             bound = mine;
             return Recovered.of(entries);

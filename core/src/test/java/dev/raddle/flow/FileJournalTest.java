@@ -212,6 +212,14 @@ class FileJournalTest {
         assertThat(run(greeting("greeting"), "alice", null).node("hello").via()).isEqualTo(ValueSource.JOURNAL);
     }
 
+    @ParameterizedTest
+    @org.junit.jupiter.params.provider.ValueSource(strings = {"nightly import", "100%", "50%20x", "two\nlines", "\u007f", "\u00e4", "plain"})
+    void a_flow_may_have_any_name(String name) throws Exception {
+        assertThat(run(greeting(name), "Ann", null).status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(run(greeting(name), "Ann", null).status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThatThrownBy(() -> run(greeting(name + " "), "Ann", null)).isInstanceOf(IllegalArgumentException.class);
+    }
+
     @Test
     void numbers_and_enums_are_compared_by_their_text_and_their_type() throws Exception {
         for (Object parameter : List.of(17, 17L, true, 'x', OS.LINUX, new UUID(1, 2), new BigDecimal("1.0"))) {
