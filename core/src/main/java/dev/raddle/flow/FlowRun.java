@@ -246,12 +246,12 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
 
     /**
      * Delivers a value to a node that was declared by {@link FlowBuilder#signal}. Exactly one delivery has an effect.
-     * If the node has not been reached, the value is kept until then. The callbacks of the node are called in this
-     * thread.
+     * If the node has not been reached, the value is kept until then; a timeout of the node that passes afterwards has
+     * no effect. If it waits, its callbacks are called in this thread, otherwise in the thread that reaches it.
      *
      * @param id the id of the node; for a node of a nested flow the ids of its path, separated by slashes
      * @param value the value; null only if its class is {@code Void}
-     * @return false if a value was delivered before, or the node has ended
+     * @return false if a value was delivered before, or the node has ended or timed out
      * @throws IllegalArgumentException if there is no such signal, or the value is not of its class
      * @throws IllegalStateException if the journal cannot record the value; nothing was delivered
      * @throws FencedException if the run belongs to another process

@@ -170,7 +170,7 @@ final class NodeExecutor {
     /** Ends a node and returns true if its time was over before this process began. */
     private boolean isOverdue(Runner runner, int node, Duration timeout) {
         Duration left = Objects.requireNonNull(run.journal).untilDeadline(node);
-        if (left == null || left.isPositive()) {
+        if (left == null || left.isPositive() || !transitions.tryRefuseSignals(node, timeout)) {
             return false;
         }
         TaskTimeoutException cause = NodeTransitions.outOfTime(run, node, timeout);

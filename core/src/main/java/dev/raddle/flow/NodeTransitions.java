@@ -841,14 +841,8 @@ final class NodeTransitions {
     }
 
     private void endEach(Runner runner, Stop why) {
-        boolean late = why.status() == FlowStatus.TIMED_OUT;
-        NodeState state = late ? NodeState.TIMED_OUT : NodeState.CANCELLED;
-        Throwable cause = why.status() == FlowStatus.FAILED && why.causedBy() >= 0
-                ? new CancelledException(
-                        "flow \"" + run.graph.name + "\" was stopped: node \"" + run.graph.ids[why.causedBy()]
-                                + "\" failed",
-                        why.cause())
-                : why.cause();
+        NodeState state = stateOf(why);
+        Throwable cause = causeOf(why);
         for (int node = 0; node < run.graph.size; node++) {
             if (!endCallsUserCode(node)) {
                 endInAnyPhase(runner, node, state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
@@ -856,6 +850,27 @@ final class NodeTransitions {
         }
         for (int node = 0; node < run.graph.size; node++) {
             endInAnyPhase(runner, node, state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
+        }
+    }
+
+    private static NodeState stateOf(Stop why) {
+        return why.status() == FlowStatus.TIMED_OUT ? NodeState.TIMED_OUT : NodeState.CANCELLED;
+    }
+
+    private @Nullable Throwable causeOf(Stop why) {
+        if (why.status() != FlowStatus.FAILED || why.causedBy() < 0) {
+            return why.cause();
+        }
+        String failed = run.graph.ids[why.causedBy()];
+        return new CancelledException(
+                "flow \"" + run.graph.name + "\" was stopped: node \"" + failed + "\" failed", why.cause());
+    }
+
+    /** Ends a node that the thread which stops the run may have left alone, if the run is being stopped. */
+    void endIfStopping(Runner runner, int node) {
+        Stop why = stop;
+        if (why != null && why != Stop.COMPLETE) {
+            endInAnyPhase(runner, node, stateOf(why), causeOf(why), NodeEnd.Reason.RUN_ENDED, why.causedBy());
         }
     }
 
@@ -870,7 +885,18 @@ final class NodeTransitions {
     }
 
     private void endAtTimeout(int node, Duration length) {
-        endLater(node, NodeState.TIMED_OUT, outOfTime(run, node, length), NodeEnd.Reason.OUT_OF_TIME, NO_NODE);
+        if (tryRefuseSignals(node, length)) {
+            endLater(node, NodeState.TIMED_OUT, outOfTime(run, node, length), NodeEnd.Reason.OUT_OF_TIME, NO_NODE);
+        }
+    }
+
+    /**
+     * Refuses signals for a node whose time is over. Returns false if one was accepted: then the node ends with that,
+     * even if it has not been reached.
+     */
+    boolean tryRefuseSignals(int node, Duration timeout) {
+        SignalBox box = run.signalBox(node);
+        return box == null || box.tryClose(() -> endAtTimeout(node, timeout));
     }
 
     static TaskTimeoutException outOfTime(RunEnvironment run, int node, Duration length) {

@@ -57,8 +57,22 @@ final class NodeWait implements Withdrawable {
         }
     }
 
-    /** Ends the node with a value, unless it has ended. Returns whether it has. */
-    boolean end(Object value) {
-        return waits.end(this, value);
+    /** Claims the node for a signal that is about to be recorded. Returns null if it has ended. */
+    NodePhase.@Nullable Recording tryClaim() {
+        return waits.tryClaim(this);
+    }
+
+    /** Lets the node wait again, because the signal could not be recorded. */
+    void unclaim(NodePhase.Recording claimed) {
+        waits.unclaim(this, claimed);
+    }
+
+    /**
+     * Ends the node with a value, unless it has ended. Returns whether it has succeeded by this.
+     *
+     * @param expected the content of the node's slot
+     */
+    boolean end(NodePhase expected, Object value) {
+        return waits.end(this, expected, value);
     }
 }

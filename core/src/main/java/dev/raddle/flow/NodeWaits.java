@@ -18,7 +18,7 @@ final class NodeWaits {
      *
      * Such a node is skipped when it becomes unneeded, although it has begun, so that a run does not last for days
      * because of it. If it becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that
-     * thread skips it when it leaves. The marking thread writes the mark and then reads the slot; the leaving thread
+     * thread skips it when it leaves. It is marked likewise while a signal for it is being recorded. The marking thread writes the mark and then reads the slot; the leaving thread
      * writes the slot and then reads the mark. So one of them skips the node, and the outcome does not depend on which
      * thread is faster.
      */
@@ -103,14 +103,11 @@ final class NodeWaits {
         } else {
             arm(runner, wait);
         }
-        int decided = unneededBy.get(node);
-        if (decided >= 0) {
-            transitions.skipWaiting(runner, wait, decided);
-        }
+        skipIfUnneeded(runner, wait);
     }
 
     private void awaitSignal(Runner runner, NodeWait wait) {
-        SignalBox box = Objects.requireNonNull(run.signals).box(run.path + run.graph.ids[wait.node]);
+        SignalBox box = Objects.requireNonNull(run.signalBox(wait.node));
         if (box.await(wait)) {
             transitions.succeed(runner, wait.node, wait, box.slotValue());
         }
@@ -120,7 +117,7 @@ final class NodeWaits {
     void arm(Runner runner, NodeWait wait) {
         try {
             Deadline until = Objects.requireNonNull(wait.until);
-            wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, NodeStates.NULL))));
+            wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, wait, NodeStates.NULL))));
         } catch (Throwable noTime) {
             transitions.end(
                     runner, wait.node, wait, NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED, NodeEnd.NO_NODE, false);
@@ -131,10 +128,33 @@ final class NodeWaits {
         }
     }
 
+    /** Claims a node for a signal. Returns null if it has ended. */
+    NodePhase.@Nullable Recording tryClaim(NodeWait wait) {
+        NodePhase.Recording recording = new NodePhase.Recording(wait);
+        return run.states.compareAndSet(wait.node, wait, recording) ? recording : null;
+    }
+
+    /** Lets a node wait again, and ends it if that was left to this thread. */
+    void unclaim(NodeWait wait, NodePhase.Recording claimed) {
+        entry.runTransitions(runner -> {
+            if (run.states.compareAndSet(wait.node, claimed, wait)) {
+                transitions.endIfStopping(runner, wait.node);
+                skipIfUnneeded(runner, wait);
+            }
+        });
+    }
+
+    private void skipIfUnneeded(Runner runner, NodeWait wait) {
+        int decided = unneededBy.get(wait.node);
+        if (decided >= 0) {
+            transitions.skipWaiting(runner, wait, decided);
+        }
+    }
+
     /** Ends a node that waits, in a thread that is not inside the run. Returns whether it has succeeded by this. */
-    boolean end(NodeWait wait, Object value) {
+    boolean end(NodeWait wait, NodePhase expected, Object value) {
         boolean[] succeeded = new boolean[1];
-        entry.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, wait.node, wait, value));
+        entry.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, wait.node, expected, value));
         return succeeded[0];
     }
 }

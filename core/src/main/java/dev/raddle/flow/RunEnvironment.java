@@ -101,7 +101,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
         beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
         path = outer == null || !graph.hasInnerWaits ? "" : outer.path + outer.graph.ids[outerNode] + "/";
-        signals = outer == null ? (graph.hasSignals ? new Signals(journal) : null) : outer.signals;
+        signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
@@ -134,7 +134,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         enclosing = null;
         origin = 0;
         path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
-        signals = outer == null ? (graph.hasSignals ? new Signals(null) : null) : outer.signals;
+        signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
         limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
         perThread = CapturedContext.NOTHING;
         Propagation forNodes = outer == null ? options.forNodes() : null;
@@ -341,6 +341,14 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     }
 
     // Waits.
+
+    /** Returns the box of the signal that a node waits for, or null if it waits for none. */
+    @Nullable
+    SignalBox signalBox(int node) {
+        return graph.signalTypeOf(node) == null
+                ? null
+                : Objects.requireNonNull(signals).box(path + graph.ids[node]);
+    }
 
     /** Returns the journal of the outermost run, in which the waits of all runs are recorded, or null. */
     @Nullable

@@ -8,14 +8,30 @@ import org.jspecify.annotations.Nullable;
 /** The signals of a run and of the runs nested in it, by the paths of their nodes. */
 final class Signals {
 
+    /*
+     * Overview.
+     *
+     * A delivery claims the box of the signal, against other deliveries and the timeout of the node. In a run with a
+     * journal it then claims the node, if that waits: it changes the slot from the NodeWait to Recording, against a skip
+     * and the end of the run, which leave that phase alone. Then the value is recorded, and the node takes it. So a
+     * delivery that does not win is not recorded, with one exception: if the node begins to wait while the value is
+     * being recorded, or has not been reached when it is ended, the record remains, and the next try of the run has the
+     * signal.
+     *
+     * If the record fails, the slot becomes the NodeWait again. What has left the node alone meanwhile is repeated by
+     * the delivering thread: a timeout is kept in the box, a skip is marked in NodeWaits, and the end of the run is set
+     * in NodeTransitions. Each of these writes first and then reads the slot; the delivering thread writes the slot and
+     * then reads them.
+     */
+
     private final ConcurrentHashMap<String, SignalBox> boxes = new ConcurrentHashMap<>();
-    private final @Nullable RunJournal journal; // of the outermost run, or null
+    private final RunEnvironment run; // the outermost
 
     /** Keeps the signals that earlier processes have received. */
-    Signals(@Nullable RunJournal journal) {
-        this.journal = journal;
-        if (journal != null) {
-            journal.recovered().signals().forEach((path, received) -> box(path).fill(received.value()));
+    Signals(RunEnvironment run) {
+        this.run = run;
+        if (run.journal != null) {
+            run.journal.recovered().signals().forEach((path, received) -> box(path).fill(received.value()));
         }
     }
 
@@ -35,22 +51,47 @@ final class Signals {
         if (!box.tryClaim()) {
             return false;
         }
-        if (journal != null) {
-            record(box, journal, path, value);
+        NodePhase.Recording claimed = null;
+        if (run.journal != null) {
+            NodeWait waiting = box.waiting();
+            claimed = waiting == null ? null : waiting.tryClaim();
+            if (waiting != null && claimed == null) {
+                box.close();
+                return false;
+            }
+            record(box, claimed, run.journal, path, value);
         }
-        NodeWait waiting = box.fill(value);
-        return waiting == null || waiting.end(box.slotValue());
+        NodeWait taker = box.fill(value);
+        boolean hasEffect = taker == null
+                ? !run.hasEnded(path) || box.isTaken()
+                : taker.end(claimed == null ? taker : claimed, box.slotValue());
+        return hasEffect || (run.journal != null && run.isLost()); // the next process finds the record
     }
 
-    private static void record(SignalBox box, RunJournal journal, String path, @Nullable Object value) {
+    private static void record(
+            SignalBox box,
+            NodePhase.@Nullable Recording claimed,
+            RunJournal journal,
+            String path,
+            @Nullable Object value) {
         try {
             journal.record(new Entry.SignalReceived(path, value));
         } catch (FencedException lost) {
-            box.unclaim();
+            unclaim(box, claimed);
             throw lost;
         } catch (Throwable failure) {
-            box.unclaim();
+            unclaim(box, claimed);
             throw new IllegalStateException("signal \"" + path + "\" could not be recorded in the journal", failure);
+        }
+    }
+
+    private static void unclaim(SignalBox box, NodePhase.@Nullable Recording claimed) {
+        if (claimed != null) {
+            ((NodeWait) claimed.before()).unclaim(claimed);
+        }
+        Runnable timeout = box.unclaim();
+        if (timeout != null) {
+            timeout.run();
         }
     }
 
