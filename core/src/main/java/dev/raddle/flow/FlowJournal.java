@@ -181,9 +181,27 @@ public interface FlowJournal {
     void record(Entry entry) throws Exception;
 
     /**
-     * Called after each attempt of an action, in its thread, when its end was recorded, or dropped because the node has
-     * ended meanwhile. A journal can release here what the action has used through it, such as the connection of a
-     * transaction. The default implementation does nothing.
+     * Called before each attempt of an action, in its thread, for the nodes of the plan and not for those of nested
+     * plans. The default implementation does nothing.
+     *
+     * @param context the context of the node, equal to the one that the action receives and to no other
+     */
+    default void attemptBegan(NodeContext<?> context) {}
+
+    /**
+     * Called in the thread of an action that has returned, before its attempt counts as successful. If this throws an
+     * exception, the attempt has failed with it: the retry policy and the fallback apply. The default implementation
+     * does nothing.
+     *
+     * @param id the id of the node
+     * @throws Exception if what the action has done through this journal cannot be kept
+     */
+    default void attemptReturned(String id) throws Exception {}
+
+    /**
+     * Called after each attempt for which {@link #attemptBegan} was called, in its thread, when its end was recorded, or
+     * dropped because the node has ended meanwhile. A journal can release here what the action has used through it, such
+     * as the connection of a transaction. The default implementation does nothing.
      *
      * @param id the id of the node
      */

@@ -269,8 +269,12 @@ final class NodeExecutor {
             run.journal.beginAttempt(node);
         }
         EnclosingScope inner = run.nodeTimeouts == null ? null : run.nodeTimeouts.enclosure(node);
-        return run.callInStarterContext(() -> inner == null
+        Object value = run.callInStarterContext(() -> inner == null
                 ? body.call(run, node)
                 : TaskContext.current().within(inner).call(() -> body.call(run, node)));
+        if (run.journal != null) {
+            run.journal.attemptReturned(node);
+        }
+        return value;
     }
 }

@@ -227,7 +227,23 @@ final class RunJournal {
     /** Called before an attempt, in its thread. */
     void beginAttempt(int node) {
         attempts[node]++;
-        isInside[node] = true;
+        if (map == null) { // an element may have the id of a node of the plan
+            isInside[node] = true;
+            run.guard("attemptBegan() of the journal", node, () -> journal.attemptBegan(run.contextOf(node)));
+        }
+    }
+
+    /** Called when the action of an attempt has returned, in its thread. */
+    void attemptReturned(int node) throws Exception {
+        if (!isInside[node]) {
+            return;
+        }
+        try {
+            journal.attemptReturned(run.graph.ids[node]);
+        } catch (FencedException fenced) {
+            run.lose(fenced);
+            throw fenced;
+        }
     }
 
     /** Called when the end of an attempt was recorded or dropped, in its thread. */
@@ -240,7 +256,7 @@ final class RunJournal {
 
     /** Records a failed attempt, unless it is one of an earlier process. */
     void attemptFailed(int node, Throwable failure, boolean isLast) throws Exception {
-        if (map == null && !(failure instanceof RecordedException)) {
+        if (map == null && (isInside[node] || !(failure instanceof RecordedException))) {
             record(new Entry.AttemptFailed(
                     run.graph.ids[node], Math.max(1, attempts[node]), RecordedFailure.of(failure), isLast));
         }

@@ -19,7 +19,7 @@ class FlowJournalHooksTest {
     private final ThreadLocal<String> open = new ThreadLocal<>();
 
     /** A journal that notes its calls, and whether an action has opened something in the thread of the call. */
-    private final class Noting implements FlowJournal {
+    private class Noting implements FlowJournal {
         @Override
         public Recovered open(Work work) {
             return Recovered.nothing();
@@ -98,6 +98,68 @@ class FlowJournalHooksTest {
         f.node("a", () -> "A").when(c -> false);
         f.build().run(null, options());
         assertThat(events).containsExactly("NodeEnded with null");
+    }
+
+    @Test
+    void an_attempt_begins_with_the_context_of_its_action_in_its_thread() throws Exception {
+        List<Object> begun = new CopyOnWriteArrayList<>();
+        List<Object> called = new CopyOnWriteArrayList<>();
+        FlowBuilder<Void> nested = FlowPlan.define("nested");
+        Node<String> inner = nested.node("a", c -> "inner");
+        Node<String> a = f.node("a", c -> {
+            called.addAll(List.of(c, Thread.currentThread()));
+            return "A";
+        });
+        Node<Void> nothing = f.node("nothing", a, value -> null);
+        Node<List<String>> elements = f.map("a2", f.node("list", c -> List.of("x")), x -> x);
+        Node<String> sub = f.subflow("sub", nested.returning(inner), nothing);
+        FlowJournal journal = new Noting() {
+            @Override
+            public void attemptBegan(NodeContext<?> context) {
+                events.add("began " + context.id());
+                if (context.id().equals("a")) {
+                    begun.addAll(List.of(context, Thread.currentThread()));
+                }
+            }
+        };
+        f.returning(List.of(sub)).run(null, RunOptions.defaults().withJournal(journal));
+        assertThat(begun).isEqualTo(called).hasSize(2);
+        assertThat(events).contains("began nothing").doesNotContain("began sub", "began a2", "began a2[0]");
+        assertThat(events).doesNotContain("ended a2[0] with null");
+    }
+
+    @Test
+    void an_attempt_that_the_journal_refuses_has_failed() throws Exception {
+        f.node("a", () -> "A").retry(RetryPolicy.attempts(2)).fallback(failure -> "instead of " + failure.getMessage());
+        FlowJournal journal = new Noting() {
+            @Override
+            public void attemptReturned(String id) {
+                throw new IllegalStateException("a refusal of " + id);
+            }
+        };
+        FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withJournal(journal));
+        assertThat(result.node("a").value()).isEqualTo("instead of a refusal of a");
+        assertThat(events)
+                .containsExactly(
+                        "AttemptFailed with null",
+                        "ended a with null",
+                        "AttemptFailed with null",
+                        "NodeEnded with null",
+                        "ended a with null");
+    }
+
+    @Test
+    void a_run_is_lost_if_a_returned_attempt_is_fenced() throws Exception {
+        f.node("a", () -> "A").fallback(failure -> "instead");
+        FlowJournal journal = new Noting() {
+            @Override
+            public void attemptReturned(String id) {
+                throw new FencedException("taken over");
+            }
+        };
+        FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withJournal(journal));
+        assertThat(result.status()).isEqualTo(FlowStatus.LOST);
+        assertThat(events).containsExactly("ended a with null");
     }
 
     @Test
