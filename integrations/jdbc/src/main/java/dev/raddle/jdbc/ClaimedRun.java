@@ -55,6 +55,7 @@ final class ClaimedRun {
     private static final long PAUSE_NANOS = 200_000_000;
     private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
     private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_DELAY = Duration.ofMinutes(1);
     private static final End AT_ONCE = new End.Waits(null, Duration.ZERO);
 
     private final RunTable runs;
@@ -151,11 +152,21 @@ final class ClaimedRun {
             return parked;
         }
         if (result.status() == FlowStatus.LOST) {
-            return journal.mustContinue() ? AT_ONCE : new End.Lost(); // without waiting for actions that go on
+            return journal.mustContinue() ? again() : new End.Lost(); // without waiting for actions that go on
         }
         End end = end(result);
         started.close(); // counts as a run until actions that were too late have returned
         return end;
+    }
+
+    /** Returns when the run continues; with a delay that grows as long as it records nothing, if there is a problem. */
+    private End again() {
+        String problem = journal.problem();
+        if (problem == null) {
+            return AT_ONCE;
+        }
+        Duration delay = AFTER_OUTAGE.multipliedBy(1L << Math.min(10, journal.claimsInVain()));
+        return new End.Waits(problem, delay.compareTo(LONGEST_DELAY) < 0 ? delay : LONGEST_DELAY);
     }
 
     /** Returns how the run was parked, or null if it was lost in another way. */

@@ -3,10 +3,12 @@ package dev.raddle.jdbc;
 import dev.raddle.flow.Entry;
 import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowJournal;
+import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.Recovered;
 import dev.raddle.flow.ValueSource;
 import java.io.IOException;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,6 +31,19 @@ final class JdbcJournal implements FlowJournal {
      * one statement that also sets the state and the value of the run (RunTable.end), since a run whose end was
      * recorded would begin another try if its process ended before the state was set.
      *
+     * A connection is handed out for an attempt of a node of this run only, from `attemptBegan` until its end is recorded
+     * or `attemptEnded` is called, in the thread of the action and for its context. So not for a node of a nested plan
+     * with the same id, in a condition, a callback, a fallback, a default or a thread that the action has started. Only
+     * the thread of the action touches its transaction, which ends and returns its connection to the pool
+     *
+     *   when the end of the node is recorded     by a commit if it is the success of the action, else by a rollback
+     *   when a failed attempt is recorded        by a rollback, before the next attempt or the fallback
+     *   otherwise in attemptEnded                by a rollback: the node was ended meanwhile by a timeout or a cancel, or
+     *                                            the run is lost
+     *
+     * attemptEnded is called after each attempt, whatever happens, and last. A transaction whose connection breaks is no
+     * failure of the node; the run is given up with a `problem`, and continued from its records after a delay.
+     *
      * `lost` is set once, when a write finds another epoch or the worker gives the run up. Nothing is written after
      * that, whether or not the epoch is still the same.
      */
@@ -45,10 +60,12 @@ final class JdbcJournal implements FlowJournal {
     private final Duration maxIdle; // of transactions of nodes
     private final Set<String> nodes; // of the plan, without those of nested plans
     private final AtomicInteger nextNumber = new AtomicInteger();
-    private final Map<String, NodeTransaction> transactions = new ConcurrentHashMap<>(); // by node
+    private final Map<String, NodeAttempt> attempts = new ConcurrentHashMap<>(); // those under way, by node
     private volatile @Nullable EntryRow work; // to be written with the first entry
     private volatile @Nullable String lost; // the reason
+    private volatile @Nullable String problem; // the reason why the run must continue, if it may be a lasting one
     private volatile boolean mustContinue; // whether the run was lost without another claim
+    private volatile int claimsInVain; // the number of claims since the latest entry was recorded, without this one
     private volatile int endNumber = -1;
     private volatile long activeAt = System.nanoTime(); // the latest moment at which something was recorded
 
@@ -83,6 +100,8 @@ final class JdbcJournal implements FlowJournal {
             }
             return found;
         });
+        long latest = rows.isEmpty() ? 0 : rows.getLast().epoch();
+        claimsInVain = (int) Math.min(Integer.MAX_VALUE, Math.max(0, epoch() - latest - 1));
         List<Entry> entries = new ArrayList<>(rows.size());
         EntryRow bound = null;
         for (EntryRow row : rows) {
@@ -119,13 +138,16 @@ final class JdbcJournal implements FlowJournal {
             return;
         }
         if (entry instanceof Entry.NodeEnded end) {
-            NodeTransaction open = transactions.remove(end.id());
+            NodeTransaction open = endAttempt(end.id());
             if (open != null) {
                 endTransaction(open, end);
                 return;
             }
         } else if (entry instanceof Entry.AttemptFailed failed) {
-            rollBackFailed(failed.id());
+            NodeTransaction open = endAttempt(failed.id());
+            if (open != null) {
+                rollBack(open);
+            }
         }
         write(maker.row(nextNumber.getAndIncrement(), entry));
     }
@@ -148,15 +170,13 @@ final class JdbcJournal implements FlowJournal {
         try {
             open.commit(row);
         } catch (FencedException fenced) {
-            giveUp(String.valueOf(fenced.getMessage()), fenced.getCause() != null);
+            String reason = String.valueOf(fenced.getMessage());
+            if (fenced.getCause() == null) {
+                giveUp(reason, false);
+            } else {
+                giveUpBroken(reason);
+            }
             throw fenced;
-        }
-    }
-
-    private void rollBackFailed(String node) {
-        NodeTransaction open = transactions.remove(node);
-        if (open != null) {
-            rollBack(open);
         }
     }
 
@@ -168,7 +188,7 @@ final class JdbcJournal implements FlowJournal {
         boolean isBroken = open.isBroken();
         open.rollBack();
         if (isBroken) {
-            giveUp("the connection of a node broke", true);
+            giveUpBroken(open.problem(null));
             ensureHeld();
         }
     }
@@ -199,14 +219,6 @@ final class JdbcJournal implements FlowJournal {
         }
     }
 
-    @Override
-    public void attemptEnded(String id) {
-        NodeTransaction open = transactions.remove(id);
-        if (open != null) {
-            open.rollBack(); // its result was dropped
-        }
-    }
-
     // Losing the run.
 
     /**
@@ -219,6 +231,25 @@ final class JdbcJournal implements FlowJournal {
             mustContinue = again;
             lost = reason;
         }
+    }
+
+    /** Makes this journal refuse everything; the run continues from its records, after a delay since this may last. */
+    private void giveUpBroken(String reason) {
+        if (lost == null) {
+            problem = reason;
+            giveUp(reason, true);
+        }
+    }
+
+    /** Returns why the run must continue, or null if it can do so at once. */
+    @Nullable
+    String problem() {
+        return problem;
+    }
+
+    /** Returns the number of claims before this one that have recorded nothing. */
+    int claimsInVain() {
+        return claimsInVain;
     }
 
     /** Returns whether the run was given up although no other worker has claimed it. */
@@ -257,22 +288,47 @@ final class JdbcJournal implements FlowJournal {
         return endNumber;
     }
 
-    // The connection of a node.
+    // Attempts and their connections.
+
+    @Override
+    public void attemptBegan(NodeContext<?> context) {
+        attempts.put(context.id(), new NodeAttempt(context));
+    }
+
+    @Override
+    public void attemptReturned(String id) throws SQLException {
+        NodeAttempt attempt = attempts.get(id);
+        if (attempt != null) {
+            attempt.verify();
+        }
+    }
+
+    @Override
+    public void attemptEnded(String id) {
+        NodeAttempt attempt = attempts.remove(id);
+        if (attempt != null) {
+            attempt.rollBack(); // unless its end was recorded
+        }
+    }
+
+    /** Returns the transaction of an attempt whose end is being recorded. */
+    private @Nullable NodeTransaction endAttempt(String node) {
+        NodeAttempt attempt = attempts.get(node);
+        return attempt == null ? null : attempt.end();
+    }
 
     /** Returns the connection of the transaction in which the end of a node will be recorded. */
-    java.sql.Connection connectionOf(String node) throws SQLException {
+    Connection connectionOf(NodeContext<?> context) throws SQLException {
         ensureHeld();
-        if (!nodes.contains(node)) {
-            throw new IllegalStateException("node \"" + node
-                    + "\" belongs to a nested plan, whose nodes are not recorded; use the connection in a node of the"
-                    + " outer plan");
+        NodeAttempt attempt = attempts.get(context.id());
+        if (attempt == null || !attempt.isOf(context)) {
+            String reason = nodes.contains(context.id())
+                    ? "its action is not under way in this thread"
+                    : "it belongs to a nested plan, whose nodes are not recorded";
+            throw new IllegalStateException("node \"" + context.id() + "\" has no connection here: " + reason
+                    + "; ask for it in the action of a node of the outer plan, in its thread and before it returns");
         }
-        NodeTransaction open = transactions.get(node);
-        if (open == null) {
-            open = begin(node);
-            transactions.put(node, open); // only the thread of the action does this
-        }
-        return open.connection();
+        return attempt.transaction(this::begin).connection();
     }
 
     private NodeTransaction begin(String node) throws SQLException {
@@ -282,7 +338,7 @@ final class JdbcJournal implements FlowJournal {
             if (!Database.isTemporary(failure)) {
                 throw failure;
             }
-            giveUp("node \"" + node + "\" found no connection", true);
+            giveUpBroken("node \"" + node + "\" found no connection and runs again: " + failure.getMessage());
             FencedException away =
                     new FencedException("node \"" + node + "\" found no connection and has to run again");
             away.initCause(failure);

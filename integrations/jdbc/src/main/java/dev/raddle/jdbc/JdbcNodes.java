@@ -26,22 +26,30 @@ public final class JdbcNodes {
      * If the action throws, times out or is cancelled, or if the run has been taken over by another worker, it is
      * rolled back.
      *
-     * <p>The connection comes from the data source of the service. The action must neither commit nor roll back nor
-     * close it; savepoints are allowed. It may be used in the thread of the action only, and not after its end. The
-     * transaction begins at the first call in an attempt, and lasts until the end of the attempt, so an action should
-     * call this when it has done everything else. The database ends the transaction if the action does not use it for
-     * as long as heartbeats may be missing. If that happens, or if the connection breaks, the node runs again.
+     * <p>The connection comes from the data source of the service. It can be used like any other one; closing it does
+     * nothing, and savepoints are allowed. It refuses to commit, to roll back and to be aborted, and an action that has
+     * tried to, or has ended the transaction by a statement, has failed. So has one that has swallowed the exception of
+     * a statement, or that violates a deferred constraint.
+     *
+     * <p>It is available in the action of a node, in its thread, until the action returns; not in conditions, callbacks,
+     * fallbacks, defaults and functions of sleeps, and not in the nodes of a nested plan. The transaction begins at the
+     * first call in an attempt, and lasts until the end of the attempt, so an action should call this when it has done
+     * everything else. The database ends the transaction if the action does not use it for as long as heartbeats may be
+     * missing. If that happens, or if the connection breaks, the node runs again after a delay, which grows, and
+     * {@link StoredRun#problem()} is the reason meanwhile.
      *
      * @param context the context of the node
      * @return the same connection at every call in one attempt
      * @throws SQLException if the data source has no connection
-     * @throws IllegalStateException if no {@link FlowService} runs the node, or if it is a node of a nested plan
+     * @throws IllegalStateException if it is not the action of a node of a run of a {@link FlowService} that calls this,
+     *     or if it is one of a nested plan
      */
     public static Connection connection(NodeContext<?> context) throws SQLException {
         if (!JdbcJournal.CURRENT.isBound()) {
             throw new IllegalStateException("node \"" + context.id()
-                    + "\" is not run by a FlowService, which provides the connection; submit the flow to one");
+                    + "\" is not run by a FlowService in this thread; submit the flow to one, which provides the"
+                    + " connection, and ask for it in the thread of the action");
         }
-        return JdbcJournal.CURRENT.get().connectionOf(context.id());
+        return JdbcJournal.CURRENT.get().connectionOf(context);
     }
 }
