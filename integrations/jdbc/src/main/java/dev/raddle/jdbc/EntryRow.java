@@ -68,6 +68,11 @@ record EntryRow(
 
     private static final String LAST = "LAST";
 
+    /** The limits of moments that are waited for: a day from those that have four digits of a year in all time zones. */
+    private static final Instant FIRST = Instant.parse("0001-01-02T00:00:00Z");
+
+    static final Instant FARTHEST = Instant.parse("9999-12-30T00:00:00Z");
+
     /** Returns the rough number of bytes of this row. */
     int size() {
         return 200
@@ -82,8 +87,19 @@ record EntryRow(
             return row(number, Kind.WORK, digest, null, null, null, null, null, null, List.of());
         }
 
-        /** Returns the row of an entry. Throws if its value cannot be encoded or is too long. */
+        /** Returns the row of an entry. Throws if its value cannot be encoded or is too long, or its id be stored. */
         EntryRow row(int number, Entry entry) throws IOException {
+            EntryRow row = rowOf(number, entry);
+            String id = row.node();
+            String stored = JournalWriter.storable(id);
+            if (id != null && !id.equals(stored)) {
+                throw new IOException("the id of node \"" + stored + "\" has a character that PostgreSQL cannot store, a"
+                        + " zero or half of a surrogate pair; give the node another id");
+            }
+            return row;
+        }
+
+        private EntryRow rowOf(int number, Entry entry) throws IOException {
             return switch (entry) {
                 case Entry.Begun begun ->
                     row(number, Kind.BEGUN, null, null, null, null, begun.at(), null, null, begun.again());
@@ -141,8 +157,10 @@ record EntryRow(
             };
         }
 
+        /** Returns a row with a moment; one that no database can wait for is replaced by the farthest that it can. */
         private EntryRow timed(int number, Kind kind, String node, Instant at) {
-            return row(number, kind, node, null, null, null, at, null, null, List.of());
+            Instant stored = at.isAfter(FARTHEST) ? FARTHEST : at.isBefore(FIRST) ? FIRST : at;
+            return row(number, kind, node, null, null, null, stored, null, null, List.of());
         }
 
         private EntryRow valued(int number, Kind kind, String node, @Nullable Integer count, byte @Nullable [] value) {

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Writes the entries of all runs of this worker, many in one transaction. */
 final class JournalWriter implements AutoCloseable {
@@ -55,6 +58,8 @@ final class JournalWriter implements AutoCloseable {
     private static final int MAX_BYTES = 4_000_000;
     private static final long FIRST_PAUSE_MILLIS = 50;
     private static final long LAST_PAUSE_MILLIS = 1_000;
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
+    private static final Logger LOG = LoggerFactory.getLogger(JournalWriter.class);
 
     /** Rows that are written together, or not at all. */
     static final class Pending {
@@ -78,11 +83,18 @@ final class JournalWriter implements AutoCloseable {
 
     private final Database database;
     private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
+    private final Duration closeWithin;
     private final Thread thread;
     private volatile boolean closed;
+    private volatile boolean abandoned; // whether close() has not waited for the end of the thread
 
     JournalWriter(Database database, String name) {
+        this(database, name, CLOSE_WITHIN);
+    }
+
+    JournalWriter(Database database, String name, Duration closeWithin) {
         this.database = database;
+        this.closeWithin = closeWithin;
         thread = Thread.ofPlatform().daemon().name("raddle-journal-" + name).unstarted(this::run);
     }
 
@@ -107,7 +119,7 @@ final class JournalWriter implements AutoCloseable {
         boolean interrupted = false;
         while (true) {
             try {
-                if (pending.done.await(1, TimeUnit.SECONDS) || (closed && !thread.isAlive())) {
+                if (pending.done.await(1, TimeUnit.SECONDS) || hasEnded()) {
                     break;
                 }
             } catch (InterruptedException e) {
@@ -121,6 +133,10 @@ final class JournalWriter implements AutoCloseable {
             throw pending.failure;
         }
         return pending.isWritten;
+    }
+
+    private boolean hasEnded() {
+        return closed && (abandoned || !thread.isAlive());
     }
 
     private void run() {
@@ -284,18 +300,25 @@ final class JournalWriter implements AutoCloseable {
         return literal.append('}').toString();
     }
 
-    /** Ends the thread when it has written what waits, or at once while the database is away. */
+    /**
+     * Ends the thread when it has written what waits, or at once while the database is away. A thread that waits for a
+     * connection is left after a time; whatever it writes then is fenced like everything else.
+     */
     @Override
     public void close() {
         closed = true;
         thread.interrupt();
+        long until = System.nanoTime() + closeWithin.toNanos();
         boolean interrupted = false;
-        while (thread.isAlive()) {
+        while (thread.isAlive() && !abandoned) {
             try {
-                thread.join();
+                abandoned = !thread.join(Duration.ofNanos(Math.max(1, until - System.nanoTime())));
             } catch (InterruptedException e) {
                 interrupted = true;
             }
+        }
+        if (abandoned) {
+            LOG.warn("{} still waits for the data source and is left behind", thread.getName());
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -7,9 +7,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
 /** The transaction of one attempt of a node, in which its end is recorded. */
@@ -216,7 +217,8 @@ final class NodeTransaction {
         statement.setString(7, row.state());
         statement.setString(8, row.via());
         statement.setObject(9, row.count(), Types.INTEGER);
-        statement.setTimestamp(10, row.at() == null ? null : Timestamp.from(row.at()));
+        Instant at = row.at();
+        statement.setObject(10, at == null ? null : at.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
         statement.setBytes(11, row.value());
         statement.setString(12, failure == null ? null : JournalWriter.storable(failure.type()));
         statement.setString(13, failure == null ? null : JournalWriter.storable(failure.message()));

@@ -13,6 +13,7 @@ import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.Recovered;
 import dev.raddle.flow.ValueSource;
 import dev.raddle.processes.Await;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,6 +99,58 @@ class JdbcJournalTest {
         }
 
         assertThat(claim("second").open(WORK)).isEqualTo(Recovered.of(entries));
+    }
+
+    @Test
+    void moments_that_are_too_far_are_replaced_by_the_farthest_one() throws Exception {
+        JdbcJournal journal = claim("first");
+        journal.open(WORK);
+        List<String> moments = List.of(
+                "9999-12-31T23:59:59.999999999Z", "+10000-01-01T00:00:00Z", "+294277-01-01T00:00:00Z",
+                "+1000000000-12-31T23:59:59.999999999Z", "-1000000000-01-01T00:00:00Z");
+        for (String moment : moments) {
+            journal.record(new Entry.SleepUntil("until " + moment, Instant.parse(moment)));
+            journal.record(new Entry.DeadlineSet("until " + moment, Instant.parse(moment)));
+        }
+        Recovered found = claim("second").open(WORK);
+        assertThat(found.sleeps()).hasSize(moments.size()).isEqualTo(found.deadlines());
+        assertThat(found.sleeps())
+                .containsEntry("until " + moments.getFirst(), EntryRow.FARTHEST)
+                .containsEntry("until " + moments.getLast(), Instant.parse("0001-01-02T00:00:00Z"));
+    }
+
+    @Test
+    void texts_that_PostgreSQL_cannot_store_are_replaced() throws Exception {
+        JdbcJournal journal = claim("first");
+        journal.open(WORK);
+        RecordedFailure odd = new RecordedFailure("a\0.B", "no\0 \uD800", "at \uDC00");
+        journal.record(new Entry.AttemptFailed("a", 1, odd, true));
+        assertThatThrownBy(() -> journal.record(ended("b\0", "1")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("node \"b?\" has a character that PostgreSQL cannot store");
+
+        assertThat(claim("second").open(WORK).attempts().get("a").failure())
+                .isEqualTo(new RecordedFailure("a?.B", "no? ?", "at ?"));
+    }
+
+    @Test
+    void a_writer_that_waits_for_a_connection_is_left_behind_when_it_is_closed() throws Exception {
+        try (TestPool pool = new TestPool(database.url(), 1)) {
+            JournalWriter stuck = new JournalWriter(new Database(pool), "stuck", Duration.ofMillis(50));
+            JdbcJournal journal = claim("first", stuck);
+            journal.open(WORK);
+            stuck.start();
+            CompletableFuture<Void> record;
+            try (Connection only = pool.getConnection()) {
+                record = CompletableFuture.runAsync(() -> {
+                    assertThatThrownBy(() -> journal.record(ended("a", "1"))).isInstanceOf(FencedException.class);
+                });
+                Await.until("the writer waits for a connection", () -> pool.hasWaiters());
+                stuck.close();
+                record.get(30, TimeUnit.SECONDS);
+                assertThat(only.isClosed()).isFalse();
+            }
+        }
     }
 
     @Test

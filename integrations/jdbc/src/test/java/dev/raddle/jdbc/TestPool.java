@@ -46,6 +46,11 @@ final class TestPool implements DataSource, AutoCloseable {
         }
     }
 
+    /** Returns whether a thread waits for a connection. */
+    boolean hasWaiters() {
+        return permits.hasQueuedThreads();
+    }
+
     private synchronized Connection takeIdle() {
         return idle.pollFirst();
     }
