@@ -345,10 +345,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             throw closed("the run of flow \"" + work.flow() + "\"");
         }
         append(EntryLines.line(
-                "work " + EntryLines.optional(mine.run()),
-                mine.flow(),
-                mine.plan(),
-                String.valueOf(mine.parameter())));
+                "work " + EntryLines.optional(mine.run()), mine.flow(), mine.plan(), String.valueOf(mine.parameter())));
         synchronized (this) {
             bound = mine;
             return Recovered.of(entries);

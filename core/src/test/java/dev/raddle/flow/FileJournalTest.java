@@ -213,7 +213,8 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @org.junit.jupiter.params.provider.ValueSource(strings = {"nightly import", "100%", "50%20x", "two\nlines", "\u007f", "\u00e4", "plain"})
+    @org.junit.jupiter.params.provider.ValueSource(
+            strings = {"nightly import", "100%", "50%20x", "two\nlines", "\u007f", "\u00e4", "plain"})
     void a_flow_may_have_any_name(String name) throws Exception {
         assertThat(run(greeting(name), "Ann", null).status()).isEqualTo(FlowStatus.SUCCESS);
         assertThat(run(greeting(name), "Ann", null).status()).isEqualTo(FlowStatus.SUCCESS);

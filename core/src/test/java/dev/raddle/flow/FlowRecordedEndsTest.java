@@ -26,9 +26,7 @@ class FlowRecordedEndsTest {
     private final List<String> log = new CopyOnWriteArrayList<>();
 
     private RunOptions options(FlowJournal journal) {
-        return RunOptions.timeout(SECOND.multipliedBy(10))
-                .withTimeSource(time)
-                .withJournal(journal, "r");
+        return RunOptions.timeout(SECOND.multipliedBy(10)).withTimeSource(time).withJournal(journal, "r");
     }
 
     private Node<String> paid() {
@@ -100,8 +98,7 @@ class FlowRecordedEndsTest {
             }
             case CLOSE -> closing.start();
         }
-        Wait.until(() -> run.state("ship") == NodeState.CANCELLED
-                || run.state("ship") == NodeState.TIMED_OUT);
+        Wait.until(() -> run.state("ship") == NodeState.CANCELLED || run.state("ship") == NodeState.TIMED_OUT);
         assertThat(run.state("pay")).isEqualTo(NodeState.RUNNING);
         assertThat(run.isDone()).isFalse();
         journal.release();
@@ -125,8 +122,7 @@ class FlowRecordedEndsTest {
         Node<String> slow = f.node("slow", () -> "slow");
         Node<Void> pause = f.sleep("pause", SECOND);
         f.node("first", anyOf(slow, pause), value -> "first");
-        try (FlowRun<Void> run =
-                f.build().start(null, options(journal).obsolete(UnneededPolicy.INTERRUPT))) {
+        try (FlowRun<Void> run = f.build().start(null, options(journal).obsolete(UnneededPolicy.INTERRUPT))) {
             journal.awaitPause();
             time.advance(SECOND);
             Wait.until(() -> run.state("first") == NodeState.SUCCESS);

@@ -29,9 +29,7 @@ class FlowSignalWinsTest {
     }
 
     private RunOptions options(FlowJournal journal) {
-        return RunOptions.timeout(SECOND.multipliedBy(10))
-                .withTimeSource(time)
-                .withJournal(journal, "r");
+        return RunOptions.timeout(SECOND.multipliedBy(10)).withTimeSource(time).withJournal(journal, "r");
     }
 
     private static PausingJournal pausingAtTheSignal() {
@@ -158,11 +156,10 @@ class FlowSignalWinsTest {
             Node<String> first = g.signal("first", String.class);
             Node<String> other = g.signal("other", String.class);
             g.node("end", anyOf(first, other), value -> value);
-            PausingJournal journal = new PausingJournal(
-                    entry -> entry instanceof Entry.SignalReceived signal && signal.id().equals("first"));
+            PausingJournal journal = new PausingJournal(entry ->
+                    entry instanceof Entry.SignalReceived signal && signal.id().equals("first"));
             try (FlowRun<Void> run = g.build().start("p", options(journal))) {
-                Wait.until(() ->
-                        run.state("first") == NodeState.WAITING && run.state("other") == NodeState.WAITING);
+                Wait.until(() -> run.state("first") == NodeState.WAITING && run.state("other") == NodeState.WAITING);
                 FutureTask<Boolean> delivery = signalIn(run, "first");
                 journal.awaitPause();
                 assertThat(run.signal("other", "x")).isTrue();
@@ -175,8 +172,7 @@ class FlowSignalWinsTest {
                     journal.release();
                     assertThat(delivery.get()).isTrue();
                 }
-                assertThat(run.join().node("first").state())
-                        .isEqualTo(fails ? NodeState.SKIPPED : NodeState.SUCCESS);
+                assertThat(run.join().node("first").state()).isEqualTo(fails ? NodeState.SKIPPED : NodeState.SUCCESS);
             }
         }
     }

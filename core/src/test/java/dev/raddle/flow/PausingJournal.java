@@ -22,7 +22,8 @@ final class PausingJournal implements FlowJournal {
 
     /** Pauses when the end of a node is recorded. */
     static PausingJournal atEndOf(String id) {
-        return new PausingJournal(entry -> entry instanceof Entry.NodeEnded end && end.id().equals(id));
+        return new PausingJournal(
+                entry -> entry instanceof Entry.NodeEnded end && end.id().equals(id));
     }
 
     @Override

@@ -93,8 +93,9 @@ record EntryRow(
             String id = row.node();
             String stored = JournalWriter.storable(id);
             if (id != null && !id.equals(stored)) {
-                throw new IOException("the id of node \"" + stored + "\" has a character that PostgreSQL cannot store, a"
-                        + " zero or half of a surrogate pair; give the node another id");
+                throw new IOException(
+                        "the id of node \"" + stored + "\" has a character that PostgreSQL cannot store, a"
+                                + " zero or half of a surrogate pair; give the node another id");
             }
             return row;
         }

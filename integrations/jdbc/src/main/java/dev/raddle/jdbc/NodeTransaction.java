@@ -61,8 +61,7 @@ final class NodeTransaction {
     private final Duration idle; // the longest time without a statement
     private final long begun = System.nanoTime();
 
-    private NodeTransaction(
-            String node, Connection connection, boolean autoCommit, String transaction, Duration idle) {
+    private NodeTransaction(String node, Connection connection, boolean autoCommit, String transaction, Duration idle) {
         this.node = node;
         this.connection = connection;
         this.autoCommit = autoCommit;
@@ -134,8 +133,8 @@ final class NodeTransaction {
     }
 
     private IllegalStateException ended() {
-        return new IllegalStateException("the action of node \"" + node + "\" has ended its transaction: "
-                + ActionConnection.leaveIt(node));
+        return new IllegalStateException(
+                "the action of node \"" + node + "\" has ended its transaction: " + ActionConnection.leaveIt(node));
     }
 
     /**

@@ -106,8 +106,11 @@ class JdbcJournalTest {
         JdbcJournal journal = claim("first");
         journal.open(WORK);
         List<String> moments = List.of(
-                "9999-12-31T23:59:59.999999999Z", "+10000-01-01T00:00:00Z", "+294277-01-01T00:00:00Z",
-                "+1000000000-12-31T23:59:59.999999999Z", "-1000000000-01-01T00:00:00Z");
+                "9999-12-31T23:59:59.999999999Z",
+                "+10000-01-01T00:00:00Z",
+                "+294277-01-01T00:00:00Z",
+                "+1000000000-12-31T23:59:59.999999999Z",
+                "-1000000000-01-01T00:00:00Z");
         for (String moment : moments) {
             journal.record(new Entry.SleepUntil("until " + moment, Instant.parse(moment)));
             journal.record(new Entry.DeadlineSet("until " + moment, Instant.parse(moment)));

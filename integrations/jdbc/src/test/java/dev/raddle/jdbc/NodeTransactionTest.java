@@ -378,12 +378,12 @@ class NodeTransactionTest {
     }
 
     private String endOf(FlowPlan<String, String> plan, FlowCodec codec) throws Exception {
-        try (FlowService service =
-                database.service().register(plan, "1", codec).start()) {
+        try (FlowService service = database.service().register(plan, "1", codec).start()) {
             service.submit("flow", "run-1", null);
             StoredRun run = service.await("run-1");
-            return run.state() + " " + (run.failure() == null ? "" : run.failure().message()) + ", effects " + effects()
-                    + ", open " + openTransactions();
+            return run.state() + " "
+                    + (run.failure() == null ? "" : run.failure().message()) + ", effects " + effects() + ", open "
+                    + openTransactions();
         }
     }
 
@@ -408,9 +408,7 @@ class NodeTransactionTest {
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
         Node<String> outer = f.node("pay", c -> {
             work(JdbcNodes.connection(c));
-            return innerPlan
-                    .run("x", RunOptions.defaults().inCallersThread())
-                    .value();
+            return innerPlan.run("x", RunOptions.defaults().inCallersThread()).value();
         });
 
         assertThat(endOf(f.returning(outer)))
@@ -500,8 +498,8 @@ class NodeTransactionTest {
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
         Node<String> node = f.node("node", c -> {
             JdbcJournal journal = JdbcJournal.CURRENT.get();
-            Thread other = Thread.startVirtualThread(() -> ScopedValue.where(JdbcJournal.CURRENT, journal)
-                    .run(() -> refuses("thread", c, refusals)));
+            Thread other = Thread.startVirtualThread(
+                    () -> ScopedValue.where(JdbcJournal.CURRENT, journal).run(() -> refuses("thread", c, refusals)));
             other.join();
             return work(JdbcNodes.connection(c));
         });
