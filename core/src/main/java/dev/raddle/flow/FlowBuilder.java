@@ -970,6 +970,10 @@ public final class FlowBuilder<P> {
      *         picture -> scaled(picture));
      * }
      *
+     * <p>A journal records each result by the position of its element. A run that continues uses these results if the
+     * collection is a {@link List} or a {@link java.util.SortedSet}; equal collections of other types may have different
+     * orders, so it processes all of their elements again.
+     *
      * @param <X> the type of the elements
      * @param <T> the type of the results
      * @param id the id of the node, unique in the flow
@@ -1000,7 +1004,7 @@ public final class FlowBuilder<P> {
             options.applyTo(inner.node(id + "[" + position++ + "]", () -> each.apply(element)));
         }
         Graph graph = inner.compile(inner.nodes, Graph.Returns.LIST);
-        return new NestedPlan(graph, null, OnFailure.FAIL_FAST, options.limit());
+        return new NestedPlan(graph, elements, OnFailure.FAIL_FAST, options.limit());
     }
 
     /**

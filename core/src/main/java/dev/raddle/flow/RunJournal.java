@@ -11,6 +11,7 @@ import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +27,12 @@ final class RunJournal {
      * leaves nothing of the earlier try.
      *
      * The runs of `map` nodes have a RunJournal, too, which records their elements in the journal of the run: the
-     * element with the position i is the node i of the inner run. Other nested runs have none: a subflow is recorded as
+     * element with the position i is the node i of the inner run. They are used only if the order of the collection is
+     * part of its equality. Other nested runs have none: a subflow is recorded as
      * one value.
      *
      * Each method that records does so before its caller changes the state of the node. So a fact is never visible
-     * before it is durable. If the node is ended by another thread in between, the record is of an end that did not
-     * happen; the next run then restores that end, which the node has indeed reached by itself.
+     * before it is durable. No other thread ends the node in between (NodeTransitions).
      *
      * A FencedException from any thread marks the outermost run as lost and ends all its nodes, in the calling thread,
      * before it is thrown on. A lost run records nothing: the flag is read before each record, and a record that is
@@ -152,13 +153,23 @@ final class RunJournal {
         String id = inner.graph.name;
         sizes.put(id, inner.graph.size);
         Map<String, Entry.NodeEnded> nodes = new LinkedHashMap<>();
-        recovered.elements().getOrDefault(id, Map.of()).forEach((index, value) -> {
+        Map<Integer, @Nullable Object> known =
+                hasFixedOrder(inner.parameter()) ? recovered.elements().getOrDefault(id, Map.of()) : Map.of();
+        known.forEach((index, value) -> {
             if (index < inner.graph.size) {
                 String element = inner.graph.ids[index];
                 nodes.put(element, Entry.NodeEnded.succeeded(element, value));
             }
         });
         return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id);
+    }
+
+    /**
+     * Returns whether collections that are equal to this one have the same order. Otherwise the positions of the
+     * elements mean nothing to the next process, and all elements are processed again.
+     */
+    private static boolean hasFixedOrder(@Nullable Object elements) {
+        return elements instanceof List || elements instanceof SortedSet;
     }
 
     // What was recorded before this run.

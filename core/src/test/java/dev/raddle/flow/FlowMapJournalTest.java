@@ -7,8 +7,10 @@ import dev.raddle.testing.StepScheduler;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -56,6 +58,38 @@ class FlowMapJournalTest {
         assertThat(plan.run(null, options).value())
                 .containsExactly("scaled 0", null, "scaled 2", "scaled 3", "scaled 4");
         assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void elements_of_a_collection_without_a_fixed_order_are_all_repeated() throws Exception {
+        List<Integer> order = new ArrayList<>(List.of(1, 2, 3));
+        Node<Integer> size = f.node("size", order::size);
+        Node<Set<Integer>> numbers = f.node("numbers", size, count -> new LinkedHashSet<>(order));
+        Node<List<String>> mapped = f.map("mapped", numbers, MapOptions.limit(1), this::scaled);
+        FlowPlan<Void, List<String>> plan = f.returning(mapped);
+        assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(ran).containsExactly(1, 2, 3);
+        broken.set(false);
+        ran.clear();
+
+        MemoryJournal reordered = withNumbers(new LinkedHashSet<>(List.of(3, 2, 1))); // equal, in another order
+        assertThat(plan.run(null, RunOptions.defaults().withJournal(reordered)).value())
+                .containsExactly("scaled 3", "scaled 2", null);
+        assertThat(ran).containsExactly(3, 2, 1);
+        ran.clear();
+        assertThat(plan.run(null, RunOptions.defaults().withJournal(reordered)).value())
+                .containsExactly("scaled 3", "scaled 2", null);
+        assertThat(ran).isEmpty();
+    }
+
+    /** Returns a copy of the journal in which the value of "numbers" is another one. */
+    private MemoryJournal withNumbers(Object value) {
+        MemoryJournal copy = FlowJournal.inMemory();
+        for (Entry entry : journal.entries()) {
+            boolean isNumbers = entry instanceof Entry.NodeEnded end && end.id().equals("numbers");
+            copy.record(isNumbers ? Entry.NodeEnded.succeeded("numbers", value) : entry);
+        }
+        return copy;
     }
 
     @Test
