@@ -3,7 +3,9 @@ package dev.raddle.flow;
 import dev.raddle.flow.Dependency.Kind;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Compiles declared nodes to a graph, or finds all problems with them. Takes time linear in the nodes and edges. */
@@ -264,10 +266,36 @@ final class Compiler {
         }
     }
 
-    /** Returns all problems, including cycles. */
+    /** Returns all problems, including cycles and signals with the same path. */
     List<String> problems() {
         reverseEdges();
+        if (hasSignals && Arrays.stream(ids, 0, size).anyMatch(id -> id.indexOf('/') >= 0)) { // otherwise paths are unique
+            refuseAmbiguousSignals();
+        }
         return problems;
+    }
+
+    private void refuseAmbiguousSignals() {
+        Map<String, String> owners = new HashMap<>();
+        for (int node = 0; node < size; node++) {
+            if (signalTypes.length > 0 && signalTypes[node] != null) {
+                addSignal(owners, ids[node], "node \"" + ids[node] + "\"");
+            }
+            Graph subflow = subflows.length == 0 ? null : subflows[node];
+            if (subflow != null) {
+                for (String inner : subflow.signalPaths()) {
+                    addSignal(owners, ids[node] + "/" + inner, "a signal in subflow \"" + ids[node] + "\"");
+                }
+            }
+        }
+    }
+
+    private void addSignal(Map<String, String> owners, String path, String owner) {
+        String other = owners.putIfAbsent(path, owner);
+        if (other != null) {
+            problems.add("ambiguous signal: the path \"" + path + "\" is that of " + other + " and of " + owner
+                    + "; rename one of them");
+        }
     }
 
     Graph compile(List<? extends Node<?>> requested, Graph.Returns returns) {

@@ -216,6 +216,23 @@ final class Graph {
                 : Objects.requireNonNull(subflows[address.node()]).findSignalType(inner);
     }
 
+    /** Returns the paths of all signals of this graph and of its subflows. */
+    List<String> signalPaths() {
+        List<String> paths = new ArrayList<>();
+        for (int node = 0; hasSignals && node < size; node++) {
+            if (signalTypeOf(node) != null) {
+                paths.add(ids[node]);
+            }
+            Graph subflow = subflows.length == 0 ? null : subflows[node];
+            if (subflow != null) {
+                for (String inner : subflow.signalPaths()) {
+                    paths.add(ids[node] + "/" + inner);
+                }
+            }
+        }
+        return paths;
+    }
+
     /** Returns the address of a signal, which must exist. */
     Address addressOf(String path) {
         return Objects.requireNonNull(findAddress(path));
