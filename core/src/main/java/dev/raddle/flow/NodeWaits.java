@@ -67,6 +67,7 @@ final class NodeWaits {
         } else {
             return null;
         }
+        length = Duration.ofNanos(Deadline.nanos(length)); // like a timeout; a moment beyond the range is no failure
         if (journal != null && length.isPositive()) {
             journal.record(new Entry.SleepUntil(path, run.time.instant().plus(length)));
         }

@@ -509,6 +509,48 @@ class FlowWaitsTest {
     }
 
     @Test
+    void two_signals_with_one_path_are_refused() {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        FlowPlan<String, String> sub = inner.returning(inner.signal("ok", String.class));
+        Node<String> a = f.node("a", () -> "A");
+        f.subflow("ship", sub, a);
+        f.signal("ship/ok", String.class);
+
+        assertThat(f.problems())
+                .containsExactly("ambiguous signal: the path \"ship/ok\" is that of a signal in subflow \"ship\" and of"
+                        + " node \"ship/ok\"; rename one of them");
+        assertThatThrownBy(f::build).isInstanceOf(InvalidFlowException.class);
+    }
+
+    @Test
+    void sleeps_may_be_longer_than_the_range_of_moments() throws Exception {
+        Duration forever = java.time.temporal.ChronoUnit.FOREVER.getDuration();
+        f.sleep("forever", forever).timeout(SECOND);
+        f.sleep("long", Duration.ofSeconds(Long.MAX_VALUE / 1000)).timeout(SECOND);
+        f.sleepUntil("max", c -> Instant.MAX).timeout(SECOND);
+        f.sleepUntil("min", c -> Instant.MIN);
+        f.sleep("negative", forever.negated());
+        MemoryJournal journal = FlowJournal.inMemory();
+        FlowPlan<String, Void> plan = f.build();
+        try (FlowRun<Void> run = plan.start("p", options.withJournal(journal))) {
+            for (String id : List.of("forever", "long", "max")) {
+                assertThat(run.state(id)).isEqualTo(NodeState.WAITING);
+            }
+            run.abandon("the process ends");
+        }
+        try (FlowRun<Void> run = plan.start("p", options.withJournal(journal))) {
+            assertThat(run.state("max")).isEqualTo(NodeState.WAITING);
+            time.advance(SECOND);
+            FlowResult<Void> result = run.join();
+            for (String id : List.of("forever", "long", "max")) {
+                assertThat(result.node(id).state()).isEqualTo(NodeState.TIMED_OUT);
+            }
+            assertThat(result.node("min").state()).isEqualTo(NodeState.SUCCESS);
+            assertThat(result.node("negative").state()).isEqualTo(NodeState.SUCCESS);
+        }
+    }
+
+    @Test
     void a_node_that_waits_has_neither_a_group_nor_a_retry_policy() {
         f.sleep("a", SECOND).group("g");
         f.signal("b", String.class).retry(RetryPolicy.attempts(2));
