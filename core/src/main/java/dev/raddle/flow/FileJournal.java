@@ -101,7 +101,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         lines = new EntryLines(codec);
         boolean groups = forcing == Forcing.GROUPS;
         Reading found = read(bytes);
-        records = new ForcedFile(bytes, found.whole, groups, ForcedFile.SYNC);
+        records = new ForcedFile(bytes, found.whole, MAX_BYTES, groups, ForcedFile.SYNC);
         if (found.whole == 0) {
             protect(file);
             records.append(before -> (HEADER + "\n").getBytes(StandardCharsets.UTF_8));

@@ -41,6 +41,7 @@ final class ForcedFile {
     private final RandomAccessFile bytes; // not its channel, which an interrupt would close
     private final boolean groups;
     private final Force force;
+    private final long limit;
     private final ReentrantLock forcing = new ReentrantLock(); // taken before lock
     private final ReentrantLock lock = new ReentrantLock();
     private Group open = new Group(); // guarded by lock
@@ -48,9 +49,14 @@ final class ForcedFile {
     private long forced; // guarded by lock
     private boolean closed; // guarded by lock
 
-    /** Creates a file whose bytes up to a length are on the disk; others are removed. */
-    ForcedFile(RandomAccessFile bytes, long length, boolean groups, Force force) throws IOException {
+    /**
+     * Creates a file whose bytes up to a length are on the disk; others are removed.
+     *
+     * @param limit the greatest length of the file; records that would make it longer are refused
+     */
+    ForcedFile(RandomAccessFile bytes, long length, long limit, boolean groups, Force force) throws IOException {
         this.bytes = bytes;
+        this.limit = limit;
         this.groups = groups;
         this.force = force;
         written = length;
@@ -71,7 +77,7 @@ final class ForcedFile {
             if (closed) {
                 throw new IOException("it is closed");
             }
-            write(record.apply(forced));
+            write(fitting(record.apply(forced)));
             if (!groups) {
                 return;
             }
@@ -80,6 +86,15 @@ final class ForcedFile {
             lock.unlock();
         }
         awaitForced(mine);
+    }
+
+    private byte[] fitting(byte[] record) throws IOException {
+        if (written + record.length > limit) {
+            throw new IOException("a record of " + record.length + " bytes does not fit: the file has " + written
+                    + " bytes, and at most " + limit + " can be read again; keep large values elsewhere, and record"
+                    + " where");
+        }
+        return record;
     }
 
     private void write(byte[] record) throws IOException {

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class ForcedFileTest {
@@ -36,7 +38,11 @@ class ForcedFileTest {
     }
 
     private ForcedFile open(boolean groups) throws IOException {
-        return new ForcedFile(new RandomAccessFile(file.toFile(), "rw"), 0, groups, bytes -> {
+        return open(groups, Long.MAX_VALUE);
+    }
+
+    private ForcedFile open(boolean groups, long limit) throws IOException {
+        return new ForcedFile(new RandomAccessFile(file.toFile(), "rw"), 0, limit, groups, bytes -> {
             forces.incrementAndGet();
             entered.release();
             gate.acquireUninterruptibly();
@@ -66,6 +72,20 @@ class ForcedFileTest {
         append(forced, "b").join();
         assertThat(forces).hasValue(2);
         assertThat(file).hasContent("a0;b3;");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_record_that_would_exceed_the_limit_is_refused_and_a_shorter_one_fits(boolean groups) throws Exception {
+        ForcedFile forced = open(groups, 7);
+        gate.release(10);
+        append(forced, "aa").join();
+        append(forced, "bb").join();
+        append(forced, "c").join();
+        assertThat(outcomes.getFirst()).isEqualTo("aa");
+        assertThat(outcomes.get(1)).startsWith("bb a record of 4 bytes does not fit: the file has 4 bytes, and at most 7");
+        assertThat(outcomes.getLast()).isEqualTo("c");
+        assertThat(file).hasContent("aa0;c4;");
     }
 
     @Test
