@@ -27,8 +27,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What a run promises.</b> It calls {@link #open} once, before anything else. It records an entry before any
  * consequence of it: a node that depends on an ended node begins after the record, and so does the next attempt of a
- * node. It records nothing after {@link Entry.RunEnded} and nothing after a {@link FencedException}. Several threads
- * may record at the same time, but never two entries about the same node, except for elements of a {@code map} and
+ * node. It records nothing after a {@link FencedException}, and nothing after {@link Entry.RunEnded}, except that the
+ * failed attempt, deadline or sleep of a node that was ended from outside may be recorded late, without any effect. The
+ * caller must not use a journal for two runs at the same time, unless the journal refuses that. Several threads may
+ * record at the same time, but never two entries about the same node, except for elements of a {@code map} and
  * signals.
  *
  * <p><b>What a journal promises.</b> When {@code record} has returned, the entry survives a crash, and the next
@@ -38,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What a resumed run does.</b> Nodes that have ended do not run again, and their callbacks are not called. An
  * attempt whose end is not recorded runs again, with the same number. So the actions of nodes should be repeatable,
  * since a process may end between the end of an action and its record. The same holds for compensations. The result of
- * an action whose node has ended, by a deadline or a cancel, is dropped and not recorded; only if the node is ended
- * while it is being recorded, it may be recorded nevertheless.
+ * an action whose node has ended, by a deadline or a cancel, is dropped and not recorded. A deadline or a cancel that
+ * comes while the end of a node is being recorded does not end that node; the run waits for the record.
  *
  * <p>If {@code record} throws another exception than {@code FencedException}, the node in question fails with it. A
  * node whose compensation cannot be recorded counts as not compensated, and the end of the run is then not recorded, so

@@ -350,6 +350,8 @@ public final class RunOptions {
      * parameter continues where this one ended. A run of another plan, or with another parameter, is refused:
      * {@code start} throws IllegalArgumentException.
      *
+     * <p>A journal is for one run at a time: the next one may start when this one has ended. This is not checked.
+     *
      * <p>A run that continues another which has not ended, because its process did, continues that one's time, too: the
      * timeout counts from the begin of the first process.
      *
