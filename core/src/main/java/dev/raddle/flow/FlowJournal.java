@@ -201,9 +201,9 @@ public interface FlowJournal {
     default void attemptReturned(String id) throws Exception {}
 
     /**
-     * Called after each attempt for which {@link #attemptBegan} was called, in its thread, when its end was recorded, or
-     * dropped because the node has ended meanwhile. A journal can release here what the action has used through it, such
-     * as the connection of a transaction. The default implementation does nothing.
+     * Called after each attempt for which {@link #attemptBegan} was called, in its thread, when its end was recorded,
+     * or dropped because the node has ended meanwhile. A journal can release here what the action has used through it,
+     * such as the connection of a transaction. The default implementation does nothing.
      *
      * @param id the id of the node
      */

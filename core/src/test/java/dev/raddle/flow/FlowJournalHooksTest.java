@@ -157,7 +157,8 @@ class FlowJournalHooksTest {
                 throw new FencedException("taken over");
             }
         };
-        FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withJournal(journal));
+        RunOptions options = RunOptions.defaults().withJournal(journal).inCallersThread();
+        FlowResult<Void> result = f.build().run(null, options);
         assertThat(result.status()).isEqualTo(FlowStatus.LOST);
         assertThat(events).containsExactly("ended a with null");
     }

@@ -68,7 +68,7 @@ record EntryRow(
 
     private static final String LAST = "LAST";
 
-    /** The limits of moments that are waited for: a day from those that have four digits of a year in all time zones. */
+    /** The limits of moments that are waited for: a day inside the years of four digits, for all time zones. */
     private static final Instant FIRST = Instant.parse("0001-01-02T00:00:00Z");
 
     static final Instant FARTHEST = Instant.parse("9999-12-30T00:00:00Z");

@@ -31,18 +31,18 @@ final class JdbcJournal implements FlowJournal {
      * one statement that also sets the state and the value of the run (RunTable.end), since a run whose end was
      * recorded would begin another try if its process ended before the state was set.
      *
-     * A connection is handed out for an attempt of a node of this run only, from `attemptBegan` until its end is recorded
-     * or `attemptEnded` is called, in the thread of the action and for its context. So not for a node of a nested plan
-     * with the same id, in a condition, a callback, a fallback, a default or a thread that the action has started. Only
-     * the thread of the action touches its transaction, which ends and returns its connection to the pool
+     * A connection is handed out for an attempt of a node of this run only, from `attemptBegan` until its end is
+     * recorded or `attemptEnded` is called, in the thread of the action and for its context. So not for a node of a
+     * nested plan with the same id, in a condition, a callback, a fallback, a default or a thread that the action has
+     * started. Only the thread of the action touches its transaction, which ends and returns its connection to the pool
      *
      *   when the end of the node is recorded     by a commit if it is the success of the action, else by a rollback
      *   when a failed attempt is recorded        by a rollback, before the next attempt or the fallback
-     *   otherwise in attemptEnded                by a rollback: the node was ended meanwhile by a timeout or a cancel, or
-     *                                            the run is lost
+     *   otherwise in attemptEnded                by a rollback: the node was ended meanwhile by a timeout or a cancel,
+     *                                            or the run is lost
      *
-     * attemptEnded is called after each attempt, whatever happens, and last. A transaction whose connection breaks is no
-     * failure of the node; the run is given up with a `problem`, and continued from its records after a delay.
+     * attemptEnded is called after each attempt, whatever happens, and last. A transaction whose connection breaks is
+     * no failure of the node; the run is given up with a `problem`, and continued from its records after a delay.
      *
      * `lost` is set once, when a write finds another epoch or the worker gives the run up. Nothing is written after
      * that, whether or not the epoch is still the same.

@@ -31,18 +31,18 @@ public final class JdbcNodes {
      * tried to, or has ended the transaction by a statement, has failed. So has one that has swallowed the exception of
      * a statement, or that violates a deferred constraint.
      *
-     * <p>It is available in the action of a node, in its thread, until the action returns; not in conditions, callbacks,
-     * fallbacks, defaults and functions of sleeps, and not in the nodes of a nested plan. The transaction begins at the
-     * first call in an attempt, and lasts until the end of the attempt, so an action should call this when it has done
-     * everything else. The database ends the transaction if the action does not use it for as long as heartbeats may be
+     * <p>It is available in the action of a node, in its thread, until the action returns; not in conditions,
+     * callbacks, fallbacks, defaults and functions of sleeps, and not in the nodes of a nested plan. The transaction
+     * begins at the first call in an attempt, and lasts until the end of the attempt, so an action should call this when
+     * it has done everything else. The database ends the transaction if the action does not use it for as long as heartbeats may be
      * missing. If that happens, or if the connection breaks, the node runs again after a delay, which grows, and
      * {@link StoredRun#problem()} is the reason meanwhile.
      *
      * @param context the context of the node
      * @return the same connection at every call in one attempt
      * @throws SQLException if the data source has no connection
-     * @throws IllegalStateException if it is not the action of a node of a run of a {@link FlowService} that calls this,
-     *     or if it is one of a nested plan
+     * @throws IllegalStateException if the caller is not the action of a node that a {@link FlowService} executes, or
+     *     if it is that of a node of a nested plan
      */
     public static Connection connection(NodeContext<?> context) throws SQLException {
         if (!JdbcJournal.CURRENT.isBound()) {

@@ -23,8 +23,8 @@ final class NodeTransaction {
      * that has begun, and lets deferred constraints be checked, so that their failures are those of the action. Then
      * `commit` inserts the row of the node's end, with the fence in the same statement, and commits. The row of the run
      * is locked from that statement to the commit only, so an action that takes long does not delay a claim. If the
-     * process is stopped, PostgreSQL ends the session when it has been idle for as long as heartbeats may be missing, so
-     * that the locks of the action do not outlive the claim.
+     * process is stopped, PostgreSQL ends the session when it has been idle for as long as heartbeats may be missing,
+     * so that the locks of the action do not outlive the claim.
      *
      * The action must not end the transaction itself. Its connection refuses that, and remembers it. If it is done in
      * another way, such as by a statement, that is found out by the id of the transaction.
@@ -102,7 +102,7 @@ final class NodeTransaction {
     /**
      * Ensures that the action has left a transaction that can be committed.
      *
-     * @throws SQLException if a statement of the action or a deferred constraint has failed, or the connection is broken
+     * @throws SQLException if a statement of the action or a deferred constraint has failed, or the connection broke
      * @throws IllegalStateException if the action has ended the transaction or made it read-only
      */
     void verify() throws SQLException {
