@@ -177,9 +177,9 @@ final class RunTable {
     /*
      * Signals that a run received before it runs again. Those of nodes that run again are not valid for them. Which
      * nodes these are is known when the next try has begun: its entry has them, also those that depend on the named
-     * ones, and those that were compensated. Until then the old signals are marked by the moment at which they were sent.
-     * A worker removes the marked ones of these nodes before it delivers any. A service that has the plan also removes
-     * those of the named nodes and their dependants at once, so that the next signal to them is accepted.
+     * ones, and those that were compensated. Until then the old signals are marked by the moment at which they were
+     * sent. A worker removes the marked ones of these nodes before it delivers any. A service that has the plan also
+     * removes those of the named nodes and their dependants at once, so that the next signal to them is accepted.
      */
     private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
             + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL,"
