@@ -118,7 +118,7 @@ final class RunTable {
             + " ended_at = CASE WHEN epoch = 0 THEN now() END"
             + " WHERE id = ? AND ended_at IS NULL";
 
-    private static final String LOCK = "SELECT 1 FROM raddle_run WHERE id = ? AND ended_at IS NULL FOR NO KEY UPDATE";
+    private static final String LOCK = "SELECT ended_at IS NOT NULL FROM raddle_run WHERE id = ? FOR NO KEY UPDATE";
 
     /*
      * A node that has ended takes no signal, nor does one in a subflow that has ended. A node has also ended at its
@@ -423,12 +423,12 @@ final class RunTable {
         });
     }
 
-    /** Locks a run, so that the next statements see all that was recorded. Returns false if it has ended. */
-    private static boolean lock(Connection connection, String id) throws SQLException {
+    /** Locks a run, so that the next statements see all that was recorded. Returns false if it is in another state. */
+    private static boolean lock(Connection connection, String id, boolean hasEnded) throws SQLException {
         return Database.statement(connection, LOCK, statement -> {
             statement.setString(1, id);
             try (ResultSet row = statement.executeQuery()) {
-                return row.next();
+                return row.next() && row.getBoolean(1) == hasEnded;
             }
         });
     }
@@ -437,7 +437,7 @@ final class RunTable {
     private boolean request(String id, String sql, Database.Use<Boolean> request) throws SQLException {
         return database.transaction(connection -> {
             seeCommitted(connection);
-            if (!lock(connection, id) || !Database.statement(connection, sql, request)) {
+            if (!lock(connection, id, false) || !Database.statement(connection, sql, request)) {
                 return false;
             }
             for (String then : List.of(WAKE, WAITS_NO_LONGER)) {
@@ -458,14 +458,18 @@ final class RunTable {
      * @return false if the run has not ended
      */
     boolean rerun(StoredRun run, Collection<String> nodes, Collection<String> unsignalled) throws SQLException {
-        return database.statement(RERUN, statement -> {
-            Array invalid = statement.getConnection().createArrayOf("text", unsignalled.toArray());
-            statement.setArray(1, statement.getConnection().createArrayOf("text", nodes.toArray()));
-            statement.setString(2, run.id());
-            statement.setArray(3, invalid);
-            statement.setArray(4, invalid);
-            statement.setString(5, taskName(run.flow(), run.version()));
-            return statement.executeUpdate() == 1;
+        return database.transaction(connection -> {
+            seeCommitted(connection);
+            return lock(connection, run.id(), true)
+                    && Database.<Boolean>statement(connection, RERUN, statement -> {
+                        Array invalid = connection.createArrayOf("text", unsignalled.toArray());
+                        statement.setArray(1, connection.createArrayOf("text", nodes.toArray()));
+                        statement.setString(2, run.id());
+                        statement.setArray(3, invalid);
+                        statement.setArray(4, invalid);
+                        statement.setString(5, taskName(run.flow(), run.version()));
+                        return statement.executeUpdate() == 1;
+                    });
         });
     }
 
