@@ -269,7 +269,8 @@ final class Compiler {
     /** Returns all problems, including cycles and signals with the same path. */
     List<String> problems() {
         reverseEdges();
-        if (hasSignals && Arrays.stream(ids, 0, size).anyMatch(id -> id.indexOf('/') >= 0)) { // otherwise paths are unique
+        if (hasSignals
+                && Arrays.stream(ids, 0, size).anyMatch(id -> id.indexOf('/') >= 0)) { // otherwise paths are unique
             refuseAmbiguousSignals();
         }
         return problems;

@@ -83,7 +83,8 @@ class ForcedFileTest {
         append(forced, "bb").join();
         append(forced, "c").join();
         assertThat(outcomes.getFirst()).isEqualTo("aa");
-        assertThat(outcomes.get(1)).startsWith("bb a record of 4 bytes does not fit: the file has 4 bytes, and at most 7");
+        assertThat(outcomes.get(1))
+                .startsWith("bb a record of 4 bytes does not fit: the file has 4 bytes, and at most 7");
         assertThat(outcomes.getLast()).isEqualTo("c");
         assertThat(file).hasContent("aa0;c4;");
     }

@@ -50,7 +50,8 @@ public class FlowTimeoutMeetsRecord {
     public void check(LLLL_Result result) {
         rig.end();
         result.r2 = journal.entries().stream()
-                .anyMatch(entry -> entry instanceof Entry.NodeEnded end && end.id().equals("node") && end.isSuccess());
+                .anyMatch(entry ->
+                        entry instanceof Entry.NodeEnded end && end.id().equals("node") && end.isSuccess());
         result.r3 = rig.run.state("node");
         result.r4 = undone.get();
     }

@@ -25,8 +25,8 @@ public class FlowTimeoutMeetsSignal {
     private static final Duration TIMEOUT = Duration.ofNanos(FlowRig.LIMIT.toNanos() / 2);
 
     private final MemoryJournal journal = FlowJournal.inMemory();
-    private final FlowRig rig = new FlowRig(
-            f -> f.signal("ok", String.class).timeout(TIMEOUT), options -> options.withJournal(journal));
+    private final FlowRig rig =
+            new FlowRig(f -> f.signal("ok", String.class).timeout(TIMEOUT), options -> options.withJournal(journal));
 
     public FlowTimeoutMeetsSignal() {
         rig.runNext(); // the node waits now
