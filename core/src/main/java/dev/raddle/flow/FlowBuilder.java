@@ -971,8 +971,8 @@ public final class FlowBuilder<P> {
      * }
      *
      * <p>A journal records each result by the position of its element. A run that continues uses these results if the
-     * collection is a {@link List} or a {@link java.util.SortedSet}; equal collections of other types may have different
-     * orders, so it processes all of their elements again.
+     * collection is a {@link List} or a {@link java.util.SortedSet}; equal collections of other types may have
+     * different orders, so it processes all of their elements again.
      *
      * @param <X> the type of the elements
      * @param <T> the type of the results

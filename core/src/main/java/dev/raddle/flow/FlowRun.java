@@ -303,8 +303,8 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
     }
 
     /**
-     * Returns the deadline at which the nodes that have not ended are timed out. A node whose end is being recorded in a
-     * journal is not: it ends when it is recorded.
+     * Returns the deadline at which the nodes that have not ended are timed out. A node whose end is being recorded in
+     * a journal is not: it ends when it is recorded.
      *
      * @return the deadline, or null if there is none
      */

@@ -3,8 +3,8 @@ package dev.raddle.flow;
 import dev.raddle.time.Signal;
 
 /**
- * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, {@link Recording}, a
- * {@link Runner}, a {@link GroupPlacement}, a {@link NodeWait} or a {@link NestedRun}. A value is never a phase.
+ * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, {@link Recording},
+ * a {@link Runner}, a {@link GroupPlacement}, a {@link NodeWait} or a {@link NestedRun}. A value is never a phase.
  */
 interface NodePhase {
 

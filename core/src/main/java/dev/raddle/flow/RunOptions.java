@@ -355,9 +355,9 @@ public final class RunOptions {
      * <p>A run that continues another which has not ended, because its process did, continues that one's time, too: the
      * timeout counts from the begin of the first process.
      *
-     * <p>The end of a node that is being recorded is not changed by a timeout, the deadline or a cancel that comes later,
-     * and the run ends after that record. So a run with a journal may end later than its deadline by the time that a
-     * record takes.
+     * <p>The end of a node that is being recorded is not changed by a timeout, the deadline or a cancel that comes
+     * later, and the run ends after that record. So a run with a journal may end later than its deadline by the time
+     * that a record takes.
      *
      * @param journal the journal of this run
      * @return a changed copy

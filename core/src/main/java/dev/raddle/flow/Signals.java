@@ -12,9 +12,9 @@ final class Signals {
      * Overview.
      *
      * A delivery claims the box of the signal, against other deliveries and the timeout of the node. In a run with a
-     * journal it then claims the node, if that waits: it changes the slot from the NodeWait to Recording, against a skip
-     * and the end of the run, which leave that phase alone. Then the value is recorded, and the node takes it. So a
-     * delivery that does not win is not recorded, with one exception: if the node begins to wait while the value is
+     * journal it then claims the node, if that waits: it changes the slot from the NodeWait to Recording, against a
+     * skip and the end of the run, which leave that phase alone. Then the value is recorded, and the node takes it. So
+     * a delivery that does not win is not recorded, with one exception: if the node begins to wait while the value is
      * being recorded, or has not been reached when it is ended, the record remains, and the next try of the run has the
      * signal.
      *

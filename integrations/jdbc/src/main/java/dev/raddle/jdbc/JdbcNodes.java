@@ -33,10 +33,10 @@ public final class JdbcNodes {
      *
      * <p>It is available in the action of a node, in its thread, until the action returns; not in conditions,
      * callbacks, fallbacks, defaults and functions of sleeps, and not in the nodes of a nested plan. The transaction
-     * begins at the first call in an attempt, and lasts until the end of the attempt, so an action should call this when
-     * it has done everything else. The database ends the transaction if the action does not use it for as long as heartbeats may be
-     * missing. If that happens, or if the connection breaks, the node runs again after a delay, which grows, and
-     * {@link StoredRun#problem()} is the reason meanwhile.
+     * begins at the first call in an attempt, and lasts until the end of the attempt, so an action should call this
+     * when it has done everything else. The database ends the transaction if the action does not use it for as long as
+     * heartbeats may be missing. If that happens, or if the connection breaks, the node runs again after a delay, which
+     * grows, and {@link StoredRun#problem()} is the reason meanwhile.
      *
      * @param context the context of the node
      * @return the same connection at every call in one attempt

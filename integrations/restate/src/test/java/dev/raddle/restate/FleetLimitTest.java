@@ -179,7 +179,7 @@ class FleetLimitTest {
         }
     }
 
-    /** A flow whose second node needs a permit, and runs until it is interrupted. The first one is undone after that. */
+    /** A flow whose second node needs a permit, and runs until it is interrupted. The first one is undone then. */
     private FlowPlan<String, String> unwanted(Member member, CountDownLatch begun) {
         FlowBuilder<String> f = FlowPlan.define("unwanted", String.class);
         Node<String> first = f.node("first", c -> c.param())

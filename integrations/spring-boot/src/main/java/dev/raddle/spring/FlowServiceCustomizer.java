@@ -9,7 +9,8 @@ import dev.raddle.jdbc.FlowService;
  * {@snippet :
  * @Bean
  * FlowServiceCustomizer oldVersions(Archive archive, FlowCodec codec) {
- *     return service -> archive.versionsOfCheckout().forEach((version, plan) -> service.register(plan, version, codec));
+ *     return service ->
+ *             archive.versionsOfCheckout().forEach((version, plan) -> service.register(plan, version, codec));
  * }
  * }
  */

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * Overview.
  *
  * A page is loaded again and again, most of all while the database has trouble. So a query has a bound in rows, its
- * readers wait for a bounded time, and at most one query is under way: readers that come meanwhile wait for its answer. A
- * query that the database never answers holds one connection and one virtual thread until the data source gives up.
+ * readers wait for a bounded time, and at most one query is under way: readers that come meanwhile wait for its answer.
+ * A query that the database never answers holds one connection and one virtual thread until the data source gives up.
  */
 
 /** Counts the runs in the database of one service. */

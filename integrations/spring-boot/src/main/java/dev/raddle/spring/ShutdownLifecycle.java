@@ -37,13 +37,13 @@ import org.springframework.context.SmartLifecycle;
  * and the rest belongs to the tasks.
  *
  * Accepted tasks may submit further tasks to other executors. So no executor is shut down while another one works, for
- * half of the time that is left: a pass waits for each executor in turn until it is idle. If all were idle in as many passes in a
- * row as there are executors, no task is left that could submit to another executor, provided that executors submit to
- * each other in one direction only. Then, or when that half has passed, they are shut down, one after the other, and
- * the pools after them, because groups may run on pools. All share one deadline.
+ * half of the time that is left: a pass waits for each executor in turn until it is idle. If all were idle in as many
+ * passes in a row as there are executors, no task is left that could submit to another executor, provided that
+ * executors submit to each other in one direction only. Then, or when that half has passed, they are shut down, one
+ * after the other, and the pools after them, because groups may run on pools. All share one deadline.
  */
 
-/** Drains all flow services, group executors and pools of the application, with one deadline, and logs what has not ended. */
+/** Drains all flow services, group executors and pools, with one deadline, and logs what has not ended. */
 final class ShutdownLifecycle implements SmartLifecycle {
 
     /** After the web server has ended, which Boot does in the phase 2048 below the highest. */
