@@ -51,6 +51,9 @@ final class JdbcJournal implements FlowJournal {
     /** The journal of the run whose action, callback or compensation the thread executes. */
     static final ScopedValue<JdbcJournal> CURRENT = ScopedValue.newInstance();
 
+    private static final String SENT =
+            "SELECT node, value FROM raddle_signal WHERE run_id = ? AND sent_at > '-infinity' ORDER BY node";
+
     private static final String READ =
             "SELECT epoch, number, " + EntryRow.COLUMNS + " FROM raddle_entry WHERE run_id = ? ORDER BY epoch, number";
 
@@ -116,7 +119,30 @@ final class JdbcJournal implements FlowJournal {
         } else {
             this.work = maker.work(nextNumber.getAndIncrement(), work.plan());
         }
+        entries.addAll(sent());
         return Recovered.of(entries);
+    }
+
+    /**
+     * Returns the signals that were sent, perhaps while no worker had the run. Each was sent before the time of its node
+     * was over, so it counts also if the time is over now. Those of an earlier try are not returned.
+     */
+    private List<Entry> sent() throws SQLException {
+        return database.statement(SENT, statement -> {
+            statement.setString(1, runId());
+            List<Entry> found = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    try {
+                        Object value = maker.values().decode(row.getBytes(2));
+                        found.add(new Entry.SignalReceived(row.getString(1), value));
+                    } catch (IOException undecodable) {
+                        // the thread that delivers signals reports it
+                    }
+                }
+            }
+            return found;
+        });
     }
 
     private EntryRow read(ResultSet row) throws SQLException {

@@ -123,6 +123,35 @@ class RequestTest {
     }
 
     @Test
+    void a_signal_that_was_sent_in_time_while_no_worker_had_the_run_wins_over_the_timeout() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("vote", String.class);
+        Node<String> vote =
+                f.signal("vote", String.class).timeout(Duration.ofHours(1)).defaultValue("none");
+        FlowPlan<String, String> plan = f.returning(f.node("end", after(vote), (c, ended) -> c.read(vote)));
+        try (FlowService service = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .closeTimeout(Duration.ZERO)
+                .start()) {
+            service.submit("vote", "run-1", "p");
+            Await.until(
+                    "the time of the node is recorded",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("DEADLINE")));
+        }
+        try (FlowService sender = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            assertThat(sender.signal("run-1", "vote", "yes")).isTrue();
+        }
+        database.execute("UPDATE raddle_entry SET at = now() - interval '1 second' WHERE kind = 'DEADLINE'");
+
+        try (FlowService service = started(plan)) {
+            assertThat(valueOf(service, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    @Test
     void the_wait_for_a_run_ends_when_the_run_is_removed() throws Exception {
         try (FlowService service = database.service()
                 .register(approval(), "1", FlowCodec.text())
