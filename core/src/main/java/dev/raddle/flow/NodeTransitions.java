@@ -262,8 +262,27 @@ final class NodeTransitions {
         } catch (Throwable failure) {
             NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
             NodeEnd.Reason reason = run.isLost() ? NodeEnd.Reason.RUN_ENDED : NodeEnd.Reason.ACTION;
-            end(runner, node, claimed, state, failure, reason, NO_NODE, true);
+            endClaimed(runner, node, claimed, state, failure, reason);
             return false;
+        }
+    }
+
+    /**
+     * Ends a node without success whose end was claimed. If that fails, for example because the stack is exhausted,
+     * another thread tries again, because no other step can end the node.
+     */
+    private void endClaimed(
+            Runner runner,
+            int node,
+            Object claimed,
+            NodeState state,
+            @Nullable Throwable cause,
+            NodeEnd.Reason reason) {
+        try {
+            end(runner, node, claimed, state, cause, reason, NO_NODE, true);
+        } catch (Throwable failure) {
+            entry.runTransitionsLater(again -> end(again, node, claimed, state, cause, reason, NO_NODE, false));
+            throw failure;
         }
     }
 
@@ -331,15 +350,18 @@ final class NodeTransitions {
             NodeState state,
             @Nullable Throwable cause,
             NodeEnd.Reason reason) {
-        Object from = expected;
-        if (run.journal != null) {
-            from = claimEnd(runner, node, expected);
-            if (from == null) {
-                return;
-            }
-            run.journal.endedWithoutSuccess(node, state, cause);
+        if (run.journal == null) {
+            end(runner, node, expected, state, cause, reason, NO_NODE, true);
+            return;
         }
-        end(runner, node, from, state, cause, reason, NO_NODE, true);
+        Object claimed = claimEnd(runner, node, expected);
+        if (claimed != null) {
+            try {
+                run.journal.endedWithoutSuccess(node, state, cause);
+            } finally {
+                endClaimed(runner, node, claimed, state, cause, reason);
+            }
+        }
     }
 
     /** Ends a node with the result of its nested run, unless it was ended from outside. */
