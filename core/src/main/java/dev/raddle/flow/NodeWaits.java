@@ -18,9 +18,9 @@ final class NodeWaits {
      *
      * Such a node is skipped when it becomes unneeded, although it has begun, so that a run does not last for days
      * because of it. If it becomes unneeded while a thread is still inside, it is marked (`unneededBy`), and that
-     * thread skips it when it leaves. It is marked likewise while a signal for it is being recorded. The marking thread
-     * writes the mark and then reads the slot; the leaving thread writes the slot and then reads the mark. So one of
-     * them skips the node, and the outcome does not depend on which thread is faster.
+     * thread skips it when it leaves. It is marked likewise while a signal for it is being recorded; it is then skipped
+     * if that fails. The marking thread writes the mark and then reads the slot; the leaving thread writes the slot and
+     * then reads the mark. So one of them skips the node, and the outcome does not depend on which thread is faster.
      */
 
     private final RunEnvironment run;

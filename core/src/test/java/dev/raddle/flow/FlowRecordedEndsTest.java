@@ -29,6 +29,10 @@ class FlowRecordedEndsTest {
         return RunOptions.timeout(SECOND.multipliedBy(10)).withTimeSource(time).withJournal(journal, "r");
     }
 
+    private void awaitAlarms(int count) {
+        Wait.until(() -> time.alarms() == count);
+    }
+
     private Node<String> paid() {
         return f.node("pay", () -> "paid").compensate(value -> log.add("refund"));
     }
@@ -88,6 +92,7 @@ class FlowRecordedEndsTest {
         });
         FlowRun<Void> run = f.build().start(null, options(journal).onFailure(OnFailure.FAIL_FAST));
         journal.awaitPause();
+        awaitAlarms(2); // of the deadline and the sleep
         Thread closing = new Thread(run::close);
         switch (stop) {
             case DEADLINE -> time.advance(SECOND.multipliedBy(10));
@@ -124,6 +129,7 @@ class FlowRecordedEndsTest {
         f.node("first", anyOf(slow, pause), value -> "first");
         try (FlowRun<Void> run = f.build().start(null, options(journal).obsolete(UnneededPolicy.INTERRUPT))) {
             journal.awaitPause();
+            awaitAlarms(2); // of the deadline and the sleep
             time.advance(SECOND);
             Wait.until(() -> run.state("first") == NodeState.SUCCESS);
             assertThat(run.state("slow")).isEqualTo(NodeState.RUNNING);
@@ -183,27 +189,37 @@ class FlowRecordedEndsTest {
     }
 
     @Test
-    void a_subflow_and_a_sleep_that_are_being_recorded_do_not_time_out() throws Exception {
-        for (String id : List.of("sub", "sleep")) {
-            FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
-            FlowPlan<String, String> sub = inner.returning(inner.node("x", c -> c.param()));
-            FlowBuilder<Void> outer = FlowPlan.define("outer");
-            Node<String> first = outer.node("first", () -> "first");
-            outer.subflow("sub", sub, first).timeout(SECOND.multipliedBy(2));
-            outer.sleep("sleep", SECOND).timeout(SECOND.multipliedBy(2));
-            PausingJournal journal = PausingJournal.atEndOf(id);
-            Thread timer = new Thread(() -> time.advance(SECOND));
-            try (FlowRun<Void> run = outer.build().start(null, options(journal))) {
-                timer.start(); // the end of the sleep is recorded in the thread that advances the time
-                journal.awaitPause();
-                assertThat(run.state(id)).isEqualTo(NodeState.RUNNING);
-                run.cancel("stopped");
-                assertThat(run.isDone()).isFalse();
-                journal.release();
-                assertThat(run.join().node(id).state()).isEqualTo(NodeState.SUCCESS);
-            }
-            timer.join();
+    void a_subflow_that_is_being_recorded_is_not_ended() throws Exception {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        FlowPlan<String, String> sub = inner.returning(inner.node("x", c -> c.param()));
+        f.subflow("sub", sub, f.node("first", () -> "first"));
+        PausingJournal journal = PausingJournal.atEndOf("sub");
+        try (FlowRun<Void> run = f.build().start(null, options(journal))) {
+            journal.awaitPause();
+            assertThat(run.state("sub")).isEqualTo(NodeState.RUNNING);
+            run.cancel("stopped");
+            assertThat(run.isDone()).isFalse();
+            journal.release();
+            assertThat(run.join().node("sub").value()).isEqualTo("first");
         }
+    }
+
+    @Test
+    void a_sleep_whose_end_is_being_recorded_is_not_ended() throws Exception {
+        f.sleep("sleep", SECOND).timeout(SECOND.multipliedBy(2));
+        PausingJournal journal = PausingJournal.atEndOf("sleep");
+        Thread timer = new Thread(() -> time.advance(SECOND)); // records the end of the sleep
+        try (FlowRun<Void> run = f.build().start(null, options(journal))) {
+            awaitAlarms(3); // of the deadline, the timeout and the sleep
+            timer.start();
+            journal.awaitPause();
+            assertThat(run.state("sleep")).isEqualTo(NodeState.RUNNING);
+            run.cancel("stopped");
+            assertThat(run.isDone()).isFalse();
+            journal.release();
+            assertThat(run.join().node("sleep").state()).isEqualTo(NodeState.SUCCESS);
+        }
+        timer.join();
     }
 
     @ParameterizedTest

@@ -104,7 +104,7 @@ class FlowSignalWinsTest {
         try (FlowRun<String> run = f.returning(ok).start("p", options(journal))) {
             FutureTask<Boolean> delivery = signalIn(run, "ok");
             journal.awaitPause();
-            Wait.until(() -> run.state("pause") == NodeState.WAITING);
+            Wait.until(() -> time.alarms() == 2); // of the deadline and the sleep
             time.advance(SECOND);
             Wait.until(() -> run.state("ok") == NodeState.WAITING);
             time.advance(SECOND);
