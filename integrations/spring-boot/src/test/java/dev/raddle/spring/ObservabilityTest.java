@@ -294,9 +294,8 @@ class ObservabilityTest {
                     begun.await();
                     executor.submit("globex", "t", () -> "");
                     assertThat(endpoint.key("tenants", null, "globex").explanation())
-                            .isEqualTo(
-                                    "1 task waits for a slot of all groups: 1 of 1 are taken, 0 groups are"
-                                            + " before this one");
+                            .isEqualTo("1 task waits for a slot of all groups: 1 of 1 are taken, 0 groups are"
+                                    + " before this one");
                     hold.countDown();
                     executor.shutdown(); // what waits for rates and holds would keep the context open
                 });
