@@ -124,8 +124,8 @@ final class JdbcJournal implements FlowJournal {
     }
 
     /**
-     * Returns the signals that were sent, perhaps while no worker had the run. Each was sent before the time of its node
-     * was over, so it counts also if the time is over now. Those of an earlier try are not returned.
+     * Returns the signals that were sent, perhaps while no worker had the run. Each was sent before the time of its
+     * node was over, so it counts also if the time is over now. Those of an earlier try are not returned.
      */
     private List<Entry> sent() throws SQLException {
         return database.statement(SENT, statement -> {
