@@ -105,7 +105,7 @@ class ParkingTest {
                 assertThat(waiting.state()).isEqualTo(RunState.WAITING);
                 assertThat(waiting.waitsUntil()).isEqualTo(Instant.MAX);
             }
-            assertThat(database.query("SELECT count(*) FROM raddle_task WHERE picked"))
+            assertThat(database.query("SELECT count(*) FROM raddle_task WHERE picked AND task_name = 'approval/1'"))
                     .isEqualTo("0");
             assertThat(service.list(RunFilter.all().in(RunState.WAITING))).hasSize(20);
             for (int i = 0; i < 20; i++) {
