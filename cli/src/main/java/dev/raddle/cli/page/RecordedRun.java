@@ -67,7 +67,8 @@ public record RecordedRun(String name, String about, String journal, List<Node> 
         data.put("about", about);
         data.put("journal", journal);
         data.put("wall", 0);
-        data.put("states", Arrays.stream(State.values()).map(State::text).toList());
+        List<String> states = Arrays.stream(State.values()).map(State::text).toList();
+        data.put("states", states);
         data.put("groups", List.of(Map.of("name", "", "limit", 0)));
         List<List<@Nullable Object>> tasks = new ArrayList<>(nodes.size());
         List<List<Object>> outputs = new ArrayList<>(nodes.size());
@@ -75,7 +76,7 @@ public record RecordedRun(String name, String about, String journal, List<Node> 
             tasks.add(Arrays.asList(
                     node.id,
                     0,
-                    node.state.ordinal(),
+                    states.indexOf(node.state.text()),
                     null,
                     node.attempts,
                     -1,
