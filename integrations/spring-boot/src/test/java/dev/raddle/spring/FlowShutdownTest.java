@@ -178,7 +178,7 @@ class FlowShutdownTest {
                 .withBean(DataSource.class, () -> source)
                 .withBean(
                         ShutdownTimeout.class,
-                        () -> new ShutdownTimeout(Duration.ZERO, TimeSource.system(), Duration.ZERO))
+                        () -> new ShutdownTimeout(Duration.ZERO, TimeSource.system(), Duration.ofSeconds(1)))
                 .withBean(FlowRegistration.class, () -> Flows.blocking(begun, never))
                 .withPropertyValues("raddle.flows.apply-schema=true", "raddle.groups.mail.max-concurrency=1")
                 .run(context -> {
