@@ -98,7 +98,7 @@ refuses() {
 }
 
 build_and_publish() {
-  cd "$work/a" && isolated_maven -Partifacts deploy -pl ".,$modules" -Dmaven.test.skip -Draddle.format.skip \
+  cd "$work/a" && isolated_maven -Partifacts deploy -pl ".,$modules" -am -Dmaven.test.skip -Draddle.format.skip \
     -Dmaven.install.skip "-DaltDeploymentRepository=check::file:$work/repository" "${sample[@]}"
 }
 
@@ -108,10 +108,10 @@ build_and_publish() {
 build_again() {
   cd "$work/another-directory/b" || return
   if [ -n "$gpg" ]; then
-    GNUPGHOME=$gpg isolated_maven -b singlethreaded -Partifacts,release deploy -DskipUpload -pl ".,$modules" -Dmaven.test.skip \
+    GNUPGHOME=$gpg isolated_maven -b singlethreaded -Partifacts,release deploy -DskipUpload -pl ".,$modules" -am -Dmaven.test.skip \
       -Draddle.format.skip -Dmaven.install.skip "${sample[@]}"
   else
-    isolated_maven -Partifacts verify -pl ".,$modules" -Dmaven.test.skip -Draddle.format.skip "${sample[@]}"
+    isolated_maven -Partifacts verify -pl ".,$modules" -am -Dmaven.test.skip -Draddle.format.skip "${sample[@]}"
   fi
 }
 
@@ -201,7 +201,7 @@ major() {
 }
 
 compare_with() {
-  cd "$work/a" && isolated_maven -Pcompare verify -pl ".,$modules" -Dmaven.test.skip -Draddle.format.skip "-Draddle.previous=$1"
+  cd "$work/a" && isolated_maven -Pcompare verify -pl ".,$modules" -am -Dmaven.test.skip -Draddle.format.skip "-Draddle.previous=$1"
 }
 
 release_check() {
