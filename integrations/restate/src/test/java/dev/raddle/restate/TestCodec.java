@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Stores strings, and lists of strings. */
+/** Stores strings, lists of strings, and integers. */
 enum TestCodec implements FlowCodec {
     CODEC;
 
@@ -29,7 +29,13 @@ enum TestCodec implements FlowCodec {
                     out.writeUTF((String) each);
                 }
             }
-            default -> throw new IOException("a " + value.getClass().getName() + " is neither a string nor a list");
+            case Integer number -> {
+                out.writeByte('I');
+                out.writeInt(number);
+            }
+            default ->
+                throw new IOException(
+                        "a " + value.getClass().getName() + " is neither a string, a list nor an integer");
         }
         return bytes.toByteArray();
     }
@@ -46,7 +52,8 @@ enum TestCodec implements FlowCodec {
                 }
                 yield list;
             }
-            default -> throw new IOException("neither a string nor a list");
+            case 'I' -> in.readInt();
+            default -> throw new IOException("neither a string, a list nor an integer");
         };
     }
 

@@ -236,7 +236,8 @@ class FlowServiceBeanTest {
                         "spring.datasource.url=" + database.url(),
                         "spring.datasource.hikari.minimum-idle=0",
                         "spring.sql.init.mode=always",
-                        "spring.sql.init.schema-locations=classpath:META-INF/raddle/jdbc/V1__runs_of_flows.sql")
+                        "spring.sql.init.schema-locations=classpath:META-INF/raddle/jdbc/V1__runs_of_flows.sql,"
+                                + "classpath:META-INF/raddle/jdbc/V2__waiting_runs.sql")
                 .run(context -> assertThat(context.getBean(FlowService.class).count(RunFilter.all()))
                         .isEqualTo(Map.of()));
     }
