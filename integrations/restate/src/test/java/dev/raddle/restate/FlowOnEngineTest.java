@@ -395,19 +395,19 @@ class FlowOnEngineTest {
     @Test
     void a_signal_of_another_class_is_refused_and_keeps_out_no_other(Engine engine) {
         FlowBuilder<String> f = FlowPlan.define("picky", String.class);
-        Node<Integer> number = f.signal("number", Integer.class);
-        FlowPlan<String, String> plan = f.returning(f.node("end", number, value -> "n" + value));
+        var names = f.signal("names", List.class);
+        FlowPlan<String, String> plan = f.returning(f.node("end", names, value -> value.size() + " names"));
         try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC))) {
             engine.register(worker.port());
             engine.submit(service, "k", new byte[0]);
 
-            Engine.Answer refusal = signal(engine, "number", "seven");
+            Engine.Answer refusal = signal(engine, "names", "Ada");
             assertThat(refusal.status()).isEqualTo(400);
-            assertThat(refusal.text()).contains("takes a java.lang.Integer");
-            assertThat(signal(engine, "end", "seven").text()).contains("does not wait for a signal");
-            assertThat(signal(engine, "number", 7).status()).isEqualTo(200);
+            assertThat(refusal.text()).contains("takes a java.util.List");
+            assertThat(signal(engine, "end", "Ada").text()).contains("does not wait for a signal");
+            assertThat(signal(engine, "names", List.of("Ada", "Ann")).status()).isEqualTo(200);
 
-            assertThat(TestCodec.value(engine.attach(service, "k").value())).isEqualTo("n7");
+            assertThat(TestCodec.value(engine.attach(service, "k").value())).isEqualTo("2 names");
         }
     }
 
