@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The journal of one claim of a run. */
@@ -119,30 +121,42 @@ final class JdbcJournal implements FlowJournal {
         } else {
             this.work = maker.work(nextNumber.getAndIncrement(), work.plan());
         }
-        entries.addAll(sent());
+        addSent(entries);
         return Recovered.of(entries);
     }
 
     /**
-     * Returns the signals that were sent, perhaps while no worker had the run. Each was sent before the time of its
-     * node was over, so it counts also if the time is over now. Those of an earlier try are not returned.
+     * Adds the signals that were sent to nodes whose time is recorded, perhaps while no worker had the run. Each was
+     * sent before that time was over, so it counts also if it is over now. Those of an earlier try are not added; other
+     * signals are delivered when the run has begun.
      */
-    private List<Entry> sent() throws SQLException {
-        return database.statement(SENT, statement -> {
+    private void addSent(List<Entry> entries) throws SQLException {
+        Set<String> timed = entries.stream()
+                .flatMap(entry -> entry instanceof Entry.DeadlineSet limit ? Stream.of(limit.id()) : Stream.empty())
+                .collect(Collectors.toSet());
+        if (timed.isEmpty()) {
+            return;
+        }
+        database.statement(SENT, statement -> {
             statement.setString(1, runId());
-            List<Entry> found = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    try {
-                        Object value = maker.values().decode(row.getBytes(2));
-                        found.add(new Entry.SignalReceived(row.getString(1), value));
-                    } catch (IOException undecodable) {
-                        // the thread that delivers signals reports it
+                    String node = row.getString(1);
+                    if (timed.contains(node)) {
+                        addSent(entries, node, row.getBytes(2));
                     }
                 }
+                return entries;
             }
-            return found;
         });
+    }
+
+    private void addSent(List<Entry> entries, String node, byte @Nullable [] value) {
+        try {
+            entries.add(new Entry.SignalReceived(node, maker.values().decode(value)));
+        } catch (IOException undecodable) {
+            // the thread that delivers signals reports it
+        }
     }
 
     private EntryRow read(ResultSet row) throws SQLException {

@@ -246,7 +246,11 @@ class RequestTest {
         try (FlowService service = started(approval())) {
             assertThat(service.submit("approval", "run-1", "p")).isFalse();
             assertThat(valueOf(service, "run-1")).isEqualTo("offer 1 approved by Ann");
-
+        } // which awaits that the row of the run that has ended is removed
+        try (FlowService service = database.service()
+                .register(approval(), "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
             assertThat(service.submit("approval", "run-1", "p")).isFalse();
             assertThat(database.query("SELECT count(*) FROM raddle_task WHERE task_instance = 'run-1'"))
                     .isEqualTo("0");
