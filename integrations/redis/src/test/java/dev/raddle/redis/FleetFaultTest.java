@@ -36,7 +36,7 @@ class FleetFaultTest {
         run(ServerKind.newest(), EnumSet.allOf(Fault.class));
     }
 
-    @ParameterizedTest
+    @ParameterizedTest(allowZeroInvocations = true) // ServerKind prints which servers are missing
     @MethodSource("olderKinds")
     void limits_hold_on_other_servers_too(ServerKind kind) {
         run(
