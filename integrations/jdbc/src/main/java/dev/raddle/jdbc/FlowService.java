@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -57,6 +58,7 @@ public final class FlowService implements AutoCloseable {
     private final String name;
     private final Database database;
     private final RunTable runs;
+    private final RunQueries queries;
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Map<String, Registration<?>> newest; // by flow
     private final JournalWriter writer;
@@ -68,6 +70,7 @@ public final class FlowService implements AutoCloseable {
     private FlowService(Builder builder) throws SQLException {
         database = new Database(builder.source);
         runs = new RunTable(database);
+        queries = new RunQueries(database);
         registrations = Map.copyOf(builder.registrations);
         newest = Map.copyOf(builder.newest);
         ServiceSettings settings = builder.settings();
@@ -175,7 +178,7 @@ public final class FlowService implements AutoCloseable {
             throw new IllegalArgumentException(text + "flow \"" + before.flow() + "\", and this is flow \""
                     + registration.flow() + "\"; give each run an id of its own");
         }
-        if (!RunTable.isSame(before.parameter(), parameter)) {
+        if (!Arrays.equals(before.parameter(), parameter)) {
             throw new IllegalArgumentException(text + "another parameter: it had " + lengthOf(before.parameter())
                     + ", this one has " + lengthOf(parameter) + differenceOf(before.parameter(), parameter)
                     + "; give each run an id of its own");
@@ -230,7 +233,7 @@ public final class FlowService implements AutoCloseable {
      */
     public Optional<StoredRun> status(String runId) {
         checkId(runId);
-        return Optional.ofNullable(attempt("read run \"" + runId + "\"", () -> runs.find(runId)));
+        return Optional.ofNullable(attempt("read run \"" + runId + "\"", () -> queries.find(runId)));
     }
 
     /**
@@ -240,7 +243,7 @@ public final class FlowService implements AutoCloseable {
      * @return at most as many runs as the filter permits
      */
     public List<StoredRun> list(RunFilter filter) {
-        return attempt("list runs", () -> runs.list(filter));
+        return attempt("list runs", () -> queries.list(filter));
     }
 
     /**
@@ -250,7 +253,7 @@ public final class FlowService implements AutoCloseable {
      * @return the numbers; a state that no run has is missing
      */
     public Map<RunState, Integer> count(RunFilter filter) {
-        return Collections.unmodifiableMap(attempt("count runs", () -> runs.count(filter)));
+        return Collections.unmodifiableMap(attempt("count runs", () -> queries.count(filter)));
     }
 
     /**
@@ -275,7 +278,7 @@ public final class FlowService implements AutoCloseable {
      */
     public List<StoredEntry> entries(String runId) {
         checkId(runId);
-        return attempt("read the journal of run \"" + runId + "\"", () -> runs.entries(runId));
+        return attempt("read the journal of run \"" + runId + "\"", () -> queries.entries(runId));
     }
 
     /**
@@ -303,7 +306,7 @@ public final class FlowService implements AutoCloseable {
                     + run.version() + " of flow \"" + run.flow() + "\" is not registered here");
         }
         try {
-            byte[] encoded = attempt("read run \"" + runId + "\"", () -> runs.value(runId));
+            byte[] encoded = attempt("read run \"" + runId + "\"", () -> queries.value(runId));
             return new RunValue(registration.values()).decode(encoded);
         } catch (IOException cannot) {
             throw new IllegalStateException("the value of run \"" + runId + "\" cannot be decoded", cannot);

@@ -13,7 +13,7 @@ final class Texts {
     /**
      * Ensures that a column can keep a text.
      *
-     * @param what what the text is, for the message
+     * @param what the name of the text, for the message
      * @throws IllegalArgumentException if it cannot
      */
     static void requireStorable(String what, String text) {

@@ -148,7 +148,7 @@ final class Worker {
                 .pollingInterval(settings.pollInterval())
                 .heartbeatInterval(settings.heartbeat())
                 .missedHeartbeatsLimit(settings.missedHeartbeats())
-                .deleteUnresolvedAfter(NEVER) // versions that nobody has are kept
+                .deleteUnresolvedAfter(NEVER) // runs of versions that no worker has are kept
                 .commitWhenAutocommitDisabled(true)
                 .shutdownMaxWait(settings.closeTimeout().plus(GRACE)) // an interrupt would break connections
                 .build();
