@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Compares the lists of published modules, and what the README tells users to write with what is tested. */
+/** Compares the lists of published modules, and the README's dependency snippet with the tested one. */
 class PublishedModulesTest {
 
     private static final Path REPOSITORY = Path.of("").toAbsolutePath().getParent();

@@ -567,6 +567,7 @@ final class Engine implements RunEntry, NestedRun {
         stop(transitions.outOfTime());
     }
 
+    /** Stops the run unless it is stopping. Returns whether it was not. */
     private boolean stop(NodeTransitions.Stop why) {
         StackRoom.ensureForSections(); // for ending the nodes, which no other thread can do after the next line
         boolean isFirst = transitions.trySetStop(why);

@@ -28,8 +28,7 @@ final class RunJournal {
      *
      * The runs of `map` nodes have a RunJournal, too, which records their elements in the journal of the run: the
      * element with the position i is the node i of the inner run. They are used only if the order of the collection is
-     * part of its equality. Other nested runs have none: a subflow is recorded as
-     * one value.
+     * part of its equality. Other nested runs have none: a subflow is recorded as one value.
      *
      * Each method that records does so before its caller changes the state of the node. So a fact is never visible
      * before it is durable. No other thread ends the node in between (NodeTransitions).

@@ -580,11 +580,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * Settles a run that was claimed and never ran.
      *
      * @param outcome the outcome
-     * @param tell whether {@link #settled} still has to be called
+     * @param notify whether to call {@link #settled}
      */
-    protected final void conclude(Outcome<T> outcome, boolean tell) {
+    protected final void conclude(Outcome<T> outcome, boolean notify) {
         long waited = endUnstarted();
-        conclude(outcome, startNanos, startNanos, waited, null, tell);
+        conclude(outcome, startNanos, startNanos, waited, null, notify);
     }
 
     /**
@@ -593,14 +593,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @param outcome the outcome
      * @param start the moment of the start
      * @param end the moment of the end
-     * @param tell whether {@link #settled} still has to be called
+     * @param notify whether to call {@link #settled}
      */
-    protected final void conclude(Outcome<T> outcome, long start, long end, boolean tell) {
-        conclude(outcome, start, end, waitedUntil(start), null, tell);
+    protected final void conclude(Outcome<T> outcome, long start, long end, boolean notify) {
+        conclude(outcome, start, end, waitedUntil(start), null, notify);
     }
 
     private void conclude(
-            Outcome<T> outcome, long start, long end, long waited, Recorder.@Nullable Begun begun, boolean tell) {
+            Outcome<T> outcome, long start, long end, long waited, Recorder.@Nullable Begun begun, boolean notify) {
         if (!step(CLAIMED, outcome)) {
             throw new IllegalStateException(this + " was not claimed");
         }
@@ -610,7 +610,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (begun != null || Recorder.isOn()) {
                 record(outcome, waited, begun);
             }
-            if (tell) {
+            if (notify) {
                 settled(outcome);
             }
         } finally {

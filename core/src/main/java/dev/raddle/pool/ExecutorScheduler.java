@@ -34,7 +34,7 @@ final class ExecutorScheduler implements Scheduler {
     @Override
     public Placement place(Placeable task) {
         if (executor instanceof ForkJoinPool && task instanceof ForkJoinTask<?>) {
-            executor.execute(task); // hears of the end of such a pool itself
+            executor.execute(task); // such a pool cancels it at its end
             return Placement.FINAL;
         }
         Placed placed = new Placed(task, remover);

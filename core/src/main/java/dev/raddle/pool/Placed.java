@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * hands back. It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it, and cancels it when the pool is
  * shut down.
  */
-@SuppressWarnings("serial") // nobody writes it anywhere
+@SuppressWarnings("serial") // it is never serialized
 final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement, NamedTask {
 
     private static final VarHandle TAKEN;

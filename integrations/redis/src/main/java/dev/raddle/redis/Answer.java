@@ -20,7 +20,7 @@ final class Answer {
     /** What the server knows of this instance in a group. */
     record Known(String group, int permits, int tickets, long fence, boolean isOfRate) {}
 
-    /** The limits of a group, and who waits in it; as of the last message before. */
+    /** The limits of a group, and the position of this instance in its queue; as of the last message before. */
     record Group(String group, int limit, int tickets, boolean isContended, boolean hasRate, int position, long asOf) {}
 
     final String state;

@@ -120,13 +120,13 @@ final class Ledger {
         if (group == null) {
             String name = GroupNames.of(key);
             group = byName.computeIfAbsent(name, any -> new LocalGroup(key, name));
-            group.key = key; // which the server's name did not tell
+            group.key = key; // the server's name may have only a part of it
             groups.put(key, group);
         }
         return group;
     }
 
-    /** Returns the group of a name that the server knows. Of a long key, the name does not tell all. */
+    /** Returns the group of a name that the server knows. The name has only a part of a long key. */
     private LocalGroup named(String name) {
         return byName.computeIfAbsent(name, any -> new LocalGroup(GroupNames.keyOf(name), name));
     }

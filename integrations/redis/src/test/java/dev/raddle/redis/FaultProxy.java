@@ -14,8 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A TCP proxy on a loopback port that damages connections when it is told to. It does nothing by chance: all that
- * it does is in the calls of its methods.
+ * A TCP proxy on a loopback port that damages connections as its methods are called. Nothing happens by chance.
  */
 final class FaultProxy implements AutoCloseable {
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The proxy damages exactly what it is told to. The server of these tests is one socket. */
+/** The proxy damages exactly what its methods name. The server of these tests is one socket. */
 class FaultProxyTest {
 
     private ServerSocket target;

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the permits of processes that hold them, and who gets them next. */
+/** The end of permits with the processes that hold them, and their next holders. */
 class FleetLeaseTest {
     private static final int GROUP = 0;
     private static final int OTHER_GROUP = 1;

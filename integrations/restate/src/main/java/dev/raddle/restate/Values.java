@@ -57,7 +57,7 @@ record Values(FlowCodec codec, int maxBytes) {
     /**
      * Decodes a value that a caller has sent.
      *
-     * @throws TerminalException if the codec cannot decode it; the caller is told that its request is wrong
+     * @throws TerminalException if the codec cannot decode it; the answer says that the request is wrong
      */
     @Nullable
     Object decodeSent(String what, byte[] bytes) {

@@ -19,7 +19,7 @@ record OrderFlow(String worker, String last, Shop shop) {
     /** The numbers of the orders. */
     static final List<String> ORDERS = List.of("1", "2", "3", "4", "5", "6", "7", "8", "9", "10");
 
-    /** The order whose customer nobody finds. */
+    /** The order whose customer is not found. */
     static final String LOST = "7";
 
     /** The parameter is the number of the order. */

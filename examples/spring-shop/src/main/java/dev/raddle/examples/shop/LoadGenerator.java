@@ -65,7 +65,7 @@ public final class LoadGenerator {
         }
     }
 
-    /** The users of one tenant, at work until they have sent a number of requests or are told to stop. */
+    /** The users of one tenant, at work until they have sent a number of requests or are stopped. */
     public final class Users {
         private final String tenant;
         private final boolean pauses;
@@ -117,7 +117,7 @@ public final class LoadGenerator {
             return false;
         }
 
-        /** Tells the users to stop after their current requests. */
+        /** Stops the users after their current requests. */
         public void stop() {
             stopped = true;
         }
@@ -151,7 +151,7 @@ public final class LoadGenerator {
     }
 
     /**
-     * Starts users that do not pause between their requests, until they are told to stop.
+     * Starts users that do not pause between their requests, until they are stopped.
      *
      * @param tenant the tenant
      * @param users the number of users
