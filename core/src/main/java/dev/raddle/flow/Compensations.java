@@ -39,14 +39,14 @@ final class Compensations {
     }
 
     /**
-     * Undoes all nodes, the last to complete first, and returns the exceptions. Stops if the run is lost.
+     * Undoes all nodes, the last to complete first, and returns what failed. Stops if the run is lost.
      *
      * <p>A journal receives the decision first, and each node after its compensation has returned. After a crash the
      * next run continues here, whatever the outcome of its nodes would be; it repeats at most the compensation that was
      * not recorded. If the decision cannot be recorded, nothing is undone, since the next run would keep the values.
      */
-    List<Throwable> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
-        List<Throwable> failures = new ArrayList<>();
+    List<CompensationFailure> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
+        List<CompensationFailure> failures = new ArrayList<>();
         Completed last = completed.get();
         if (last == null || !tryRecordDecision(run, status, cause, failures)) {
             return failures;
@@ -57,7 +57,7 @@ final class Compensations {
                 undo(run, each.node());
             } catch (Throwable failure) {
                 if (!run.isLost()) {
-                    failures.add(failure);
+                    failures.add(new CompensationFailure(run.graph.ids[each.node()], failure));
                 }
             }
         }
@@ -65,7 +65,7 @@ final class Compensations {
     }
 
     private static boolean tryRecordDecision(
-            RunEnvironment run, FlowStatus status, @Nullable Throwable cause, List<Throwable> failures) {
+            RunEnvironment run, FlowStatus status, @Nullable Throwable cause, List<CompensationFailure> failures) {
         try {
             if (run.journal != null) {
                 run.journal.compensating(status, cause);
@@ -73,7 +73,7 @@ final class Compensations {
             return true;
         } catch (Throwable failure) {
             if (!run.isLost()) {
-                failures.add(failure);
+                failures.add(new CompensationFailure(null, failure));
             }
             return false;
         }

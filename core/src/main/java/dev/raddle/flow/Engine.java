@@ -618,7 +618,7 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private void compensate(Compensations completed, FlowStatus status) {
-        List<Throwable> failures = new ArrayList<>();
+        List<CompensationFailure> failures = new ArrayList<>();
         run.inContext(() -> TaskContext.current()
                 .within(null) // the deadline of the run does not apply to compensations
                 .run(() -> failures.addAll(completed.undo(run, status, stopCause()))));
@@ -630,7 +630,7 @@ final class Engine implements RunEntry, NestedRun {
         }
     }
 
-    private void end(FlowStatus status, List<Throwable> compensationFailures) {
+    private void end(FlowStatus status, List<CompensationFailure> compensationFailures) {
         Alarm set = alarm;
         if (set != null) {
             run.guard("alarm for the deadline", NodeEnd.NO_NODE, set::cancel);

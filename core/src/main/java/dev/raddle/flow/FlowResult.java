@@ -24,14 +24,14 @@ public final class FlowResult<R> {
     private final Graph graph;
     private final FlowStatus status;
     private final long elapsedNanos;
-    private final List<Throwable> compensationFailures;
+    private final List<CompensationFailure> compensationFailures;
     private final @Nullable Throwable stopCause;
 
     FlowResult(
             NodeStates states,
             FlowStatus status,
             long elapsedNanos,
-            List<Throwable> compensationFailures,
+            List<CompensationFailure> compensationFailures,
             @Nullable Throwable stopCause) {
         this.states = states;
         this.graph = states.graph;
@@ -173,11 +173,11 @@ public final class FlowResult<R> {
     }
 
     /**
-     * Returns the exceptions that compensations have thrown.
+     * Returns the compensations that have failed.
      *
-     * @return the exceptions, in the order in which they were thrown
+     * @return the failures, in the order in which they happened
      */
-    public List<Throwable> compensationFailures() {
+    public List<CompensationFailure> compensationFailures() {
         return compensationFailures;
     }
 

@@ -79,7 +79,7 @@ final class SteppedRun implements RunEntry, NestedRun {
     @Nullable
     Alarm alarm; // for the deadline; null if there is none
 
-    final StepperUndo undo = new StepperUndo();
+    final StepperUndo undo;
     private @Nullable FlowResult<?> result; // null until the run has ended
 
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
@@ -94,6 +94,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         this.outer = outer;
         this.outerNode = outerNode;
         run = new RunEnvironment(graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode);
+        undo = new StepperUndo(run.graph.ids);
         events = new FlowEvents(run, this::addEnded);
         transitions = new NodeTransitions(run, this, events);
         ensureUniquePaths(graph);

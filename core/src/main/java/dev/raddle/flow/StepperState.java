@@ -133,13 +133,20 @@ final class StepperState {
         }
         stepped.transitions.write(out);
         writeAlarm(out, stepped.alarm);
-        StepperUndo undo = stepped.undo;
+        writeUndo(out, stepped.undo);
+        out.data.writeBoolean(stepped.hasEnded());
+    }
+
+    private static void writeUndo(StateOutput out, StepperUndo undo) throws IOException {
         out.data.writeBoolean(undo.hasBegun());
         out.constant(undo.hasBegun() ? undo.status() : FlowStatus.SUCCESS);
         out.numbers(undo.nodes());
         out.data.writeInt(undo.position());
-        out.failures(undo.failures());
-        out.data.writeBoolean(stepped.hasEnded());
+        out.data.writeInt(undo.failures().size());
+        for (CompensationFailure failure : undo.failures()) {
+            out.text(failure.node());
+            out.failure(failure.cause());
+        }
     }
 
     private static void writeSlot(StateOutput out, SteppedRun stepped, int node) throws IOException {
@@ -377,16 +384,24 @@ final class StepperState {
                     nanos,
                     sequence,
                     () -> stepped.alarm = Objects.requireNonNull(run.deadline()).alarm(stepped::outOfTime))));
-            boolean isUndoing = in.data.readBoolean();
+            readUndo(stepped.undo);
+            if (in.data.readBoolean()) {
+                stepped.restoreEnd();
+            }
+        }
+
+        private void readUndo(StepperUndo undo) throws IOException {
+            boolean hasBegun = in.data.readBoolean();
             FlowStatus status = in.constant(FlowStatus.class);
             int[] order = in.numbers();
             int position = in.data.readInt();
-            List<Throwable> failures = in.failures();
-            if (isUndoing) {
-                stepped.undo.restore(status, order, position, failures);
+            int size = in.count(2 * Integer.BYTES);
+            List<CompensationFailure> failures = new ArrayList<>(size);
+            for (int each = 0; each < size; each++) {
+                failures.add(new CompensationFailure(in.text(), in.knownFailure()));
             }
-            if (in.data.readBoolean()) {
-                stepped.restoreEnd();
+            if (hasBegun) {
+                undo.restore(status, order, position, failures);
             }
         }
 

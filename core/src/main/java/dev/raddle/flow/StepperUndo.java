@@ -8,10 +8,15 @@ import org.jspecify.annotations.Nullable;
 /** The compensations of one run of a stepper: one after the other, the last node to complete first. */
 final class StepperUndo {
 
+    private final String[] ids; // of all nodes of the plan
     private int[] nodes = {};
     private int position; // of the node that is being undone
     private @Nullable FlowStatus status; // null until all nodes have ended
-    private final List<Throwable> failures = new ArrayList<>();
+    private final List<CompensationFailure> failures = new ArrayList<>();
+
+    StepperUndo(String[] ids) {
+        this.ids = ids;
+    }
 
     /** Begins to undo nodes, possibly none. */
     void begin(FlowStatus ofRun, int[] order) {
@@ -28,10 +33,14 @@ final class StepperUndo {
         switch (result) {
             case CallResult.Returned _ -> {}
             case CallResult.Recovered _ -> {}
-            case CallResult.Failed(Throwable failure) -> failures.add(failure);
-            case CallResult.Retry retry -> failures.add(retry.failure());
+            case CallResult.Failed(Throwable failure) -> add(failure);
+            case CallResult.Retry retry -> add(retry.failure());
         }
         position++;
+    }
+
+    private void add(Throwable failure) {
+        failures.add(new CompensationFailure(ids[current()], failure));
     }
 
     FlowStatus status() {
@@ -42,7 +51,7 @@ final class StepperUndo {
         return status != null;
     }
 
-    List<Throwable> failures() {
+    List<CompensationFailure> failures() {
         return failures;
     }
 
@@ -56,7 +65,7 @@ final class StepperUndo {
         return position;
     }
 
-    void restore(FlowStatus ofRun, int[] order, int at, List<Throwable> failed) {
+    void restore(FlowStatus ofRun, int[] order, int at, List<CompensationFailure> failed) {
         begin(ofRun, order);
         position = at;
         failures.addAll(failed);

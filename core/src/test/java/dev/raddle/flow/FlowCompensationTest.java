@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import static dev.raddle.flow.Dependency.after;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
@@ -134,8 +135,9 @@ class FlowCompensationTest {
         failing("bad", c);
         FlowResult<Void> result = f.build().run(null);
         assertThat(result.compensationFailures())
-                .extracting(Throwable::getMessage)
-                .containsExactly("c cannot be undone", "b cannot be undone");
+                .extracting(
+                        CompensationFailure::node, failure -> failure.cause().getMessage())
+                .containsExactly(tuple("c", "c cannot be undone"), tuple("b", "b cannot be undone"));
         assertThat(undone).containsExactly("a A");
     }
 

@@ -333,8 +333,9 @@ class FlowJournalTest {
         FlowResult<String> first = plan.run(null, options);
 
         assertThat(first.compensationFailures())
-                .extracting(Throwable::getMessage)
-                .containsExactly("a cannot be undone");
+                .extracting(String::valueOf)
+                .containsExactly("the compensation of node \"a\" failed: java.lang.IllegalStateException:"
+                        + " a cannot be undone");
         assertThat(find(journal, "a")).isEqualTo(new Recorded("A"));
         assertThat(plan.run(null, options).compensationFailures()).isEmpty();
         assertThat(ran).containsExactly("a", "b", "undo A", "b", "undo A");
@@ -363,8 +364,8 @@ class FlowJournalTest {
         FlowResult<Void> result = f.build().run(null, options.withJournal(full));
 
         assertThat(result.compensationFailures())
-                .extracting(Throwable::getMessage)
-                .containsExactly("disk is full");
+                .extracting(String::valueOf)
+                .containsExactly("the compensation of node \"a\" failed: java.io.IOException: disk is full");
         assertThat(ran).endsWith("b", "undo last", "undo a", "undo first");
         assertThat(full.records.entries()).doesNotHaveAnyElementsOfTypes(Entry.RunEnded.class);
 
@@ -408,8 +409,8 @@ class FlowJournalTest {
         FlowResult<Void> result = f.build().run(null, options.withJournal(full));
 
         assertThat(result.compensationFailures())
-                .extracting(Throwable::getMessage)
-                .containsExactly("disk is full");
+                .extracting(String::valueOf)
+                .containsExactly("no node was compensated: java.io.IOException: disk is full");
         assertThat(ran).containsExactly("a", "b");
         broken.set(false);
         assertThat(f.build().run(null, options.withJournal(full)).status()).isEqualTo(FlowStatus.FAILED);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.examples.DataQualityExample.Announcer;
 import dev.raddle.examples.DataQualityExample.Delivery;
+import dev.raddle.flow.CompensationFailure;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.NodeReport;
@@ -147,7 +148,10 @@ class DataQualityExampleTest {
 
         FlowResult<Integer> result = example.take(delivery("north", GOOD));
 
-        assertThat(result.compensationFailures()).singleElement().isInstanceOf(NoSuchFileException.class);
+        assertThat(result.compensationFailures())
+                .extracting(CompensationFailure::cause)
+                .singleElement()
+                .isInstanceOf(NoSuchFileException.class);
         assertThat(example.stored()).isEmpty();
     }
 

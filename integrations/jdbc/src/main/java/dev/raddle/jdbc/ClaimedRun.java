@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.flow.CompensationFailure;
 import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowRun;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +55,7 @@ final class ClaimedRun {
     private static final Logger LOG = LoggerFactory.getLogger(ClaimedRun.class);
     private static final Set<NodeState> FAILURES = Set.of(NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED);
     private static final long PAUSE_NANOS = 200_000_000;
+    private static final int NAMED_FAILURES = 10;
     private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
     private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
     private static final Duration LONGEST_DELAY = Duration.ofMinutes(1);
@@ -210,11 +213,14 @@ final class ClaimedRun {
     }
 
     private static @Nullable String failedCompensations(FlowResult<?> result) {
-        List<Throwable> failures = result.compensationFailures();
-        return failures.isEmpty()
-                ? null
-                : (failures.size() == 1 ? "1 compensation has" : failures.size() + " compensations have")
-                        + " failed, the first with " + RecordedFailure.of(failures.getFirst());
+        List<CompensationFailure> failures = result.compensationFailures();
+        if (failures.isEmpty()) {
+            return null;
+        }
+        String first =
+                failures.stream().limit(NAMED_FAILURES).map(String::valueOf).collect(Collectors.joining("; "));
+        int others = failures.size() - NAMED_FAILURES;
+        return others > 0 ? first + "; and " + others + " more" : first;
     }
 
     /** Records the end of the run, also if the database is away meanwhile. Returns false if the claim was lost. */

@@ -145,7 +145,7 @@ class RunValueTest {
             assertThat(run.state()).isEqualTo(RunState.FAILED);
             assertThat(run.failure().message()).isEqualTo("no luck");
             assertThat(run.problem())
-                    .isEqualTo("1 compensation has failed, the first with java.lang.IllegalStateException:"
+                    .isEqualTo("the compensation of node \"a\" failed: java.lang.IllegalStateException:"
                             + " cannot refund");
         }
     }

@@ -302,7 +302,7 @@ final class FlowLoop<R> {
         return values.encodeOutput(flow, result.value());
     }
 
-    /** Returns the status, why the first node did not succeed, and how many compensations have failed. */
+    /** Returns the status, why the first node did not succeed, and which compensations have failed. */
     private String explained(FlowResult<R> result) {
         StringBuilder text = new StringBuilder("flow \"" + flow + "\" is " + result.status());
         result.nodes().stream()
@@ -310,11 +310,7 @@ final class FlowLoop<R> {
                 .findFirst()
                 .map(NodeReport::id)
                 .ifPresent(id -> text.append("; node \"" + id + "\": " + result.explain(id)));
-        int notUndone = result.compensationFailures().size();
-        if (notUndone > 0) {
-            text.append("; " + notUndone + " compensations failed, the first with "
-                    + result.compensationFailures().getFirst());
-        }
+        result.compensationFailures().forEach(failure -> text.append("; ").append(failure));
         return text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) + "…" : text.toString();
     }
 

@@ -202,6 +202,6 @@ class FleetLimitTest {
 
     private static void ensureCancelledAndUndone(Answer answer) {
         assertThat(answer.status()).isEqualTo(409);
-        assertThat(answer.text()).contains("is CANCELLED").doesNotContain("compensations failed");
+        assertThat(answer.text()).contains("is CANCELLED").doesNotContain("the compensation of");
     }
 }

@@ -1,0 +1,26 @@
+package dev.raddle.flow;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A compensation that threw an exception, or could not be recorded. The effects of its node may still be there.
+ *
+ * @param node the id of the node, or null if no node was compensated, because the journal could not record that the run
+ *     compensates
+ * @param cause the exception
+ */
+public record CompensationFailure(@Nullable String node, Throwable cause) {
+
+    /** Ensures that the cause is not null. */
+    public CompensationFailure {
+        Objects.requireNonNull(cause, "cause");
+    }
+
+    /** Returns a sentence with the node and the exception. */
+    @Override
+    public String toString() {
+        String subject = node == null ? "no node was compensated" : "the compensation of node \"" + node + "\" failed";
+        return subject + ": " + RecordedFailure.of(cause); // whatever the methods of the exception do
+    }
+}
