@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /**
  * Virtual users of a shop. Each sends one request after the other. A user of tenant B pauses between two requests; the
@@ -167,16 +168,19 @@ public final class LoadGenerator {
 
     private static final int FLOOD = 990;
     private static final int OTHERS = 10;
-    private static final int REQUESTS = 200;
+    private static final int REQUESTS = 100;
 
     /**
      * Compares a shop without limits with one that has them.
      *
-     * @param arguments none
+     * @param arguments none; or the numbers of users of the two tenants, and of requests of each user of tenant B
      * @throws InterruptedException if the calling thread is interrupted
      */
     public static void main(String[] arguments) throws InterruptedException {
-        print(System.out, compare(FLOOD, OTHERS, REQUESTS));
+        int[] numbers = arguments.length == 0
+                ? new int[] {FLOOD, OTHERS, REQUESTS}
+                : Stream.of(arguments).mapToInt(Integer::parseInt).toArray();
+        print(System.out, compare(numbers[0], numbers[1], numbers[2]));
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.raddle.examples.shop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.processes.ReadmeCommands;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.net.URI;
@@ -11,12 +12,14 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -95,6 +98,16 @@ class ShopTest {
         ByteArrayOutputStream table = new ByteArrayOutputStream();
         LoadGenerator.print(new PrintStream(table, true, StandardCharsets.UTF_8), rows);
         assertThat(table.toString(StandardCharsets.UTF_8).lines()).hasSize(6);
+    }
+
+    @Test
+    void the_command_of_the_README_prints_the_table(@TempDir Path output) throws Exception {
+        ReadmeCommands readme = new ReadmeCommands(Path.of("README.md"), Path.of("..", ".."), output);
+        assertThat(readme.commandOf(ShopApplication.class)).endsWith("ShopApplication");
+
+        List<String> lines = readme.run(readme.commandOf(LoadGenerator.class, "20", "2", "5"));
+
+        assertThat(lines).filteredOn(line -> line.startsWith("| with")).hasSize(4);
     }
 
     @Test
