@@ -7,6 +7,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.processes.ProcessDirectory;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -97,7 +98,7 @@ public class DurableFile {
             throws Exception {
         EmptyNodes nodes = new EmptyNodes();
         FlowPlan<String, String> plan = planOf.apply(nodes);
-        try (BenchDirectory directory = BenchDirectory.create("durable-file")) {
+        try (ProcessDirectory directory = BenchDirectory.create("durable-file")) {
             nodes.measure(runs, seconds, id -> run(plan, directory.path().resolve(id), forcing));
         }
     }
@@ -118,7 +119,7 @@ public class DurableFile {
 
     private void measureLines(int files) throws Exception {
         EmptyNodes lines = new EmptyNodes();
-        try (BenchDirectory directory = BenchDirectory.create("durable-file")) {
+        try (ProcessDirectory directory = BenchDirectory.create("durable-file")) {
             lines.measure(
                     files, seconds, id -> forceLines(lines, directory.path().resolve(id)));
         }

@@ -5,6 +5,7 @@ import dev.raddle.flow.FileJournal;
 import dev.raddle.flow.FileJournal.Forcing;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowJournal;
+import dev.raddle.processes.ProcessDirectory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -46,7 +47,7 @@ public class DurableLoad {
     private static final int NODES = 10_000;
     private static final FlowJournal.Work WORK = new FlowJournal.Work("run", "flow", "plan", null);
 
-    private BenchDirectory directory;
+    private ProcessDirectory directory;
     private Path file;
 
     /** Lets another JVM write the file. */
@@ -54,14 +55,12 @@ public class DurableLoad {
     public void write() throws IOException {
         directory = BenchDirectory.create("durable-load");
         file = directory.path().resolve("journal");
-        ServerProcess.run(
-                List.of(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "-cp",
-                        JmhJvms.ownClassPath(),
-                        DurableLoad.class.getName(),
-                        file.toString()),
-                directory.path().resolve("log"));
+        directory.run(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-cp",
+                JmhJvms.ownClassPath(),
+                DurableLoad.class.getName(),
+                file.toString()));
     }
 
     /**

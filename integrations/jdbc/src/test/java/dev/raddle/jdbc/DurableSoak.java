@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.processes.PostgresServer;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -30,7 +31,7 @@ final class DurableSoak {
                 .findFirst()
                 .orElseGet(ServerKind::newest);
         boolean good;
-        try (PostgresServer server = PostgresServer.start(kind)) {
+        try (PostgresServer server = kind.start()) {
             System.out.println("seed " + seed + ", " + kind + ", " + kills + " kills of " + WORKERS + " workers");
             measure(server);
             good = run(server, kills, seed);

@@ -1,6 +1,7 @@
 package dev.raddle.jdbc;
 
 import dev.raddle.processes.Await;
+import dev.raddle.processes.PostgresServer;
 import dev.raddle.processes.WorkerJvm;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;

@@ -7,6 +7,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.processes.Await;
+import dev.raddle.processes.PostgresServer;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -54,7 +55,7 @@ class OutageTest {
     }
 
     private void outage(Duration length, Duration heartbeat) throws Exception {
-        try (PostgresServer server = PostgresServer.start(ServerKind.newest());
+        try (PostgresServer server = ServerKind.newest().start();
                 TestPool pool = new TestPool(server.url(), 40)) {
             try (var connection = pool.getConnection();
                     Statement statement = connection.createStatement()) {

@@ -1,19 +1,18 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.processes.PostgresServer;
+import dev.raddle.processes.ProcessDirectory;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.tukaani.xz.XZInputStream;
 
@@ -68,7 +67,7 @@ record ServerKind(String version, Path jar) {
         kinds.sort(Comparator.comparing(ServerKind::version));
         System.out.println(
                 kinds.isEmpty()
-                        ? "PostgreSQL skipped: no jar has binaries for this machine, " + archive()
+                        ? "PostgreSQL skipped: no jar has binaries for this machine, " + PostgresServer.archive()
                         : "PostgreSQL: "
                                 + kinds.stream().map(ServerKind::version).toList());
         return List.copyOf(kinds);
@@ -76,51 +75,33 @@ record ServerKind(String version, Path jar) {
 
     private static boolean hasBinaries(Path jar) {
         try (ZipFile zip = new ZipFile(jar.toFile())) {
-            return zip.getEntry(archive()) != null;
+            return zip.getEntry(PostgresServer.archive()) != null;
         } catch (IOException e) {
             return false;
         }
     }
 
-    private static String archive() {
-        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : "linux";
-        String processor = System.getProperty("os.arch").equals("aarch64") ? "arm_64" : "x86_64";
-        return "postgres-" + system + "-" + processor + ".txz";
+    /** Starts a server. */
+    PostgresServer start() {
+        return PostgresServer.start(
+                UNPACKED.computeIfAbsent(this, ServerKind::unpack),
+                ProcessDirectory.create("raddle-postgres-data"),
+                "max_connections=200",
+                "shared_buffers=32MB",
+                "log_lock_waits=on");
     }
 
-    /** Returns the directory with the programs, which is removed when this JVM ends. */
-    Path programs() {
-        return UNPACKED.computeIfAbsent(this, ServerKind::unpack).resolve("bin");
-    }
-
+    /** Returns a directory with the programs, which is removed when this JVM ends. */
     private static Path unpack(ServerKind kind) {
-        try {
-            Path directory = Files.createTempDirectory("raddle-postgres-" + kind.version + "-");
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> PostgresServer.deleteTree(directory)));
-            Process tar = new ProcessBuilder("tar", "-x", "-C", directory.toString())
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            try (ZipFile zip = new ZipFile(kind.jar.toFile());
-                    OutputStream to = tar.getOutputStream()) {
-                ZipEntry entry = zip.getEntry(archive());
-                try (InputStream from = new XZInputStream(zip.getInputStream(entry))) {
-                    from.transferTo(to);
-                }
-            }
-            if (tar.waitFor() != 0) {
-                throw new IOException("tar cannot unpack " + kind.jar);
-            }
-            if (PostgresServer.needsOtherUser()) {
-                PostgresServer.allowOthers(directory);
-            }
-            return directory;
+        ProcessDirectory directory = ProcessDirectory.create("raddle-postgres-" + kind.version);
+        Runtime.getRuntime().addShutdownHook(new Thread(directory::close));
+        try (ZipFile zip = new ZipFile(kind.jar.toFile());
+                InputStream tar = new XZInputStream(zip.getInputStream(zip.getEntry(PostgresServer.archive())))) {
+            PostgresServer.unpack(tar, directory.path());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
         }
+        return directory.path();
     }
 
     @Override

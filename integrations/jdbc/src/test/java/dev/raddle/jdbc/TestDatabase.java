@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.processes.PostgresServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -21,7 +22,7 @@ final class TestDatabase implements ExecutionCondition, BeforeEachCallback, Afte
 
     private static synchronized PostgresServer server() {
         if (server == null) {
-            server = PostgresServer.start(ServerKind.newest());
+            server = ServerKind.newest().start();
         }
         return server;
     }

@@ -3,6 +3,7 @@ package dev.raddle.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.flow.FlowCodec;
+import dev.raddle.processes.PostgresServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
@@ -28,7 +29,7 @@ class VersionsTest {
     @ParameterizedTest
     @MethodSource("kinds")
     void runs_end_once_on_this_version(ServerKind kind) throws Exception {
-        try (PostgresServer server = PostgresServer.start(kind);
+        try (PostgresServer server = kind.start();
                 TestPool pool = new TestPool(server.url(), 24)) {
             try (Connection connection = pool.getConnection();
                     Statement statement = connection.createStatement()) {

@@ -1,18 +1,15 @@
 package dev.raddle.redis;
 
 import dev.raddle.processes.Await;
-import dev.raddle.processes.Signals;
+import dev.raddle.processes.LoopbackPorts;
+import dev.raddle.processes.ProcessDirectory;
+import dev.raddle.processes.ServerProcess;
+import dev.raddle.processes.ServerProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,36 +41,72 @@ final class RedisServer implements AutoCloseable {
     }
 
     private static final int CLUSTER_SLOTS = 16_384;
-    private static final int ATTEMPTS = 5;
 
     private final ServerKind kind;
     private final Options options;
-    private final Path directory;
-    private final Thread atExit = new Thread(this::end, "end-of-redis");
+    private final ServerProcess process;
     private @Nullable RedisServer master; // null also after the promotion
-    private int port;
-    private @Nullable Process process;
 
-    private RedisServer(ServerKind kind, Options options) throws IOException {
+    private RedisServer(ServerKind kind, Options options) {
         this.kind = kind;
         this.options = options;
         master = options.master();
-        directory = Files.createTempDirectory("raddle-redis-");
-        Runtime.getRuntime().addShutdownHook(atExit);
+        process = new ServerProcess(new Program(), ProcessDirectory.create("raddle-redis"));
     }
 
     static RedisServer start(ServerKind kind, Options options) {
-        try {
-            RedisServer server = new RedisServer(kind, options);
-            server.startOnFreePort();
-            return server;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        RedisServer server = new RedisServer(kind, options);
+        server.process.start();
+        if (options.cluster()) {
+            server.becomeCluster();
+        }
+        return server;
+    }
+
+    private final class Program implements ServerProgram {
+
+        /** The port of the cluster bus is 10 000 higher. */
+        @Override
+        public int[] ports() {
+            int[] ports;
+            do {
+                ports = LoopbackPorts.free(1);
+            } while (ports[0] >= 50_000);
+            return ports;
+        }
+
+        @Override
+        public ProcessBuilder command(ServerProcess server) {
+            List<String> words = new ArrayList<>(List.of(kind.executable().toString(), "--bind", "127.0.0.1"));
+            Collections.addAll(words, "--port", Integer.toString(port()), "--save", "");
+            Collections.addAll(words, "--appendonly", options.keepsData() ? "yes" : "no");
+            Collections.addAll(words, "--appendfsync", "always", "--repl-diskless-sync-delay", "0");
+            if (options.cluster()) {
+                Collections.addAll(words, "--cluster-enabled", "yes");
+            }
+            if (options.password() != null) {
+                Collections.addAll(words, "--requirepass", options.password());
+            }
+            if (master != null) {
+                Collections.addAll(words, "--replicaof", "127.0.0.1", Integer.toString(master.port()));
+            }
+            return new ProcessBuilder(words);
+        }
+
+        /** Returns whether the process serves the port, and not one that took it before, and has loaded its data. */
+        @Override
+        public boolean isReady(ServerProcess server) {
+            try (Resp resp = connect()) {
+                String info = String.valueOf(resp.command("INFO"));
+                return info.contains("process_id:" + server.pid() + "\r\n") && info.contains("\r\nloading:0");
+            } catch (IOException notYet) {
+                return false;
+            }
         }
     }
 
     int port() {
-        return port;
+        return process.port(0);
     }
 
     ServerKind kind() {
@@ -82,33 +115,26 @@ final class RedisServer implements AutoCloseable {
 
     /** Kills the server, with SIGKILL. */
     void kill() {
-        Process running = process;
-        if (running != null) {
-            Signals.kill(running);
-            process = null;
-        }
+        process.kill();
     }
 
     /** Starts a killed server on its port with the data that it had on its disk. */
     void restart() {
-        if (!launch()) {
-            throw new IllegalStateException(kind + " does not start again on port " + port + ":\n" + log());
-        }
+        process.restart();
     }
 
     /** Starts a killed server on its port without any data. */
     void restartEmpty() {
-        deleteTree(false);
-        restart();
+        process.restartEmpty();
     }
 
     /** Stops the process as a machine without processor time does. */
     void pause() {
-        Signals.stop(running());
+        process.pause();
     }
 
     void proceed() {
-        Signals.proceed(running());
+        process.proceed();
     }
 
     /** Makes a replica a master, which it remains after a restart. */
@@ -139,7 +165,7 @@ final class RedisServer implements AutoCloseable {
 
     /** Opens an authenticated connection. */
     Resp connect() throws IOException {
-        Resp resp = new Resp(port);
+        Resp resp = new Resp(port());
         try {
             if (options.password() != null) {
                 resp.command("AUTH", options.password());
@@ -149,86 +175,6 @@ final class RedisServer implements AutoCloseable {
             resp.close();
             throw e;
         }
-    }
-
-    private Process running() {
-        Process running = process;
-        if (running == null) {
-            throw new IllegalStateException("the server is not running");
-        }
-        return running;
-    }
-
-    /*
-     * Another process may take the port between the look for a free one and the start, or the port of the cluster bus,
-     * which is 10 000 higher.
-     */
-    private void startOnFreePort() throws IOException {
-        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-            port = freePort();
-            if (launch()) {
-                if (options.cluster()) {
-                    becomeCluster();
-                }
-                return;
-            }
-            kill();
-        }
-        String log = log();
-        close();
-        throw new IOException(kind + " does not start:\n" + log);
-    }
-
-    private static int freePort() throws IOException {
-        while (true) {
-            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                if (socket.getLocalPort() < 50_000) { // the cluster bus has to fit above
-                    return socket.getLocalPort();
-                }
-            }
-        }
-    }
-
-    private boolean launch() {
-        try {
-            Process started = new ProcessBuilder(commandLine())
-                    .directory(directory.toFile())
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
-                    .start();
-            process = started;
-            return Await.within(Await.BOUND, () -> !started.isAlive() || answers(started.pid())) && started.isAlive();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Returns whether the process serves the port, and not one that took it before, and has loaded its data. */
-    private boolean answers(long pid) {
-        try (Resp resp = connect()) {
-            String info = String.valueOf(resp.command("INFO"));
-            return info.contains("process_id:" + pid + "\r\n") && info.contains("\r\nloading:0");
-        } catch (IOException e) {
-            return false; // not yet
-        }
-    }
-
-    private List<String> commandLine() {
-        List<String> words = new ArrayList<>(List.of(kind.executable().toString(), "--bind", "127.0.0.1"));
-        Collections.addAll(words, "--port", Integer.toString(port), "--dir", directory.toString());
-        Collections.addAll(words, "--save", "", "--appendonly", options.keepsData() ? "yes" : "no");
-        Collections.addAll(words, "--appendfsync", "always", "--repl-diskless-sync-delay", "0");
-        if (options.cluster()) {
-            Collections.addAll(words, "--cluster-enabled", "yes");
-        }
-        if (options.password() != null) {
-            Collections.addAll(words, "--requirepass", options.password());
-        }
-        RedisServer source = master;
-        if (source != null) {
-            Collections.addAll(words, "--replicaof", "127.0.0.1", Integer.toString(source.port));
-        }
-        return words;
     }
 
     private void becomeCluster() {
@@ -242,44 +188,13 @@ final class RedisServer implements AutoCloseable {
                 () -> String.valueOf(command("CLUSTER", "INFO")).contains("cluster_state:ok"));
     }
 
-    private Path logFile() {
-        return directory.resolve("log");
-    }
-
-    private String log() {
-        try {
-            return Files.readString(logFile());
-        } catch (IOException e) {
-            return "no log: " + e;
-        }
-    }
-
     @Override
     public void close() {
-        end();
-        Runtime.getRuntime().removeShutdownHook(atExit);
-    }
-
-    private void end() {
-        kill();
-        deleteTree(true);
-    }
-
-    /** Deletes what the server has written, with the log and the directory itself if all is set. */
-    private void deleteTree(boolean all) {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                if (all || !file.equals(directory) && !file.equals(logFile())) {
-                    Files.delete(file);
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        process.close();
     }
 
     @Override
     public String toString() {
-        return kind + " on port " + port;
+        return kind + " on port " + port();
     }
 }

@@ -1,5 +1,6 @@
 package dev.raddle.restate;
 
+import dev.raddle.processes.RestateServer;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -7,7 +8,6 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,16 +20,16 @@ import java.util.concurrent.TimeUnit;
 record EngineBinary(Path path, String problem) {
     static final String VERSION = "1.7.12";
 
+    private static final Path REPOSITORY = Path.of("..", "..");
     private static final long INSTALL_SECONDS = 120;
 
     /** Returns the executable, installing it if this is the first call on this machine. */
     static EngineBinary find() {
-        String given = System.getenv("RADDLE_RESTATE_SERVER");
-        if (given != null) {
-            return new EngineBinary(Path.of(given), "");
-        }
+        Path executable = RestateServer.executable(REPOSITORY);
         try {
-            return installed();
+            return System.getenv(RestateServer.VARIABLE) == null
+                    ? installed(executable)
+                    : new EngineBinary(executable, "");
         } catch (IOException e) {
             return missing("Restate's server could not be installed: " + e.getMessage());
         } catch (InterruptedException e) {
@@ -47,11 +47,9 @@ record EngineBinary(Path path, String problem) {
     }
 
     /** Two test JVMs may be here at once, so the installation is under the lock of a file. */
-    private static EngineBinary installed() throws IOException, InterruptedException {
+    private static EngineBinary installed(Path executable) throws IOException, InterruptedException {
         Path directory = Path.of("target", "restate-server").toAbsolutePath();
         Files.createDirectories(directory);
-        Path executable = directory.resolve(
-                Path.of("node_modules", "@restatedev", "restate-server-" + platform(), "bin", "restate-server"));
         Path done = directory.resolve("installed-" + VERSION);
         try (RandomAccessFile lockFile =
                         new RandomAccessFile(directory.resolve("lock").toFile(), "rw");
@@ -59,7 +57,7 @@ record EngineBinary(Path path, String problem) {
             if (!Files.exists(done)) {
                 String problem = install(directory);
                 if (!problem.isEmpty() || !Files.exists(executable)) {
-                    return missing("no Restate server " + VERSION + " for " + platform() + ": " + problem);
+                    return missing("no Restate server " + VERSION + " at " + executable + ": " + problem);
                 }
                 Files.createFile(done);
             }
@@ -94,12 +92,5 @@ record EngineBinary(Path path, String problem) {
             return "npm took longer than " + INSTALL_SECONDS + " s";
         }
         return npm.exitValue() == 0 ? "" : "npm failed: " + Files.readString(log.toPath());
-    }
-
-    /** Returns the platform as npm names it. */
-    private static String platform() {
-        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : "linux";
-        String processor = System.getProperty("os.arch").equals("aarch64") ? "arm64" : "x64";
-        return system + "-" + processor;
     }
 }

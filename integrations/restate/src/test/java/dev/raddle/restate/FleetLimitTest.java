@@ -8,10 +8,11 @@ import dev.raddle.flow.Node;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.processes.Await;
+import dev.raddle.processes.LoopbackPorts;
+import dev.raddle.processes.RestateServer.Answer;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.FleetStatus;
 import dev.raddle.redis.RedisFleet;
-import dev.raddle.restate.Engine.Answer;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.time.Duration;
@@ -50,7 +51,7 @@ class FleetLimitTest {
 
     @BeforeEach
     void start_a_server() throws IOException {
-        int port = Engine.Ports.free(1)[0];
+        int port = LoopbackPorts.free();
         server = RedisServer.newRedisServer()
                 .bind("127.0.0.1")
                 .port(port)

@@ -15,6 +15,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.processes.Await;
+import dev.raddle.processes.RestateServer.Answer;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import java.io.IOException;
@@ -51,14 +52,14 @@ class FlowOnEngineTest {
         return call;
     }
 
-    private Engine.Answer run(Engine engine, FlowPlan<?, ?> plan, RestateOptions options) {
+    private Answer run(Engine engine, FlowPlan<?, ?> plan, RestateOptions options) {
         try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC, options))) {
             engine.register(worker.port());
             return engine.run(service, "k", TestCodec.bytes("p"));
         }
     }
 
-    private Engine.Answer run(Engine engine, FlowPlan<?, ?> plan) {
+    private Answer run(Engine engine, FlowPlan<?, ?> plan) {
         return run(engine, plan, RestateOptions.defaults());
     }
 
@@ -69,7 +70,7 @@ class FlowOnEngineTest {
         Node<String> b = f.node("b", a, value -> value + "b");
         Node<String> c = f.node("c", a, value -> value + "c");
 
-        Engine.Answer answer = run(engine, f.returning(f.node("d", b, c, (left, right) -> left + right)));
+        Answer answer = run(engine, f.returning(f.node("d", b, c, (left, right) -> left + right)));
 
         assertThat(TestCodec.value(answer.value())).isEqualTo("pabpac");
     }
@@ -81,7 +82,7 @@ class FlowOnEngineTest {
         Node<String> a = f.node("a", () -> meet(both));
         Node<String> b = f.node("b", () -> meet(both));
 
-        Engine.Answer answer = run(engine, f.returning(f.node("c", a, b, (left, right) -> left + right)));
+        Answer answer = run(engine, f.returning(f.node("c", a, b, (left, right) -> left + right)));
 
         assertThat(TestCodec.value(answer.value())).isEqualTo("metmet");
     }
@@ -124,7 +125,7 @@ class FlowOnEngineTest {
         FlowPlan<String, String> plan = f.returning(f.node("a", () -> noted("a")));
         try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC))) {
             engine.register(worker.port());
-            Engine.Answer answer = engine.run(service, "k", new byte[] {'?'});
+            Answer answer = engine.run(service, "k", new byte[] {'?'});
 
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.text()).contains("the parameter of flow").contains("neither a string nor a list");
@@ -141,7 +142,7 @@ class FlowOnEngineTest {
             throw new IOException("no lorry");
         });
 
-        Engine.Answer answer = run(engine, f.returning(ship));
+        Answer answer = run(engine, f.returning(ship));
 
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.text())
@@ -190,7 +191,7 @@ class FlowOnEngineTest {
         Node<String> end = f.node(
                 "end", after(slow), outcome -> "after " + outcome.getClass().getSimpleName());
 
-        Engine.Answer answer = run(engine, f.returning(List.of(slow, end)), RestateOptions.defaults());
+        Answer answer = run(engine, f.returning(List.of(slow, end)), RestateOptions.defaults());
 
         assertThat(answer.status()).isEqualTo(500); // a map is none of the codec's values
         assertThat(answer.text()).contains("cannot be encoded");
@@ -214,7 +215,7 @@ class FlowOnEngineTest {
         Node<String> first = f.node("first", () -> noted("first")).compensate(v -> noted("undo " + v));
         Node<String> slow = f.node("slow", first, v -> untilInterrupted(interrupted));
 
-        Engine.Answer answer = run(
+        Answer answer = run(
                 engine, f.returning(slow), RestateOptions.defaults().withRun(RunOptions.timeout(LONG_ENOUGH_TO_BEGIN)));
 
         assertThat(answer.status()).isEqualTo(500);
@@ -240,7 +241,7 @@ class FlowOnEngineTest {
 
             engine.cancel(service, "k");
 
-            Engine.Answer answer = engine.attach(service, "k");
+            Answer answer = engine.attach(service, "k");
             assertThat(answer.status()).isEqualTo(409);
             assertThat(answer.text()).contains("flow \\\"unwanted\\\" is CANCELLED");
             assertThat(calls).containsExactly("first", "undo first");
@@ -267,7 +268,7 @@ class FlowOnEngineTest {
         FlowPlan<String, String> plan = f.returning(f.node("end", early, late, (a, b) -> a + " and " + b));
         try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC))) {
             engine.register(worker.port());
-            CompletableFuture<Engine.Answer> end;
+            CompletableFuture<Answer> end;
 
             assertThat(signal(engine, "late", "yes").status()).isEqualTo(200);
             engine.submit(service, "k", new byte[0]);
@@ -280,7 +281,7 @@ class FlowOnEngineTest {
         }
     }
 
-    private Engine.Answer signal(Engine engine, String node, Object value) {
+    private Answer signal(Engine engine, String node, Object value) {
         return engine.call(service, "k", "signal", TestCodec.bytes(value), Map.of(RestateFlows.NODE_HEADER, node));
     }
 
@@ -360,7 +361,7 @@ class FlowOnEngineTest {
         FlowBuilder<String> f = FlowPlan.define("unstorable", String.class);
         Node<Integer> number = f.node("number", () -> 42).compensate(v -> noted("undo"));
 
-        Engine.Answer answer = run(engine, f.returning(number));
+        Answer answer = run(engine, f.returning(number));
 
         assertThat(answer.text())
                 .contains("the value of node \\\"number\\\" cannot be stored")
@@ -378,7 +379,7 @@ class FlowOnEngineTest {
         Worker worker = Worker.serve(RestateFlows.service(service, f.returning(end), broken));
         try (worker) {
             engine.register(worker.port());
-            Engine.Answer answer = engine.run(service, "k", new byte[0]);
+            Answer answer = engine.run(service, "k", new byte[0]);
 
             assertThat(answer.status()).isEqualTo(500);
             assertThat(calls).hasSize(1);
@@ -401,7 +402,7 @@ class FlowOnEngineTest {
             engine.register(worker.port());
             engine.submit(service, "k", new byte[0]);
 
-            Engine.Answer refusal = signal(engine, "names", "Ada");
+            Answer refusal = signal(engine, "names", "Ada");
             assertThat(refusal.status()).isEqualTo(400);
             assertThat(refusal.text()).contains("takes a java.util.List");
             assertThat(signal(engine, "end", "Ada").text()).contains("does not wait for a signal");
@@ -439,7 +440,7 @@ class FlowOnEngineTest {
         FlowBuilder<String> f = FlowPlan.define("large", String.class);
         Node<String> large = f.node("large", () -> "x".repeat(50_000_000));
 
-        Engine.Answer answer = run(engine, f.returning(large));
+        Answer answer = run(engine, f.returning(large));
 
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.text()).contains("at most 1048576 are stored").contains("withMaxValueBytes");

@@ -9,6 +9,7 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.processes.Await;
+import dev.raddle.processes.RestateServer.Answer;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.restate.sdk.endpoint.definition.ServiceDefinition;
@@ -56,7 +57,7 @@ class ReplayTest {
         return true;
     }
 
-    private Engine.Answer run(Engine engine, String service, FlowPlan<?, ?> plan) {
+    private Answer run(Engine engine, String service, FlowPlan<?, ?> plan) {
         ServiceDefinition definition = Worker.suspendedAlways(RestateFlows.service(service, plan, TestCodec.CODEC));
         try (Worker worker = Worker.serve(definition)) {
             engine.register(worker.port());
@@ -74,7 +75,7 @@ class ReplayTest {
         Node<String> sub = f.subflow("sub", subflow(), c);
         Node<String> end = f.node("end", map, sub, (list, value) -> list + value);
 
-        Engine.Answer answer = run(engine, "replayed", f.returning(end));
+        Answer answer = run(engine, "replayed", f.returning(end));
 
         assertThat(TestCodec.value(answer.value())).isEqualTo("[b, c]inner c");
         assertThat(calls.toString()).isEqualTo("{a=1, b=2, c=2, inner=1}");
@@ -99,7 +100,7 @@ class ReplayTest {
 
             engine.cancel("cancelled", "k");
 
-            Engine.Answer end = engine.attach("cancelled", "k");
+            Answer end = engine.attach("cancelled", "k");
             assertThat(end.status()).isEqualTo(409);
             assertThat(end.text()).contains("flow \\\"cancelled\\\" is CANCELLED");
             assertThat(calls.keySet()).containsExactlyInAnyOrder("a", "b", "undo b", "undo a");
@@ -176,7 +177,7 @@ class ReplayTest {
                 after(unanswered),
                 (value, outcome) -> value + " " + (outcome instanceof Outcome.Success));
 
-        Engine.Answer answer = run(engine, "waiting", f.returning(end));
+        Answer answer = run(engine, "waiting", f.returning(end));
 
         assertThat(TestCodec.value(answer.value())).isEqualTo("third false");
         assertThat(attempts).hasValue(3);
@@ -190,7 +191,7 @@ class ReplayTest {
             String expected = plan.run("p").value();
             Map<String, Integer> expectedCalls = takeCalls();
 
-            Engine.Answer answer = run(engine, "random" + seed, plan);
+            Answer answer = run(engine, "random" + seed, plan);
 
             assertThat(TestCodec.value(answer.value())).as("seed " + seed).isEqualTo(expected);
             assertThat(takeCalls()).as("seed " + seed).isEqualTo(expectedCalls);

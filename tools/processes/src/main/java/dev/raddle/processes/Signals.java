@@ -28,7 +28,8 @@ public final class Signals {
         awaitEnd(process);
     }
 
-    private static void awaitEnd(Process process) {
+    /** Waits until a process is gone, also if this thread is interrupted. */
+    static void awaitEnd(Process process) {
         boolean interrupted = false;
         while (true) {
             try {
@@ -44,6 +45,9 @@ public final class Signals {
     }
 
     private static void send(String signal, Process process) {
+        if (!process.isAlive()) {
+            return; // its id may be that of another process by now
+        }
         try {
             Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid()))
                     .redirectErrorStream(true)

@@ -2,6 +2,9 @@ package dev.raddle.examples.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.processes.LoopbackPorts;
+import dev.raddle.processes.ProcessDirectory;
+import dev.raddle.processes.RestateServer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.File;
 import java.io.IOException;
@@ -13,11 +16,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the commands of the README: real processes that are killed, a real database, a real engine. */
@@ -63,15 +66,24 @@ class DurableOrdersTest {
     }
 
     @Test
-    @ExtendWith(RestateServer.Condition.class)
     void orders_on_Restate_are_continued_by_another_worker() throws Exception {
-        try (RestateServer server = RestateServer.start(directory)) {
-            String port = Integer.toString(RestateServer.freePort());
-            List<String> lines = run(commandOf(OrdersOnRestate.class, server.calls(), server.admin(), port));
+        skipWithoutRestate();
+        try (RestateServer server = RestateServer.start(
+                RestateServer.executable(ROOT), ProcessDirectory.create("raddle-orders"), RestateServer.SMALL)) {
+            String port = Integer.toString(LoopbackPorts.free());
+            List<String> lines = run(commandOf(OrdersOnRestate.class, server.ingressUrl(), server.adminUrl(), port));
 
             ensureNothingIsLostOrRepeated(lines);
             assertThat(lines).contains("order-1: 200 parcel 1", "order-10: 200 parcel 10");
             assertThat(lines).anyMatch(line -> line.matches("order-7: 500 .*order.* is FAILED.*no such address.*"));
+        }
+    }
+
+    private static void skipWithoutRestate() {
+        String missing = RestateServer.missing(ROOT);
+        if (!missing.isEmpty()) {
+            System.out.println("skipped: " + missing);
+            Assumptions.abort(missing);
         }
     }
 
