@@ -4,12 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.processes.LoopbackPorts;
 import dev.raddle.processes.ProcessDirectory;
+import dev.raddle.processes.ReadmeCommands;
 import dev.raddle.processes.RestateServer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -117,45 +115,15 @@ class DurableOrdersTest {
 
     // The commands.
 
-    /** Returns the command of the README for a program, with other arguments. */
-    private static String commandOf(Class<?> program, String... arguments) throws IOException {
-        Matcher command = Pattern.compile("(?m)^java -cp \"\\$classes\" " + Pattern.quote(program.getName()) + " .+$")
-                .matcher(readme());
-        assertThat(command.find()).as("the README has a command for " + program).isTrue();
-        String beginning = command.group().replaceFirst("(" + Pattern.quote(program.getName()) + ") .+", "$1");
-        return beginning + " '" + String.join("' '", arguments) + "'";
+    private String commandOf(Class<?> program, String... arguments) throws IOException {
+        return readme().commandOf(program, arguments);
     }
 
-    private static String readme() throws IOException {
-        return Files.readString(Path.of("README.md"));
-    }
-
-    /** Runs a command in the root directory, with the class path of the README, and returns what it prints. */
     private List<String> run(String command) throws IOException, InterruptedException {
-        StringBuilder script = new StringBuilder();
-        readme().lines()
-                .filter(line -> line.startsWith("classes="))
-                .forEach(line -> script.append(line).append('\n'));
-        File out = directory.resolve("out").toFile();
-        File err = directory.resolve("err").toFile();
-        ProcessBuilder shell = new ProcessBuilder("sh", "-c", script + "exec " + command)
-                .directory(ROOT.toFile())
-                .redirectOutput(out)
-                .redirectError(err);
-        shell.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
-        Path java = Path.of(System.getProperty("java.home"), "bin");
-        shell.environment().merge("PATH", java.toString(), (before, mine) -> mine + File.pathSeparator + before);
-        Process process = shell.start();
-        int exitCode;
-        try {
-            exitCode = process.waitFor();
-        } finally {
-            process.destroyForcibly(); // if the test was interrupted; its workers then end, too
-        }
-        List<String> lines = Files.readAllLines(out.toPath(), StandardCharsets.UTF_8);
-        assertThat(exitCode)
-                .as(String.join("\n", lines) + "\n" + Files.readString(err.toPath()))
-                .isZero();
-        return lines;
+        return readme().run(command);
+    }
+
+    private ReadmeCommands readme() {
+        return new ReadmeCommands(Path.of("README.md"), ROOT, directory);
     }
 }
