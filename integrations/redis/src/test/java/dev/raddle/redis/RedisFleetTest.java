@@ -722,6 +722,7 @@ class RedisFleetTest {
             RedisFleet fleet = closing(RedisFleet.connect(
                     secret,
                     FleetOptions.builder()
+                            .lease(Duration.ofHours(1)) // a slow connection is no outage before that
                             .listener(new FleetListener() {
                                 @Override
                                 public void outageBegan(String reason) {
