@@ -8,17 +8,20 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
  * Virtual users of a shop. Each sends one request after the other. A user of tenant B pauses between two requests; the
- * users of tenant A flood the shop, and pause only after they were rejected.
+ * users of tenant A flood the shop, and pause only after they were rejected, for the time of the answer.
  *
  * <p>Starts the shop twice, with and without limits, and prints a table of the times that tenant B waited for.
  */
@@ -90,17 +93,21 @@ public final class LoadGenerator {
         private void work(int requests) {
             try {
                 for (int i = 0; i < requests && !stopped; i++) {
-                    boolean served = request();
-                    if (pauses || !served) {
-                        Thread.sleep(PAUSE);
-                    }
+                    Duration retryAfter = request();
+                    Thread.sleep(pauses ? PAUSE : retryAfter.plusMillis(random(retryAfter.toMillis())));
                 }
             } catch (InterruptedException interrupt) {
                 Thread.currentThread().interrupt();
             }
         }
 
-        private boolean request() throws InterruptedException {
+        /** Keeps users that were rejected at the same time from trying again at the same time. */
+        private static long random(long millis) {
+            return ThreadLocalRandom.current().nextLong(millis + 1);
+        }
+
+        /** Sends a request, and returns the time after which the shop wants the next one. */
+        private Duration request() throws InterruptedException {
             HttpRequest request = HttpRequest.newBuilder(shop.resolve("/" + tenant + "/quotes/book"))
                     .timeout(Duration.ofSeconds(60))
                     .build();
@@ -108,14 +115,16 @@ public final class LoadGenerator {
             try {
                 HttpResponse<String> response = http.send(request, BodyHandlers.ofString());
                 if (response.statusCode() == 200) {
-                    return nanos.add(System.nanoTime() - begin);
+                    nanos.add(System.nanoTime() - begin);
+                    return Duration.ZERO;
                 }
-                boolean mayRetry = response.headers().firstValue("Retry-After").isPresent();
-                (mayRetry ? rejected : failed).incrementAndGet();
+                OptionalLong seconds = response.headers().firstValueAsLong("Retry-After");
+                (seconds.isPresent() ? rejected : failed).incrementAndGet();
+                return Duration.ofSeconds(seconds.orElse(1));
             } catch (IOException failure) {
                 failed.incrementAndGet();
+                return PAUSE;
             }
-            return false;
         }
 
         /** Stops the users after their current requests. */
@@ -124,14 +133,19 @@ public final class LoadGenerator {
         }
 
         /**
-         * Waits until the users have ended.
+         * Waits until the users have ended, and stops them if that takes too long.
          *
+         * @param most the longest time to wait before they are stopped
          * @return what they have seen
          * @throws InterruptedException if the calling thread is interrupted
          */
-        public Report join() throws InterruptedException {
+        public Report join(Duration most) throws InterruptedException {
+            Instant end = Instant.now().plus(most);
             for (Thread thread : threads) {
-                thread.join();
+                if (!thread.join(Duration.between(Instant.now(), end))) {
+                    stop();
+                    thread.join();
+                }
             }
             return new Report(nanos.stream().sorted().toList(), rejected.get(), failed.get());
         }
@@ -168,7 +182,8 @@ public final class LoadGenerator {
 
     private static final int FLOOD = 990;
     private static final int OTHERS = 10;
-    private static final int REQUESTS = 100;
+    private static final int REQUESTS = 200;
+    private static final Duration MOST = Duration.ofSeconds(30); // for each of the measurements
 
     /**
      * Compares a shop without limits with one that has them.
@@ -198,13 +213,14 @@ public final class LoadGenerator {
             try (Shop shop = Shop.start(limits)) {
                 LoadGenerator load = new LoadGenerator(shop.address());
                 String name = limits ? "with Raddle" : "without";
-                load.start("b", others, Math.max(1, requests / 4)).join(); // warms up
+                load.start("b", others, requests).join(MOST); // warms up
                 rows.add(new Row(
-                        name + ", B alone", load.start("b", others, requests).join(), 0));
+                        name + ", B alone", load.start("b", others, requests).join(MOST), 0));
                 Users a = load.flood("a", flood);
-                Report b = load.start("b", others, requests).join();
+                load.start("b", others, Math.max(1, requests / 4)).join(MOST); // the flood becomes steady
+                Report b = load.start("b", others, requests).join(MOST);
                 a.stop();
-                rows.add(new Row(name + ", A floods", b, a.join().rejected()));
+                rows.add(new Row(name + ", A floods", b, a.join(MOST).rejected()));
             }
         }
         return rows;

@@ -6,7 +6,7 @@ import java.util.concurrent.Semaphore;
 final class SlowPriceService implements PriceService {
 
     private static final int CONNECTIONS = 16;
-    private static final int MILLIS = 5;
+    private static final int MILLIS = 50;
 
     private final Semaphore connections = new Semaphore(CONNECTIONS, true);
 
