@@ -5,12 +5,14 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -339,7 +341,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Calls a task in the calling thread, under the limits of a group. The task waits in the group's queue like every
-     * other task, and runs when its slots are granted.
+     * other task, and runs when its slots are granted. Its id is its name if it is a {@link NamedTask}.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
@@ -377,7 +379,7 @@ public final class GroupExecutor implements AutoCloseable {
     public <T> T call(String groupKey, Callable<T> task, TaskOptions options) throws Exception {
         Outcome<T> outcome = callWhenGranted(groupKey, task, options, false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
-            throw new RejectedTaskException(groupKey, callId(), rejected.reason());
+            throw new RejectedTaskException(groupKey, nameOf(task), rejected.reason());
         }
         return valueOf(outcome);
     }
@@ -426,9 +428,10 @@ public final class GroupExecutor implements AutoCloseable {
             throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(task, "task");
-        requireRunning(groupKey, callId());
+        String name = nameOf(task);
+        requireRunning(groupKey, name);
         CallerThread caller = new CallerThread(isTryCall);
-        GroupRun<T> run = engine.submit(groupKey, callId(), task, options, caller);
+        GroupRun<T> run = engine.submit(groupKey, name, task, options, caller);
         try {
             return run.runWhenGranted(caller);
         } catch (InterruptedException | IllegalStateException abandoned) {
@@ -458,8 +461,10 @@ public final class GroupExecutor implements AutoCloseable {
         return thrown instanceof Exception exception ? exception : new IllegalStateException(thrown);
     }
 
-    private static String callId() {
-        return "call-" + Thread.currentThread().threadId();
+    private static String nameOf(Callable<?> task) {
+        return task instanceof NamedTask named
+                ? UserCode.nameOf(named::name, task)
+                : "call-" + Thread.currentThread().threadId();
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.Locks;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.BlockingTask;
@@ -47,6 +48,25 @@ class CallTest {
         FutureTask<T> task = new FutureTask<>(body);
         Thread.ofPlatform().daemon().start(task);
         return task;
+    }
+
+    @Test
+    void a_call_has_the_name_of_a_named_task() {
+        record Import(String name) implements NamedTask, Callable<String> {
+            @Override
+            public String call() {
+                return name;
+            }
+        }
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            executor.pauseGroup("a");
+            FutureTask<String> call = inThread(() -> executor.call("a", new Import("import-7")));
+            awaitQueued(executor, 1);
+            assertThat(executor.explain("a", "import-7")).isPresent();
+            executor.resumeGroup("a");
+            assertThat(call).succeedsWithin(Duration.ofSeconds(30)).isEqualTo("import-7");
+        }
     }
 
     // Z3

@@ -9,7 +9,12 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.IgnoreTopLevelConverterNotFoundBindHandler;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.Environment;
 
 /**
@@ -27,7 +32,11 @@ final class ExecutorBeans implements BeanDefinitionRegistryPostProcessor {
 
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
-        RaddleProperties properties = Binder.get(environment).bindOrCreate("raddle", RaddleProperties.class);
+        // As Boot binds the bean of the properties, but before other beans are created.
+        BindHandler unknown = new NoUnboundElementsBindHandler(
+                new IgnoreTopLevelConverterNotFoundBindHandler(), new UnboundElementsSourceFilter());
+        RaddleProperties properties =
+                Binder.get(environment).bindOrCreate("raddle", Bindable.of(RaddleProperties.class), unknown);
         PropertyCheck.check(properties);
         ConfigurableListableBeanFactory beans = (ConfigurableListableBeanFactory) registry;
         List<String> errors = new ArrayList<>();

@@ -9,24 +9,28 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The future of a submitted method. It completes as the future that the method returned, and cancels the task. */
 final class GroupedFuture extends CompletableFuture<@Nullable Object> {
 
-    private volatile @Nullable TaskHandle<@Nullable Object> task;
+    /** Is called in place of a rejected method, and returns a future or null as that does. */
+    interface Replacement {
+        @Nullable
+        Object call(RejectedTaskException rejected) throws Exception;
+    }
 
-    /** Completes this future with the result of a task, or of the callable that replaces it if it is rejected. */
-    void follow(
-            TaskHandle<@Nullable Object> handle,
-            Function<RejectedTaskException, @Nullable Callable<@Nullable Object>> replacement) {
+    private volatile @Nullable TaskHandle<@Nullable Object> task;
+    private volatile @Nullable CompletableFuture<?> replaced; // what a replacement returned
+
+    /** Completes this future with the result of a task, or of its replacement if it is rejected. */
+    void follow(TaskHandle<@Nullable Object> handle, @Nullable Replacement replacement) {
         task = handle;
         CompletableFuture<?> _ = handle.toCompletableFuture().whenComplete((result, failure) -> {
             try {
                 complete(valueOf(result, failure));
             } catch (RejectedTaskException rejected) {
-                reject(rejected, isRejection(result, failure) ? replacement.apply(rejected) : null);
+                reject(rejected, isRejection(result, failure) ? replacement : null);
             } catch (Throwable thrown) {
                 completeExceptionally(thrown);
             }
@@ -51,15 +55,40 @@ final class GroupedFuture extends CompletableFuture<@Nullable Object> {
         return result.orElseThrow();
     }
 
-    void reject(RejectedTaskException rejected, @Nullable Callable<@Nullable Object> replacement) {
+    /** Completes this future with a rejection, or as the future that the replacement returns, if there is one. */
+    void reject(RejectedTaskException rejected, @Nullable Replacement replacement) {
         if (replacement == null) {
             completeExceptionally(rejected);
             return;
         }
         try {
-            complete(replacement.call());
+            Object returned = replacement.call(rejected);
+            if (returned instanceof CompletionStage<?> stage) {
+                completeAs(stage);
+            } else {
+                complete(await(() -> returned));
+            }
         } catch (Throwable thrown) {
             completeExceptionally(thrown);
+        }
+    }
+
+    /** Completes this future later, because the thread that rejects a task may be that of the caller. */
+    private void completeAs(CompletionStage<?> stage) {
+        CompletableFuture<?> future = stage.toCompletableFuture();
+        replaced = future;
+        CompletionStage<?> _ = stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                complete(value);
+            } else {
+                completeExceptionally(
+                        failure instanceof CompletionException && failure.getCause() != null
+                                ? failure.getCause()
+                                : failure);
+            }
+        });
+        if (isCancelled()) {
+            future.cancel(true);
         }
     }
 
@@ -91,6 +120,10 @@ final class GroupedFuture extends CompletableFuture<@Nullable Object> {
         TaskHandle<@Nullable Object> handle = task;
         if (cancelled && handle != null) {
             handle.cancel(mayInterruptIfRunning);
+        }
+        CompletableFuture<?> future = replaced;
+        if (cancelled && future != null) {
+            future.cancel(mayInterruptIfRunning);
         }
         return cancelled;
     }

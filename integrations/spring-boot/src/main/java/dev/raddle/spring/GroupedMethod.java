@@ -3,6 +3,7 @@ package dev.raddle.spring;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskOptions;
+import dev.raddle.task.NamedTask;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -81,7 +82,7 @@ final class GroupedMethod {
 
     private @Nullable Object callNow(String groupKey, Call call) throws Exception {
         GroupExecutor groups = executor.get();
-        Started body = new Started(call.body());
+        Started body = new Started(name, call.body());
         try {
             return groups.call(groupKey, body, options);
         } catch (RejectedTaskException rejected) {
@@ -129,12 +130,19 @@ final class GroupedMethod {
     }
 
     /** A callable that notes in the caller's thread that it was called. */
-    private static final class Started implements Callable<@Nullable Object> {
+    private static final class Started implements Callable<@Nullable Object>, NamedTask {
+        private final String name;
         private final Callable<@Nullable Object> body;
         private boolean hasStarted;
 
-        Started(Callable<@Nullable Object> body) {
+        Started(String name, Callable<@Nullable Object> body) {
+            this.name = name;
             this.body = body;
+        }
+
+        @Override
+        public String name() {
+            return name;
         }
 
         @Override
@@ -148,18 +156,15 @@ final class GroupedMethod {
 
     private Future<@Nullable Object> submit(String groupKey, Call call) {
         GroupExecutor groups = executor.get();
+        GroupedFuture.Replacement replacement = onReject == null ? null : rejected -> invoke(onReject, call, rejected);
         GroupedFuture future = new GroupedFuture();
         try {
-            future.follow(
-                    groups.submit(groupKey, name, () -> GroupedFuture.await(call.body()), options),
-                    rejected -> onReject == null
-                            ? null
-                            : () -> GroupedFuture.await(() -> invoke(onReject, call, rejected)));
+            future.follow(groups.submit(groupKey, name, () -> GroupedFuture.await(call.body()), options), replacement);
         } catch (IllegalStateException failure) {
             if (!groups.isShutdown()) {
                 throw failure;
             }
-            future.reject(shutDown(groupKey), null);
+            future.reject(shutDown(groupKey), replacement);
         }
         return future;
     }

@@ -4,6 +4,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +28,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.config.TaskManagementConfigUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -37,13 +41,9 @@ final class GroupedMethods {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(GroupedMethods.class);
 
-    /** Results that are computed later, whose computation would run outside of the limits. */
+    /** Supertypes of results that are computed later, whose computation would run outside of the limits. */
     private static final Set<String> LAZY = Set.of(
-            "org.reactivestreams.Publisher",
-            "reactor.core.publisher.Mono",
-            "reactor.core.publisher.Flux",
-            "java.util.concurrent.Flow$Publisher",
-            "java.util.stream.Stream");
+            "org.reactivestreams.Publisher", "java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream");
 
     private final RaddleProperties.Methods.SelfInvocation selfInvocation;
     private final Map<MethodClassKey, GroupedMethod> methods = new ConcurrentHashMap<>();
@@ -72,9 +72,14 @@ final class GroupedMethods {
 
     /** Returns the annotation of a method, which may be that of an interface or of an overridden method. */
     static @Nullable Grouped annotationOf(Method method, Class<?> type) {
-        Method specific = AopUtils.getMostSpecificMethod(method, type);
+        Method specific = specific(method, type);
         Grouped own = AnnotatedElementUtils.findMergedAnnotation(specific, Grouped.class);
         return own != null ? own : AnnotatedElementUtils.findMergedAnnotation(method, Grouped.class);
+    }
+
+    /** Returns the method that is called. Of a proxy of the JDK that is the one of its interface, which has a name. */
+    private static Method specific(Method method, Class<?> type) {
+        return Proxy.isProxyClass(type) ? method : AopUtils.getMostSpecificMethod(method, type);
     }
 
     /** Returns the settings of a method. */
@@ -93,16 +98,19 @@ final class GroupedMethods {
         if (type.getName().startsWith("org.springframework.") || !checked.add(type)) {
             return;
         }
+        boolean isProxy = Proxy.isProxyClass(type); // of a client that exists as an interface only
         List<Method> grouped = new ArrayList<>();
-        ReflectionUtils.doWithMethods(
-                type,
-                grouped::add,
-                method -> !method.isBridge() && !method.isSynthetic() && annotationOf(method, type) != null);
+        for (Class<?> declaring : isProxy ? type.getInterfaces() : new Class<?>[] {type}) {
+            ReflectionUtils.doWithMethods(
+                    declaring,
+                    grouped::add,
+                    method -> !method.isBridge() && !method.isSynthetic() && annotationOf(method, type) != null);
+        }
         for (Method method : grouped) {
             requireProxied(method);
             of(method, type);
         }
-        if (!grouped.isEmpty() && selfInvocation != RaddleProperties.Methods.SelfInvocation.IGNORE) {
+        if (!grouped.isEmpty() && !isProxy && selfInvocation != RaddleProperties.Methods.SelfInvocation.IGNORE) {
             reportSelfInvocations(type, grouped);
         }
     }
@@ -130,14 +138,19 @@ final class GroupedMethods {
     // Reading one method.
 
     private GroupedMethod read(Method method, Class<?> type) {
-        Method specific = AopUtils.getMostSpecificMethod(method, type);
+        Method specific = specific(method, type);
         Grouped grouped = Objects.requireNonNull(annotationOf(method, type), "the annotation");
         String name = GroupedMethod.nameOf(specific);
         Class<?> result = specific.getReturnType();
         boolean isOtherFuture = Future.class.isAssignableFrom(result) && !GroupedMethod.isFuture(result);
-        if (isOtherFuture || LAZY.contains(result.getName())) {
+        if (isOtherFuture || isLazy(result)) {
             throw new InvalidGroupedException("the result of " + name + " with @Grouped must be a value, a Future, a"
                     + " CompletionStage or a CompletableFuture, was " + result.getSimpleName());
+        }
+        if (!GroupedMethod.isFuture(result) && isAsync(specific, type)) {
+            throw new InvalidGroupedException(
+                    name + " with @Grouped and @Async must return a CompletableFuture, because"
+                            + " its slot would be free again before the work has begun");
         }
         if (grouped.cost() < 1) {
             throw new InvalidGroupedException("the cost of " + name + " must be at least 1, was " + grouped.cost());
@@ -153,6 +166,19 @@ final class GroupedMethods {
                 new KeyExpression(specific, grouped.key(), beans()),
                 GroupedMethod.optionsOf(grouped, queueTimeout, timeout),
                 onReject(name, specific, type, grouped.onReject()));
+    }
+
+    private static boolean isLazy(Class<?> type) {
+        return LAZY.contains(type.getName())
+                || (type.getSuperclass() != null && isLazy(type.getSuperclass()))
+                || Stream.of(type.getInterfaces()).anyMatch(GroupedMethods::isLazy);
+    }
+
+    /** Returns whether a method is called in another thread, by an interceptor inside of the limits. */
+    private boolean isAsync(Method method, Class<?> type) {
+        return beans().containsBean(TaskManagementConfigUtils.ASYNC_ANNOTATION_PROCESSOR_BEAN_NAME)
+                && (AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                        || AnnotatedElementUtils.hasAnnotation(type, Async.class));
     }
 
     /** Returns a supplier of the executor's bean, which is created with the first call, not with the caller's bean. */

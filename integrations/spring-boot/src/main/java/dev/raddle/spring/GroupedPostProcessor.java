@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -55,10 +56,16 @@ final class GroupedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostPro
             Class<?> type =
                     target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
             Callable<@Nullable Object> body = () -> proceed(invocation);
-            GroupedMethod.Call call = new GroupedMethod.Call(target, invocation.getArguments(), body);
+            GroupedMethod.Call call = new GroupedMethod.Call(objectOf(invocation), invocation.getArguments(), body);
             GroupedMethod method = methods.of(invocation.getMethod(), type);
             MethodObserver observer = methods.observer();
             return observer == null ? method.call(call) : observer.observe(method, call);
+        }
+
+        /** Returns the object with the other methods of the bean, which is the proxy if there is nothing behind it. */
+        private static @Nullable Object objectOf(MethodInvocation invocation) {
+            Object target = invocation.getThis();
+            return target == null && invocation instanceof ProxyMethodInvocation call ? call.getProxy() : target;
         }
 
         private static @Nullable Object proceed(MethodInvocation invocation) throws Exception {

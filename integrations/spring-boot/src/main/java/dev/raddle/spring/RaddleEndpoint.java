@@ -4,6 +4,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupExecutorStats;
 import dev.raddle.group.GroupStats;
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.Rate;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -105,38 +107,66 @@ final class RaddleEndpoint {
                 .orElse(null);
     }
 
-    /** Changes the limits of a group, or pauses or resumes it, or holds its tasks for a time. */
+    /**
+     * Changes the limits of a group, or pauses or resumes it, or holds its tasks for a time. A wrong value changes none.
+     */
     @WriteOperation
     @Nullable
     KeyReport change(
             @Selector String executor,
-            @Selector String key,
             @Nullable Integer maxConcurrency,
             @Nullable Integer weight,
             @Nullable String rate,
             @Nullable Boolean paused,
-            @Nullable Duration hold) {
+            @Nullable Duration hold,
+            @Selector(match = Selector.Match.ALL_REMAINING) String... key) {
         GroupExecutor found = executors.get(executor);
+        String group = String.join("/", key);
         if (found == null) {
-            return null;
+            throw invalid("there is no executor \"" + executor + "\"");
         }
+        require(
+                maxConcurrency == null || maxConcurrency > 0,
+                "maxConcurrency must be at least 1, was " + maxConcurrency);
+        require(weight == null || weight > 0, "weight must be at least 1, was " + weight);
+        require(hold == null || !hold.isNegative(), "hold must not be negative, was " + hold);
+        Rate newRate = rateOf(rate);
         if (maxConcurrency != null) {
-            found.setMaxConcurrency(key, maxConcurrency);
+            found.setMaxConcurrency(group, maxConcurrency);
         }
         if (weight != null) {
-            found.setWeight(key, weight);
+            found.setWeight(group, weight);
         }
         if (rate != null) {
-            found.setRate(key, rate.isEmpty() ? null : RateText.parse(rate));
+            found.setRate(group, newRate);
         }
         if (hold != null) {
-            found.holdGroup(key, hold);
+            found.holdGroup(group, hold);
         }
         if (paused != null && paused) {
-            found.pauseGroup(key);
+            found.pauseGroup(group);
         } else if (paused != null) {
-            found.resumeGroup(key);
+            found.resumeGroup(group);
         }
-        return report(found, key, null);
+        return report(found, group, null);
+    }
+
+    private static @Nullable Rate rateOf(@Nullable String text) {
+        try {
+            return text == null || text.isEmpty() ? null : RateText.parse(text);
+        } catch (IllegalArgumentException invalid) {
+            throw invalid("rate must be a rate such as 100/s or 5000/h burst 50, was \"" + text + "\"");
+        }
+    }
+
+    private static void require(boolean isMet, String rule) {
+        if (!isMet) {
+            throw invalid(rule);
+        }
+    }
+
+    /** Returns an exception that is the status 400. */
+    private static InvalidEndpointRequestException invalid(String rule) {
+        return new InvalidEndpointRequestException(rule, rule);
     }
 }

@@ -99,8 +99,17 @@ final class ShutdownLifecycle implements SmartLifecycle {
         Map<String, GroupExecutor> executors = created(GroupExecutor.class);
         awaitAllIdle(
                 executors.values(), Deadline.after(time, deadline.remaining().dividedBy(2)));
-        executors.forEach((name, executor) -> shutDown(name, executor, deadline.remaining()));
-        created(ThreadPool.class).forEach((name, pool) -> drain(pool, deadline.remaining()));
+        executors.forEach((name, executor) -> logFailure(name, () -> shutDown(name, executor, deadline.remaining())));
+        created(ThreadPool.class).forEach((name, pool) -> logFailure(name, () -> drain(pool, deadline.remaining())));
+    }
+
+    /** Shuts one down; if that fails, for example because a test has replaced the bean by a mock, others are still. */
+    private static void logFailure(String name, Runnable shutdown) {
+        try {
+            shutdown.run();
+        } catch (RuntimeException failure) {
+            LOGGER.warn("\"{}\" was not shut down", name, failure);
+        }
     }
 
     /** Returns the beans of a type that exist, in the order of their definitions. None is created. */

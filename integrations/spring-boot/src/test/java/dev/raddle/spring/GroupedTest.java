@@ -10,6 +10,8 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -19,14 +21,21 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 
 class GroupedTest {
 
@@ -94,6 +103,16 @@ class GroupedTest {
             AssertionError error = new AssertionError();
             assertThat(catchThrowable(() -> shop.fails(checked))).isSameAs(checked);
             assertThat(catchThrowable(() -> shop.fails(error))).isSameAs(error);
+        });
+    }
+
+    @Test
+    void a_call_has_the_name_of_its_method_as_a_submitted_one_has() {
+        shop((shop, executor) -> {
+            fill(shop, "acme");
+            Throwable rejected = catchThrowable(() -> shop.place(new Order("acme"), () -> "never"));
+            hold.countDown();
+            assertThat(rejected).hasMessageStartingWith("task \"Shop.place\" in group \"acme\" was rejected");
         });
     }
 
@@ -236,6 +255,58 @@ class GroupedTest {
     }
 
     @Test
+    void a_rejected_submission_does_not_wait_for_the_future_of_the_method_that_the_annotation_names() {
+        shop((shop, executor) -> {
+            fill(shop, "acme");
+            CompletableFuture<String> instead = new CompletableFuture<>();
+            FutureTask<CompletableFuture<String>> call = start(() -> shop.laterOrThis("acme", instead));
+            try {
+                CompletableFuture<String> result = call.get(30, TimeUnit.SECONDS);
+                assertThat(result).isNotDone();
+                instead.complete("instead");
+                assertThat(result.get()).isEqualTo("instead");
+
+                CompletableFuture<String> unwanted = new CompletableFuture<>();
+                shop.laterOrThis("acme", unwanted).cancel(true);
+                assertThat(unwanted).isCancelled();
+            } finally {
+                hold.countDown();
+            }
+        });
+    }
+
+    @Test
+    void a_submission_after_the_shutdown_is_replaced_as_every_rejected_one() {
+        shop((shop, executor) -> {
+            executor.shutdown();
+            assertThat(shop.laterOrNot("acme").get()).isEqualTo("not now, acme");
+        });
+    }
+
+    // Beans that exist as an interface only.
+
+    @Test
+    void a_client_that_is_a_proxy_of_its_interface_has_limits() {
+        InvocationHandler handler = (proxy, method, arguments) -> method.isDefault()
+                ? InvocationHandler.invokeDefault(proxy, method, arguments)
+                : method.getName().equals("hashCode") ? 1 : "fetched";
+        ProxyFactory ofSpring = new ProxyFactory(Client.class, (MethodInterceptor) call ->
+                handler.invoke(((ProxyMethodInvocation) call).getProxy(), call.getMethod(), call.getArguments()));
+        Object ofTheJdk = Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Client.class}, handler);
+        for (Object client : new Object[] {ofSpring.getProxy(), ofTheJdk}) {
+            runner.withBean(Client.class, () -> (Client) client).run(context -> {
+                GroupExecutor executor = context.getBean(GroupExecutor.class);
+                Client limited = context.getBean(Client.class);
+                assertThat(limited.fetch("acme")).isEqualTo("fetched");
+                assertThat(limited.ping()).isEqualTo("fetched");
+                assertThat(executor.activeGroupKeys()).containsExactlyInAnyOrder("acme", "Client.ping");
+                executor.shutdown();
+                assertThat(limited.fetch("acme")).isEqualTo("nothing for acme");
+            });
+        }
+    }
+
+    @Test
     void cancelling_the_future_interrupts_the_task_and_cancels_the_future_that_it_waits_for() {
         shop((shop, executor) -> {
             CompletableFuture<String> work = new CompletableFuture<>();
@@ -292,6 +363,19 @@ class GroupedTest {
         assertThat(failureWith(LazyResult::new))
                 .startsWith("the result of LazyResult.work with @Grouped must be a value")
                 .endsWith("was Stream");
+        assertThat(failureWith(LazyNumbers::new)).endsWith("was IntStream");
+    }
+
+    @Test
+    void a_method_that_another_thread_would_execute_after_its_slot_is_free_prevents_the_start() {
+        runner.withUserConfiguration(Asynchronous.class)
+                .withBean(FireAndForget.class)
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(analysis(context.getStartupFailure()).getDescription())
+                            .startsWith("FireAndForget.work with @Grouped and @Async must return a CompletableFuture");
+                });
+        runner.withBean(FireAndForget.class).run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -379,6 +463,28 @@ class GroupedTest {
 
     record Order(String customer) {}
 
+    interface Client {
+        @Grouped(key = "#tenant", onReject = "nothing")
+        String fetch(String tenant);
+
+        @Grouped
+        String ping();
+
+        default String nothing(String tenant) {
+            return "nothing for " + tenant;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync
+    static class Asynchronous {}
+
+    static class FireAndForget {
+        @Async
+        @Grouped
+        public void work() {}
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class ShopConfiguration {
         @Bean
@@ -465,6 +571,15 @@ class GroupedTest {
             return CompletableFuture.completedFuture("later");
         }
 
+        @Grouped(key = "#tenant", onReject = "instead")
+        public CompletableFuture<String> laterOrThis(String tenant, CompletableFuture<String> instead) {
+            return CompletableFuture.completedFuture("later");
+        }
+
+        CompletableFuture<String> instead(String tenant, CompletableFuture<String> instead) {
+            return instead;
+        }
+
         CompletableFuture<String> notNow(String tenant) {
             return CompletableFuture.completedFuture("not now, " + tenant);
         }
@@ -520,6 +635,13 @@ class GroupedTest {
         @Grouped
         public Stream<String> work() {
             return Stream.of();
+        }
+    }
+
+    static class LazyNumbers {
+        @Grouped
+        public IntStream work() {
+            return IntStream.of();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.raddle.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.task.ContextPropagator;
@@ -18,8 +19,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.annotation.ImportCandidates;
@@ -356,18 +359,48 @@ class ObservabilityTest {
     void a_write_changes_the_limits_of_a_group() {
         runner.run(context -> {
             RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
-            RaddleEndpoint.KeyReport report = endpoint.change("tenants", "acme", 5, 2, "10/s", null, null);
+            RaddleEndpoint.KeyReport report = endpoint.change("tenants", 5, 2, "10/s", null, null, "acme");
             assertThat(report.stats().maxConcurrency()).isEqualTo(5);
             assertThat(report.stats().rate()).hasToString("10 per second");
-            endpoint.change("tenants", "acme", null, null, null, true, null);
+            endpoint.change("tenants", null, null, null, true, null, "acme");
             GroupExecutor executor = context.getBean(GroupExecutor.class);
             executor.submit("acme", "t", () -> "");
             assertThat(executor.groupStats("acme").orElseThrow().queuedCount()).isEqualTo(1);
-            endpoint.change("tenants", "acme", null, null, "", false, null);
+            endpoint.change("tenants", null, null, "", false, null, "acme");
             assertThat(executor.awaitIdle(Duration.ofSeconds(30))).isTrue();
-            assertThat(endpoint.change("unknown", "acme", 5, null, null, null, null))
-                    .isNull();
+            endpoint.change("tenants", 3, null, null, null, null, "acme", "eu");
+            assertThat(executor.groupStats("acme/eu").orElseThrow().maxConcurrency())
+                    .isEqualTo(3);
         });
+    }
+
+    @Test
+    void a_write_with_a_wrong_value_is_refused_with_the_rule_and_changes_nothing() {
+        runner.run(context -> {
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+            assertRefused(
+                    () -> endpoint.change("unknown", 5, null, null, null, null, "acme"),
+                    "there is no executor \"unknown\"");
+            assertRefused(
+                    () -> endpoint.change("tenants", 0, null, null, null, null, "acme"),
+                    "maxConcurrency must be at least 1, was 0");
+            assertRefused(
+                    () -> endpoint.change("tenants", 5, 0, null, null, null, "acme"),
+                    "weight must be at least 1, was 0");
+            assertRefused(
+                    () -> endpoint.change("tenants", 5, null, "fast", null, null, "acme"),
+                    "rate must be a rate such as 100/s or 5000/h burst 50, was \"fast\"");
+            assertRefused(
+                    () -> endpoint.change("tenants", 5, null, null, null, Duration.ofSeconds(-1), "acme"),
+                    "hold must not be negative, was PT-1S");
+            assertThat(context.getBean(GroupExecutor.class).groupStats("acme")).isEmpty();
+        });
+    }
+
+    private static void assertRefused(ThrowingCallable write, String rule) {
+        assertThatExceptionOfType(InvalidEndpointRequestException.class)
+                .isThrownBy(write)
+                .satisfies(refused -> assertThat(refused.getReason()).isEqualTo(rule));
     }
 
     // Fixtures.

@@ -8,6 +8,7 @@ import dev.raddle.group.RejectionPolicy;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.Rate;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -148,6 +149,20 @@ class PropertiesTest {
             assertThat(context).hasFailed();
             assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("max-concurency");
         });
+    }
+
+    @Test
+    void a_misspelled_property_is_reported_before_any_bean_is_created() {
+        AtomicBoolean isCreated = new AtomicBoolean();
+        new ApplicationContextRunner()
+                .withBean(Object.class, () -> isCreated.getAndSet(true))
+                .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class))
+                .withPropertyValues("raddle.groups.tenants.max-concurency=2")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("raddle.groups.tenants.max-concurency"));
+        assertThat(isCreated).isFalse();
     }
 
     @Test

@@ -9,12 +9,16 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.TaskHandle;
+import dev.raddle.pool.ShutdownReport;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.NamedTask;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,6 +128,18 @@ class ShutdownTest {
     }
 
     @Test
+    void a_pool_that_cannot_be_shut_down_does_not_keep_others_from_finishing_their_tasks() {
+        List<String> done = new CopyOnWriteArrayList<>();
+        runner.withBean("broken", ThreadPool.class, BrokenPool::new)
+                .run(context -> context.getBean("workers", ThreadPool.class).submit(() -> {
+                    closing.await();
+                    return done.add("task");
+                }));
+        assertThat(done).containsExactly("task");
+        assertThat(warnings()).containsExactly("\"broken\" was not shut down");
+    }
+
+    @Test
     void readiness_is_off_first_and_tasks_are_awaited_when_the_web_server_has_stopped() {
         List<String> events = new CopyOnWriteArrayList<>();
         CountDownLatch stopped = new CountDownLatch(1);
@@ -191,6 +207,17 @@ class ShutdownTest {
         @Override
         public int getPhase() {
             return DEFAULT_PHASE - 2048;
+        }
+    }
+
+    private static final class BrokenPool extends ThreadPool {
+        BrokenPool() {
+            super(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+        }
+
+        @Override
+        public ShutdownReport drain(Duration timeout) {
+            throw new IllegalStateException("broken");
         }
     }
 }
