@@ -107,9 +107,7 @@ final class RaddleEndpoint {
                 .orElse(null);
     }
 
-    /**
-     * Changes the limits of a group, or pauses or resumes it, or holds its tasks for a time. A wrong value changes none.
-     */
+    /** Changes the limits of a group, pauses or resumes it, or holds its tasks. A wrong value changes none of them. */
     @WriteOperation
     @Nullable
     KeyReport change(
