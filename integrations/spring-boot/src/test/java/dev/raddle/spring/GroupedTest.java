@@ -283,6 +283,20 @@ class GroupedTest {
         });
     }
 
+    @Test
+    void cancelling_the_future_interrupts_the_task_and_cancels_the_future_that_it_waits_for() {
+        shop((shop, executor) -> {
+            CompletableFuture<String> work = new CompletableFuture<>();
+            CompletableFuture<String> result = shop.later("acme", work);
+            shop.awaitThread();
+            assertThat(result.cancel(true)).isTrue();
+            assertThatExceptionOfType(CancellationException.class).isThrownBy(work::join);
+            assertThat(executor.awaitIdle(Duration.ofSeconds(30)))
+                    .as("virtual time does not pass")
+                    .isTrue();
+        });
+    }
+
     // Beans that exist as an interface only.
 
     @Test
@@ -304,20 +318,6 @@ class GroupedTest {
                 assertThat(limited.fetch("acme")).isEqualTo("nothing for acme");
             });
         }
-    }
-
-    @Test
-    void cancelling_the_future_interrupts_the_task_and_cancels_the_future_that_it_waits_for() {
-        shop((shop, executor) -> {
-            CompletableFuture<String> work = new CompletableFuture<>();
-            CompletableFuture<String> result = shop.later("acme", work);
-            shop.awaitThread();
-            assertThat(result.cancel(true)).isTrue();
-            assertThatExceptionOfType(CancellationException.class).isThrownBy(work::join);
-            assertThat(executor.awaitIdle(Duration.ofSeconds(30)))
-                    .as("virtual time does not pass")
-                    .isTrue();
-        });
     }
 
     // What is reported at the start.
