@@ -3,29 +3,44 @@ package dev.raddle.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupResult;
 import dev.raddle.group.PermitSource;
 import dev.raddle.micrometer.FleetMeters;
 import dev.raddle.redis.OutageMode;
 import dev.raddle.redis.RedisFleet;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.SlotHash;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
 
 class FleetTest {
+
+    private static final int BUS = 10_000; // how much higher the port is at which the nodes of a cluster meet
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
@@ -162,6 +177,103 @@ class FleetTest {
                 .satisfies(credentials -> assertThat(credentials.getUsername()).isEqualTo("shop"))
                 .satisfies(
                         credentials -> assertThat(credentials.getPassword()).containsExactly("secret".toCharArray()));
+    }
+
+    // Real connections.
+
+    @Test
+    void the_connection_is_encrypted_with_the_bundle_of_the_application(@TempDir Path directory) throws Exception {
+        Path store = TlsProxy.createKeyStore(directory);
+        try (TlsProxy proxy = new TlsProxy(store, startServer())) {
+            ApplicationContextRunner secured = runner.withConfiguration(
+                            AutoConfigurations.of(SslAutoConfiguration.class))
+                    .withPropertyValues(
+                            "spring.data.redis.port=" + proxy.port(),
+                            "spring.data.redis.ssl.bundle=redis",
+                            "raddle.redis.lease=30s");
+            String trust = "spring.ssl.bundle.jks.redis.truststore.";
+            secured.withPropertyValues(trust + "location=" + store.toUri(), trust + "password=" + TlsProxy.PASSWORD)
+                    .run(FleetTest::assertThatTasksRun);
+            assertThat(proxy.connections()).isPositive();
+        }
+    }
+
+    @Test
+    void the_master_is_the_one_that_a_sentinel_names() throws Exception {
+        int master = startServer();
+        int port = freePort();
+        RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
+                .bind("127.0.0.1")
+                .port(port)
+                .masterName("main")
+                .masterPort(master)
+                .quorumSize(1)
+                .build();
+        sentinel.start();
+        try {
+            runner.withPropertyValues(
+                            "spring.data.redis.sentinel.master=main",
+                            "spring.data.redis.sentinel.nodes=127.0.0.1:" + port,
+                            "raddle.redis.lease=30s")
+                    .run(FleetTest::assertThatTasksRun);
+        } finally {
+            sentinel.stop();
+        }
+    }
+
+    @Test
+    void the_nodes_are_those_of_a_cluster(@TempDir Path directory) throws Exception {
+        int port = freePort();
+        while (port + BUS > 0xffff) {
+            port = freePort();
+        }
+        server = RedisServer.newRedisServer()
+                .bind("127.0.0.1")
+                .port(port)
+                .setting("cluster-enabled yes")
+                .setting("dir \"" + directory + "\"")
+                .build();
+        server.start();
+        haveAllSlots(port);
+        runner.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:" + port, "raddle.redis.lease=30s")
+                .run(FleetTest::assertThatTasksRun);
+    }
+
+    private static void haveAllSlots(int port) {
+        try (RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", port));
+                StatefulRedisConnection<String, String> connection = client.connect()) {
+            RedisCommands<String, String> node = connection.sync();
+            node.clusterAddSlots(IntStream.range(0, SlotHash.SLOT_COUNT).toArray());
+            while (!node.clusterInfo().contains("cluster_state:ok")) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static void assertThatTasksRun(AssertableApplicationContext context) throws Exception {
+        GroupExecutor executor = context.getBean("tenants", GroupExecutor.class);
+        assertThat(executor.submit("acme", "task", () -> "done").join(Duration.ofSeconds(60)))
+                .as(() -> executor.explainNext("acme").toString())
+                .extracting(GroupResult::isSuccess)
+                .isEqualTo(true);
+    }
+
+    @Test
+    void sentinels_are_asked_over_TLS_if_the_server_is() {
+        DataRedisConnectionDetails details = new DataRedisConnectionDetails() {
+            @Override
+            public Sentinel getSentinel() {
+                return new TwoSentinels();
+            }
+
+            @Override
+            public SslBundle getSslBundle() {
+                return SslBundle.of(null);
+            }
+        };
+        RedisURI uri = FleetConnection.uri(details, null);
+        assertThat(uri.isSsl()).isTrue();
+        assertThat(uri.getSentinels()).allMatch(RedisURI::isSsl);
     }
 
     private int startServer() throws IOException {
