@@ -28,7 +28,7 @@ import org.springframework.context.annotation.Primary;
 class ShopTest {
 
     private static final int CONNECTIONS = 16;
-    private static final int OF_A_TENANT = 12;
+    private static final int OF_A_TENANT = 8;
     private static final int QUEUE = 50;
 
     private final HttpClient http =
@@ -54,7 +54,7 @@ class ShopTest {
 
             assertThat(get(shop, "/actuator/health").get().body()).contains("\"UP\"");
             assertThat(get(shop, "/actuator/raddle/tenants/a").get().body())
-                    .contains("50 tasks wait for a slot of the group: 12 of 12 slots are taken");
+                    .contains("50 tasks wait for a slot of the group: 8 of 8 slots are taken");
             prices.hold.countDown();
             long served = 0;
             for (CompletableFuture<HttpResponse<String>> answer : flood) {
