@@ -99,12 +99,12 @@ final class ShutdownLifecycle implements SmartLifecycle {
         Map<String, GroupExecutor> executors = created(GroupExecutor.class);
         awaitAllIdle(
                 executors.values(), Deadline.after(time, deadline.remaining().dividedBy(2)));
-        executors.forEach((name, executor) -> logFailure(name, () -> shutDown(name, executor, deadline.remaining())));
-        created(ThreadPool.class).forEach((name, pool) -> logFailure(name, () -> drain(pool, deadline.remaining())));
+        executors.forEach((name, executor) -> runOrLog(name, () -> shutDown(name, executor, deadline.remaining())));
+        created(ThreadPool.class).forEach((name, pool) -> runOrLog(name, () -> drain(pool, deadline.remaining())));
     }
 
-    /** Shuts one down; if that fails, for example because a test has replaced the bean by a mock, others are still. */
-    private static void logFailure(String name, Runnable shutdown) {
+    /** Runs a shutdown, whose failure, such as that of a mock, does not keep the others from being shut down. */
+    private static void runOrLog(String name, Runnable shutdown) {
         try {
             shutdown.run();
         } catch (RuntimeException failure) {
