@@ -1,7 +1,7 @@
 package dev.raddle.flow;
 
-import dev.raddle.time.Deadline;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -71,28 +71,7 @@ public sealed interface CallResult {
      * @throws IOException if the codec cannot encode the value
      */
     default byte[] toBytes(FlowCodec codec) throws IOException {
-        StateOutput out = new StateOutput(codec);
-        switch (this) {
-            case Returned(Object value) -> {
-                out.data.writeByte(0);
-                out.value(value);
-            }
-            case Recovered(Object value, Throwable failure) -> {
-                out.data.writeByte(1);
-                out.value(value);
-                out.failure(failure);
-            }
-            case Failed(Throwable failure) -> {
-                out.data.writeByte(2);
-                out.failure(failure);
-            }
-            case Retry(Throwable failure, Duration delay) -> {
-                out.data.writeByte(3);
-                out.failure(failure);
-                out.data.writeLong(Deadline.nanos(delay));
-            }
-        }
-        return out.toBytes();
+        return new EntryLines(codec).encode(this).getBytes(StandardCharsets.UTF_8);
     }
 
     /**
@@ -104,19 +83,9 @@ public sealed interface CallResult {
      * @throws IOException if the bytes are not an encoded result, or the codec cannot decode the value
      */
     static CallResult fromBytes(byte[] bytes, FlowCodec codec) throws IOException {
-        StateInput in = new StateInput(bytes, codec);
         try {
-            byte kind = in.data.readByte();
-            CallResult result = switch (kind) {
-                case 0 -> new Returned(in.value());
-                case 1 -> new Recovered(in.value(), in.knownFailure());
-                case 2 -> new Failed(in.knownFailure());
-                case 3 -> new Retry(in.knownFailure(), Duration.ofNanos(in.data.readLong()));
-                default -> throw new IOException("there is no kind " + kind);
-            };
-            in.ensureEnd();
-            return result;
-        } catch (IOException damaged) {
+            return new EntryLines(codec).decodeResult(new String(bytes, StandardCharsets.UTF_8));
+        } catch (IOException | RuntimeException damaged) {
             throw new IOException("the bytes are not a result of a call: " + damaged.getMessage(), damaged);
         }
     }

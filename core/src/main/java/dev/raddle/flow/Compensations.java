@@ -10,23 +10,21 @@ import org.jspecify.annotations.Nullable;
 final class Compensations {
 
     /** A link of a list, the last to complete first. */
-    private record Completed(int node, @Nullable Completed earlier) {}
+    private record Completed(int node, @Nullable Object value, @Nullable Completed earlier) {}
 
     private final AtomicReference<@Nullable Completed> completed = new AtomicReference<>();
 
-    /** Records a node that has succeeded, before any node that depends on it begins. */
-    void add(int node) {
+    /**
+     * Adds a node whose action has succeeded, before any node that depends on it begins.
+     *
+     * @param slot the content of the slot of a node that has succeeded with the value
+     */
+    void add(int node, Object slot) {
+        Object value = NodeStates.resultOf(slot);
         Completed before;
         do {
             before = completed.get();
-        } while (!completed.compareAndSet(before, new Completed(node, before)));
-    }
-
-    /** Adds nodes of a state that was saved. */
-    void restore(int[] order) {
-        for (int each = order.length - 1; each >= 0; each--) {
-            add(order[each]);
-        }
+        } while (!completed.compareAndSet(before, new Completed(node, value, before)));
     }
 
     /** Returns the nodes, the last to complete first. */
@@ -54,7 +52,7 @@ final class Compensations {
         for (Completed each = last; each != null && !run.isLost(); each = each.earlier()) {
             Thread.interrupted(); // another compensation may have left an interrupt
             try {
-                undo(run, each.node());
+                undo(run, each);
             } catch (Throwable failure) {
                 if (!run.isLost()) {
                     failures.add(new CompensationFailure(run.graph.ids[each.node()], failure));
@@ -79,16 +77,16 @@ final class Compensations {
         }
     }
 
-    private static void undo(RunEnvironment run, int node) throws Exception {
-        run.callInStarterContext(() -> call(run, node));
+    private static void undo(RunEnvironment run, Completed completed) throws Exception {
+        run.callInStarterContext(() -> call(run, completed.node(), completed.value()));
         if (run.journal != null) {
-            run.journal.compensated(node);
+            run.journal.compensated(completed.node());
         }
     }
 
     @SuppressWarnings("NullAway") // null is a value
-    static RunEnvironment call(RunEnvironment run, int node) throws Exception {
-        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.states.value(node));
+    static RunEnvironment call(RunEnvironment run, int node, @Nullable Object value) throws Exception {
+        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(value);
         return run;
     }
 }

@@ -208,7 +208,9 @@ final class Dispatcher {
 
     /** Places nodes in their groups in another thread, because a group may run them in the placing thread. */
     void placeElsewhere(ReadyNodes nodes) {
-        transitions.addRemaining(); // the group keys must not be computed after the end of the run
+        if (!transitions.tryAddRemaining()) {
+            return; // the group keys must not be computed after the end of the run
+        }
         new OffloadExecutor(run.options.sink)
                 .execute(() -> entry.runTransitions(runner -> {
                     runner.finished++;
@@ -227,7 +229,7 @@ final class Dispatcher {
                     Objects.requireNonNull(run.graph.optionsOf(node).group());
             String key = run.callInStarterContext(() -> function.apply(run.contextOf(node)));
             Scheduler group = Objects.requireNonNull(run.options.groups).apply(key);
-            if (!run.states.compareAndSet(node, readyPhase(node), placement)) {
+            if (!run.states.compareAndSet(node, transitions.readyPhase(node), placement)) {
                 return;
             }
             placement.place(group, runner);
@@ -301,8 +303,8 @@ final class Dispatcher {
         for (Object slot = run.states.get(node);
                 slot == null || slot == NodePhase.Plain.READY || slot == placement;
                 slot = run.states.get(node)) {
-            if (transitions.end(
-                    runner, node, slot, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING, NodeEnd.NO_NODE, false)) {
+            if (transitions.endByItself(
+                    runner, node, slot, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING)) {
                 return;
             }
         }
@@ -341,11 +343,6 @@ final class Dispatcher {
             }
         }
         return node;
-    }
-
-    @Nullable
-    Object readyPhase(int node) {
-        return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
     }
 
     ReadyStack readyFor(byte place) {

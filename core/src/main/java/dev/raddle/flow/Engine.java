@@ -141,14 +141,8 @@ final class Engine implements RunEntry, NestedRun {
      * @param deferred the deferred steps of the calling thread, or null if it is not inside a run
      */
     void begin(@Nullable DeferredSteps deferred) {
-        EarlyEnds early = run.options.only.isEmpty() && run.journal == null ? null : new EarlyEnds(run, transitions);
+        Replay replay = run.options.only.isEmpty() && run.journal == null ? null : new Replay(run, transitions);
         lease = run.options.scheduler.lease();
-        try {
-            armDeadline();
-        } catch (Throwable noTime) {
-            closeLease();
-            throw noTime;
-        }
         Runner starter = new Runner();
         starter.deferred = deferred;
         starter.finished = 1;
@@ -159,12 +153,22 @@ final class Engine implements RunEntry, NestedRun {
         } else {
             starter.place = Runner.NO_PLACE;
         }
-        if (early != null || transitions.events != null || run.graph.hasGroups) {
+        try {
+            if (replay != null) {
+                run.inContext(() -> replay.apply(starter)); // before the deadline can pass
+            }
+            armDeadline();
+        } catch (Throwable noTime) {
+            closeLease();
+            throw noTime;
+        }
+        if (replay != null) {
             run.inContext(() -> {
-                if (early != null) {
-                    early.apply(starter);
-                    transitions.settle(starter); // no nested run has begun
-                }
+                replay.submitTriggered(starter);
+                proceed(starter);
+            });
+        } else if (transitions.events != null || run.graph.hasGroups) {
+            run.inContext(() -> {
                 transitions.triggerRoots(starter);
                 proceed(starter);
             });
@@ -234,7 +238,7 @@ final class Engine implements RunEntry, NestedRun {
         nodes.removeRequest();
         int node = nodes.pop();
         if (node >= 0) {
-            runNodes(place, node, dispatcher.readyPhase(node), 0, null);
+            runNodes(place, node, transitions.readyPhase(node), 0, null);
         }
     }
 
@@ -294,7 +298,7 @@ final class Engine implements RunEntry, NestedRun {
                 return;
             }
             clearInterrupt(runner);
-            runNode(runner, node, dispatcher.readyPhase(node));
+            runNode(runner, node, transitions.readyPhase(node));
             proceed(runner);
             if (runner.hasDeferred()) {
                 deferNext(runner);
@@ -324,7 +328,7 @@ final class Engine implements RunEntry, NestedRun {
             byte place = runner.place;
             int postponed = runner.postponed;
             DeferredSteps deferred = runner.deferred();
-            deferred.add(() -> runNodes(place, node, dispatcher.readyPhase(node), postponed, deferred));
+            deferred.add(() -> runNodes(place, node, transitions.readyPhase(node), postponed, deferred));
         }
     }
 
@@ -390,7 +394,10 @@ final class Engine implements RunEntry, NestedRun {
 
     private void beginLater(Runner runner, Engine nested) {
         int node = nested.outerNode;
-        transitions.addRemaining(); // until the inner run has ended: none of its callbacks runs after this run's end
+        if (!transitions.tryAddRemaining()) { // until the inner run has ended: no callback of it follows this run's end
+            transitions.handleEndedByOther(runner, node);
+            return;
+        }
         enterRun(); // likewise
         run.states.recordBegin(node, runner.began);
         if (run.states.compareAndSet(node, runner, nested)) {
@@ -504,7 +511,7 @@ final class Engine implements RunEntry, NestedRun {
                     ? NodeEnd.NO_NODE
                     : dispatcher.readyFor(place).pop();
             if (node >= 0) {
-                runNodes(place, node, dispatcher.readyPhase(node), places, deferred);
+                runNodes(place, node, transitions.readyPhase(node), places, deferred);
             }
         }
     }

@@ -28,9 +28,10 @@ public sealed interface Entry {
     }
 
     /**
-     * A node has ended by itself: by the value or the exception of its action or fallback, by its condition, or because
-     * its time was over between two attempts. Ends that follow from those of other nodes, from the end of the run or
-     * from a timeout are not recorded: they follow again.
+     * A node has ended for a reason of its own: by the value or the exception of its action or fallback, by its
+     * condition, by its timeout, by the end of its sleep or its signal, or because it could not be placed. Ends that
+     * follow from those of other nodes or from the end of the run are not recorded: they follow again, since the ends of
+     * a try take effect in the order of their numbers.
      *
      * @param id the id of the node
      * @param state SUCCESS, FAILED, TIMED_OUT or SKIPPED
@@ -38,6 +39,8 @@ public sealed interface Entry {
      * @param value the value, may be null
      * @param attempt the number of attempts, 0 if the node did not run
      * @param failure the exception, null if there is none
+     * @param number the place in the sequence of ends of the try, 1 for the first; 0 for a success of an earlier try
+     * @param at the moment on the wall clock
      */
     record NodeEnded(
             String id,
@@ -45,26 +48,37 @@ public sealed interface Entry {
             ValueSource via,
             @Nullable Object value,
             int attempt,
-            @Nullable RecordedFailure failure)
+            @Nullable RecordedFailure failure,
+            long number,
+            Instant at)
             implements Entry {
 
         /** Ensures that the end is one of those that are recorded. */
         public NodeEnded {
             Objects.requireNonNull(id, "id");
+            Objects.requireNonNull(at, "at");
             if (!state.isTerminal() || state == NodeState.CANCELLED) {
                 throw new IllegalArgumentException("node \"" + id + "\" cannot be recorded as " + state);
             }
         }
 
         /**
-         * Returns the end of a node whose first attempt has returned a value.
+         * Returns the end of a node that has succeeded in an earlier try.
          *
          * @param id the id of the node
          * @param value the value, may be null
          * @return the entry
          */
         public static NodeEnded succeeded(String id, @Nullable Object value) {
-            return new NodeEnded(id, NodeState.SUCCESS, ValueSource.ACTION, value, 1, null);
+            return new NodeEnded(id, NodeState.SUCCESS, ValueSource.ACTION, value, 1, null, 0, Instant.EPOCH);
+        }
+
+        boolean isOfEarlierTry() {
+            return number == 0;
+        }
+
+        NodeEnded ofEarlierTry() {
+            return new NodeEnded(id, state, via, value, attempt, failure, 0, at);
         }
 
         /**
@@ -127,8 +141,10 @@ public sealed interface Entry {
      *
      * @param id the id of the node
      * @param size the number of elements
+     * @param number the place in the sequence of ends of the try, 1 for the first
+     * @param at the moment on the wall clock
      */
-    record MapEnded(String id, int size) implements Entry {}
+    record MapEnded(String id, int size, long number, Instant at) implements Entry {}
 
     /**
      * The run has no more nodes to run and is about to compensate those that have succeeded.

@@ -1,13 +1,15 @@
 package dev.raddle.flow;
 
+import dev.raddle.time.Deadline;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Converts entries to lines of text fields, separated by spaces, and back. */
+/** Converts entries, and the results of calls, to lines of text fields, separated by spaces, and back. */
 final class EntryLines {
 
     /*
@@ -17,6 +19,7 @@ final class EntryLines {
      */
 
     private static final String NULL = "-";
+    private static final String END = " ."; // of a result, which has no checksum
     private static final String HEX = "0123456789ABCDEF";
 
     private final FlowCodec codec;
@@ -36,8 +39,15 @@ final class EntryLines {
                 line("begun", begun.at().toString())
                         + begun.again().stream().map(id -> " " + escaped(id)).collect(Collectors.joining());
             case Entry.NodeEnded end ->
-                line("ended", end.id(), end.state().name(), end.via().name(), "" + end.attempt()) + " "
-                        + value(end.value()) + " " + failure(end.failure());
+                line(
+                                "ended",
+                                end.id(),
+                                end.state().name(),
+                                end.via().name(),
+                                "" + end.attempt(),
+                                "" + end.number(),
+                                end.at().toString())
+                        + " " + value(end.value()) + " " + failure(end.failure());
             case Entry.AttemptFailed failed ->
                 line("failed", failed.id(), "" + failed.attempt(), failed.isLast() ? "last" : "retried") + " "
                         + failure(failed.failure());
@@ -48,7 +58,8 @@ final class EntryLines {
             case Entry.SignalReceived signal -> line("signal", signal.id()) + " " + value(signal.value());
             case Entry.ElementEnded element ->
                 line("element", element.id(), "" + element.index()) + " " + value(element.value());
-            case Entry.MapEnded map -> line("map", map.id(), "" + map.size());
+            case Entry.MapEnded map ->
+                line("map", map.id(), "" + map.size(), "" + map.number(), map.at().toString());
             case Entry.Compensating stopped ->
                 line("compensating", stopped.status().name()) + " " + failure(stopped.cause());
             case Entry.Compensated done -> line("compensated", done.id());
@@ -74,9 +85,11 @@ final class EntryLines {
                         plain(fields[1]),
                         NodeState.valueOf(fields[2]),
                         ValueSource.valueOf(fields[3]),
-                        value(fields[5]),
+                        value(fields[7]),
                         Integer.parseInt(fields[4]),
-                        failure(fields, 6));
+                        failure(fields, 8),
+                        Long.parseLong(fields[5]),
+                        Instant.parse(fields[6]));
             case "failed" ->
                 new Entry.AttemptFailed(
                         plain(fields[1]), Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals("last"));
@@ -84,11 +97,51 @@ final class EntryLines {
             case "sleep" -> new Entry.SleepUntil(plain(fields[1]), Instant.parse(fields[2]));
             case "signal" -> new Entry.SignalReceived(plain(fields[1]), value(fields[2]));
             case "element" -> new Entry.ElementEnded(plain(fields[1]), Integer.parseInt(fields[2]), value(fields[3]));
-            case "map" -> new Entry.MapEnded(plain(fields[1]), Integer.parseInt(fields[2]));
+            case "map" ->
+                new Entry.MapEnded(
+                        plain(fields[1]),
+                        Integer.parseInt(fields[2]),
+                        Long.parseLong(fields[3]),
+                        Instant.parse(fields[4]));
             case "compensating" -> new Entry.Compensating(FlowStatus.valueOf(fields[1]), failure(fields, 2));
             case "compensated" -> new Entry.Compensated(plain(fields[1]));
             case "end" -> new Entry.RunEnded(FlowStatus.valueOf(fields[1]));
             default -> throw new IllegalArgumentException("unknown kind of entry \"" + fields[0] + "\"");
+        };
+    }
+
+    /** Returns the line of the result of a call. */
+    String encode(CallResult result) throws IOException {
+        String line = switch (result) {
+            case CallResult.Returned(Object value) -> "returned " + value(value);
+            case CallResult.Recovered(Object value, Throwable failure) ->
+                "recovered " + value(value) + " " + failure(RecordedFailure.of(failure));
+            case CallResult.Failed(Throwable failure) -> "failed " + failure(RecordedFailure.of(failure));
+            case CallResult.Retry(Throwable failure, Duration delay) ->
+                "retry " + Deadline.nanos(delay) + " " + failure(RecordedFailure.of(failure));
+        };
+        return line + END;
+    }
+
+    /**
+     * Returns the result of a call.
+     *
+     * @throws IOException if the value cannot be decoded
+     * @throws RuntimeException if this is not the line of a result
+     */
+    CallResult decodeResult(String line) throws IOException {
+        if (!line.endsWith(END)) {
+            throw new IllegalArgumentException("it has no end");
+        }
+        String[] fields = fields(line);
+        return switch (fields[0]) {
+            case "returned" -> new CallResult.Returned(value(fields[1]));
+            case "recovered" ->
+                new CallResult.Recovered(value(fields[1]), known(fields, 2).toException());
+            case "failed" -> new CallResult.Failed(known(fields, 1).toException());
+            case "retry" ->
+                new CallResult.Retry(known(fields, 2).toException(), Duration.ofNanos(Long.parseLong(fields[1])));
+            default -> throw new IllegalArgumentException("unknown kind of result \"" + fields[0] + "\"");
         };
     }
 

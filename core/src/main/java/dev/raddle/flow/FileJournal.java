@@ -43,10 +43,10 @@ public final class FileJournal implements FlowJournal, Closeable {
     /*
      * Overview. The file is a header and lines, oldest first:
      *
-     *   raddle-flow-journal/3
+     *   raddle-flow-journal/4
      *   work RUN FLOW PLAN PARAMETER FORCED CHECKSUM     the run that the file is bound to; the parameter as a digest
      *   groups FORCED CHECKSUM                           from here on, lines are forced in groups; `records` ends this
-     *   ended ID SUCCESS ACTION 1 VALUE - FORCED CHECKSUM    and other entries, see EntryLines
+     *   ended ID SUCCESS ACTION 1 7 2026-11-24T10:15:30Z VALUE - FORCED CHECKSUM    and other entries, see EntryLines
      *
      * FORCED is the length of the file that was on the disk when the line was written. Lines are only appended. While
      * each is forced alone, only the last line can be torn; it is torn if it has no line end or a wrong checksum, and
@@ -69,7 +69,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         GROUPS
     }
 
-    private static final String HEADER = "raddle-flow-journal/3";
+    private static final String HEADER = "raddle-flow-journal/4";
     private static final String ANY_HEADER = "raddle-flow-journal/";
     private static final String GROUPS_LINE = "groups";
     private static final String RECORDS_LINE = "records";

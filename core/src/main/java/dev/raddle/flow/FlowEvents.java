@@ -120,7 +120,8 @@ final class FlowEvents {
 
     /** Returns whether the result callback of a node is not called: an earlier process called it, or another will. */
     private boolean isSilent(int node) {
-        return run.isLost() || (run.states.get(node) instanceof NodeEnd end && end.reason() == NodeEnd.Reason.RESTORED);
+        Replay replay = run.replay;
+        return run.isLost() || (replay != null && replay.isSilent(node));
     }
 
     private void notifySettled(int node) {

@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -131,33 +130,6 @@ public final class FlowPlan<P, R> {
      */
     public FlowStepper<R> stepper(@Nullable P parameter, RunOptions options) {
         return FlowStepper.of(graph, parameter, options);
-    }
-
-    /**
-     * Loads the state of a run that was saved by {@link FlowStepper#save(FlowCodec)}.
-     *
-     * @param saved the bytes of the state
-     * @param codec the codec that has encoded the parameter and the values of nodes
-     * @return a stepper that continues the run; {@link FlowStepper#pending()} has what was under way
-     * @throws IllegalArgumentException if the state is of another plan; the message names the nodes that differ
-     * @throws IOException if the bytes are not a complete saved state, or the codec cannot decode them
-     */
-    public FlowStepper<R> stepper(byte[] saved, FlowCodec codec) throws IOException {
-        return stepper(saved, codec, RunOptions.defaults());
-    }
-
-    /**
-     * Loads the state of a run that was saved by {@link FlowStepper#save(FlowCodec)}.
-     *
-     * @param saved the bytes of the state
-     * @param codec the codec that has encoded the parameter and the values of nodes
-     * @param options options for the listener, the propagators and the sink; all other options were saved
-     * @return a stepper that continues the run; {@link FlowStepper#pending()} has what was under way
-     * @throws IllegalArgumentException if the state is of another plan; the message names the nodes that differ
-     * @throws IOException if the bytes are not a complete saved state, or the codec cannot decode them
-     */
-    public FlowStepper<R> stepper(byte[] saved, FlowCodec codec, RunOptions options) throws IOException {
-        return FlowStepper.of(graph, saved, codec, options);
     }
 
     /**

@@ -297,7 +297,9 @@ public final class FlowResult<R> {
         String cause = text(end.cause());
         return switch (end.reason()) {
             case ACTION ->
-                end.state() == NodeState.SUCCESS
+                end.via() == ValueSource.JOURNAL
+                        ? "an earlier run had finished it, says the journal"
+                        : end.state() == NodeState.SUCCESS
                         ? "its fallback recovered from " + cause
                         : "its action threw " + cause + " at " + timeText(end.nanos());
             case UPSTREAM -> "it must have " + quoted(end.causedBy()) + ", which is " + states.state(end.causedBy());
@@ -316,11 +318,6 @@ public final class FlowResult<R> {
             case PLACING -> "no thread was available for it: " + cause;
             case UNTIMED ->
                 (graph.is(Graph.WAITS, node) ? "its timeout or sleep" : "its timeout") + " could not be set: " + cause;
-            case RESTORED ->
-                end.state() == NodeState.SUCCESS
-                        ? "an earlier run had finished it, says the journal"
-                        : "it had ended so in an earlier run, says the journal"
-                                + (end.cause() == null ? "" : ": " + cause);
         };
     }
 
@@ -335,7 +332,7 @@ public final class FlowResult<R> {
     /** Returns the upstream node whose end decided a node, or -1. */
     private int decidingUpstream(int node) {
         if (states.slots[node] instanceof NodeEnd end) {
-            if (end.causedBy() >= 0 || end.reason() == NodeEnd.Reason.RESTORED) {
+            if (end.causedBy() >= 0) {
                 return end.causedBy();
             }
         }

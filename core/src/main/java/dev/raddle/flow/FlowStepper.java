@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.TimeSource;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,8 +24,7 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p>Each method that reports something returns the steps that follow from it, in an order that depends on the plan and
- * the reports only. Therefore a driver may {@linkplain #save save} the state after any report and load it elsewhere, or
- * write down its reports and repeat them. For that, conditions, keys of groups, defaults, the elements of a {@code map}
+ * the reports only. Therefore a driver may write down its reports and repeat them. For that, conditions, keys of groups, defaults, the elements of a {@code map}
  * and the moments of sleeps must depend on nothing but the parameter and the values of upstream nodes: the stepper
  * itself calls these functions, and result callbacks, in the driver's thread. Actions with their retry policies,
  * fallbacks and begin callbacks, and compensations, are called by {@link #call} only, and may do anything.
@@ -47,10 +45,9 @@ public final class FlowStepper<R> {
     private boolean hasStarted;
     private boolean isReporting;
 
-    private FlowStepper(Stepping stepping, SteppedRun root, boolean hasStarted) {
+    private FlowStepper(Stepping stepping, SteppedRun root) {
         this.stepping = stepping;
         this.root = root;
-        this.hasStarted = hasStarted;
     }
 
     static <R> FlowStepper<R> of(Graph graph, @Nullable Object parameter, RunOptions options) {
@@ -62,17 +59,12 @@ public final class FlowStepper<R> {
         }
         if (!options.again.isEmpty()) {
             throw new IllegalArgumentException("a stepper of flow \"" + graph.name
-                    + "\" cannot run nodes again, since it has no journal; load a state that was saved before them");
+                    + "\" cannot run nodes again, since it has no journal");
         }
         Stepping stepping = new Stepping(options.time == null ? TimeSource.system() : options.time);
         SteppedRun root = new SteppedRun(stepping, graph, parameter, options, null, NodeEnd.NO_NODE);
         stepping.begun(root);
-        return new FlowStepper<>(stepping, root, false);
-    }
-
-    static <R> FlowStepper<R> of(Graph graph, byte[] saved, FlowCodec codec, RunOptions options) throws IOException {
-        StepperState.Loaded loaded = StepperState.load(graph, saved, codec, options);
-        return new FlowStepper<>(loaded.stepping(), loaded.root(), loaded.hasStarted());
+        return new FlowStepper<>(stepping, root);
     }
 
     /** Applies a report and returns the steps that follow from it. */
@@ -127,7 +119,7 @@ public final class FlowStepper<R> {
     public List<Step> start(Instant at) {
         if (hasStarted) {
             throw new IllegalStateException("a stepper of flow \"" + root.run.graph.name
-                    + "\" is started once; a loaded one was started before it was saved");
+                    + "\" is started once");
         }
         hasStarted = true;
         stepping.time.setOrigin(at);
@@ -233,8 +225,7 @@ public final class FlowStepper<R> {
     }
 
     /**
-     * Returns the steps that are under way: calls that were not reported, sleeps and signals. After a state was loaded,
-     * the driver makes these calls again.
+     * Returns the steps that are under way: calls that were not reported, sleeps and signals.
      *
      * @return steps of the classes Start, Compensate, SleepUntil and AwaitSignal, by position of the node
      */
@@ -278,18 +269,6 @@ public final class FlowStepper<R> {
             throw new IllegalStateException("the run of flow \"" + root.run.graph.name + "\" has not ended");
         }
         return (FlowResult<R>) root.result();
-    }
-
-    /**
-     * Encodes the complete state of the run, between two reports. It begins with a number for the version of the format
-     * and a digest of the plan, and ends with a checksum. Of exceptions it contains the texts only.
-     *
-     * @param codec the codec for the parameter and the values of nodes
-     * @return the bytes, for {@link FlowPlan#stepper(byte[], FlowCodec)}
-     * @throws IOException if the codec cannot encode a value
-     */
-    public byte[] save(FlowCodec codec) throws IOException {
-        return StepperState.save(stepping, root, hasStarted, codec);
     }
 
     @Override

@@ -29,8 +29,7 @@ record NodeEnd(
         OUT_OF_TIME,
         RUN_ENDED,
         PLACING,
-        UNTIMED,
-        RESTORED
+        UNTIMED
     }
 
     static final int NO_NODE = -1;

@@ -169,13 +169,13 @@ final class NodeExecutor {
 
     /** Ends a node and returns true if its time was over before this process began. */
     private boolean isOverdue(Runner runner, int node, Duration timeout) {
-        Duration left = Objects.requireNonNull(run.journal).untilDeadline(node);
+        Duration left = Objects.requireNonNull(run.journal).untilDeadline(node, timeout);
         if (left == null || left.isPositive() || !transitions.tryRefuseSignals(node, timeout)) {
             return false;
         }
         TaskTimeoutException cause = NodeTransitions.outOfTime(run, node, timeout);
         NodeEnd.Reason reason = NodeEnd.Reason.OUT_OF_TIME;
-        transitions.end(runner, node, runner, NodeState.TIMED_OUT, cause, reason, NodeEnd.NO_NODE, true);
+        transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, cause, reason);
         return true;
     }
 

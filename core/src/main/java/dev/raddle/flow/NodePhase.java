@@ -1,6 +1,7 @@
 package dev.raddle.flow;
 
 import dev.raddle.time.Signal;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, {@link Recording},
@@ -14,6 +15,8 @@ interface NodePhase {
         READY,
         /** The thread inside the node is being interrupted; the end of the node follows. */
         INTERRUPTING,
+        /** The end of the node is recorded, and takes effect after those that were recorded before. */
+        RECORDED,
         /** The node has ended, and its default is being computed. */
         ENDING;
 
@@ -30,9 +33,9 @@ interface NodePhase {
      * A thread is recording the end of the node, or the signal that it waits for, in the journal. Nothing but the loss
      * of the run ends the node meanwhile. Compared by identity.
      *
-     * @param before the content of the slot before
+     * @param before the content of the slot before, null for a node that had not begun
      */
-    record Recording(NodePhase before) implements NodePhase {}
+    record Recording(@Nullable NodePhase before) implements NodePhase {}
 
     /** Returns the state of a node in this phase. */
     default NodeState state() {

@@ -16,8 +16,8 @@ final class NodeStates {
      *
      * Each node has one slot, which contains its whole state:
      *
-     *   null ──► READY ──► GroupPlacement ──► Runner ──► Beginning ──► Runner ──► Recording ──► a value, or NodeEnd
-     *                                           │                        ▲ │
+     *   null ──► READY ──► GroupPlacement ──► Runner ──► Beginning ──► Runner ──► Recording ──► RECORDED ──► a value,
+     *                                           │                        ▲ │                                 or NodeEnd
      *                                           └──► NestedRun ──────────┼─┴──► INTERRUPTING ──► NodeEnd
      *
      *   null            pending
@@ -27,6 +27,7 @@ final class NodeStates {
      *   Beginning       that thread is calling the node's begin callback, or notifying the listener of its start
      *   NestedRun       a nested run is executing the node
      *   Recording       a thread is recording the end of the node; only in a run with a journal
+     *   RECORDED        the end of the node is recorded, and takes effect after those that were recorded before
      *   INTERRUPTING    another thread is calling interrupt() on that thread
      *   ENDING          ended; a supplier is computing the default
      *   otherwise       ended: the value itself, NULL for null, or a NodeEnd for all other ends
@@ -34,8 +35,8 @@ final class NodeStates {
      * Transitions are compare-and-sets and may skip phases that do not apply. A thread that ends a node from outside
      * changes any phase to NodeEnd, with two exceptions. It leaves Beginning to the thread of the callback, which ends
      * the node before it enters the action. So a node whose begin callback was called is entered, a node that was ended
-     * before is not, and a node that is ended during the callback does not succeed. And it leaves Recording alone: that
-     * node ends as recorded (NodeTransitions).
+     * before is not, and a node that is ended during the callback does not succeed. And it leaves Recording and RECORDED
+     * alone: that node ends as recorded (NodeTransitions).
      *
      * The counters start with the values of the plan:
      *
@@ -86,8 +87,19 @@ final class NodeStates {
      */
     private final float @Nullable [] times;
 
-    NodeStates(Graph graph, boolean timed, boolean isSingleThreaded) {
+    /*
+     * The order of the ends and triggers of nodes in a run with a journal, where one thread at a time makes them, else
+     * null. The action of a node sees only the ends that were in force when it was triggered, also if it is called
+     * again by a later process.
+     */
+    private final int @Nullable [] ends;
+    private final int @Nullable [] triggers;
+    private int latest; // the number of the latest end
+
+    NodeStates(Graph graph, boolean timed, boolean isSingleThreaded, boolean isOrdered) {
         this.graph = graph;
+        ends = isOrdered ? new int[graph.size] : null;
+        triggers = isOrdered ? new int[graph.size] : null;
         this.isSingleThreaded = isSingleThreaded;
         slots = new Object[graph.size];
         counters = graph.pending.clone();
@@ -209,7 +221,11 @@ final class NodeStates {
     /** Returns the value of a node that has succeeded. */
     @Nullable
     Object result(int node) {
-        Object slot = get(node);
+        return resultOf(Objects.requireNonNull(get(node)));
+    }
+
+    /** Returns the value in the slot of an ended node. */
+    static @Nullable Object resultOf(Object slot) {
         if (slot == NULL) {
             return null;
         }
@@ -265,35 +281,29 @@ final class NodeStates {
         }
     }
 
-    /** Records when a node ended; a negative value, which means unknown, is ignored. */
-    void recordEnd(int node, long nanos) {
-        if (times != null && nanos >= 0) {
-            times[2 * node + 1] = nanos == 0 ? Float.MIN_VALUE : nanos;
+    /** Records that a node is triggered. */
+    void recordTrigger(int node) {
+        if (triggers != null) {
+            triggers[node] = latest;
         }
     }
 
-    // For a state that is saved and loaded, in one thread.
-
-    int[] counters() {
-        return counters;
+    /** Returns whether a node may see the end of an upstream node. */
+    boolean isVisible(int upstream, int node) {
+        if (!isEnd(get(upstream))) {
+            return false;
+        }
+        return ends == null || triggers == null || (ends[upstream] > 0 && ends[upstream] <= triggers[node]);
     }
 
-    int @Nullable [] knownConsumers() {
-        return consumers;
-    }
-
-    /** Returns the times of all nodes, which are empty if nodes are not timed. */
-    float[] times() {
-        return times == null ? new float[0] : times;
-    }
-
-    void restoreSlot(int node, @Nullable Object slot) {
-        slots[node] = slot;
-    }
-
-    void restore(int[] knownCounters, int @Nullable [] restoredConsumers) {
-        System.arraycopy(knownCounters, 0, counters, 0, counters.length);
-        consumers = restoredConsumers;
+    /** Records that a node has ended, and when; a negative time, which means unknown, is ignored. */
+    void recordEnd(int node, long nanos) {
+        if (ends != null) {
+            ends[node] = ++latest;
+        }
+        if (times != null && nanos >= 0) {
+            times[2 * node + 1] = nanos == 0 ? Float.MIN_VALUE : nanos;
+        }
     }
 
     boolean isTimed() {

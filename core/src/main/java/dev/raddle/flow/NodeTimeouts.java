@@ -54,7 +54,7 @@ final class NodeTimeouts {
 
     /** Arms the timeout of a node that is triggered; it continues if the node had begun in an earlier process. */
     void arm(int node, Duration length) {
-        Duration left = run.journal == null ? null : run.journal.untilDeadline(node);
+        Duration left = run.journal == null ? null : run.journal.untilDeadline(node, length);
         arm(node, length, Deadline.after(run.time, left == null ? length : left));
     }
 
@@ -70,16 +70,6 @@ final class NodeTimeouts {
         if (set != null) {
             run.guard("alarm for the timeout", node, set::cancel);
         }
-    }
-
-    /** Sets the deadline of a node that may have ended. */
-    void restore(int node, Deadline until) {
-        deadlines[node] = until;
-    }
-
-    @Nullable
-    Alarm alarm(int node) {
-        return alarms[node];
     }
 
     @Nullable

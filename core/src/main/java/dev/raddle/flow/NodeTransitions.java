@@ -6,12 +6,12 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Signal;
-import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -151,9 +151,14 @@ final class NodeTransitions {
         return remaining;
     }
 
-    /** Increments the count that must be zero before the run ends. */
-    void addRemaining() {
-        REMAINING.getAndAdd(this, 1);
+    /** Increments the count that must be zero before the run ends. Returns false if it is zero: the run is ending. */
+    boolean tryAddRemaining() {
+        for (int count = remaining; count > 0; count = remaining) {
+            if (REMAINING.compareAndSet(this, count, count + 1)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Subtracts the nodes that a runner has finished. Returns whether they were the last. */
@@ -188,107 +193,116 @@ final class NodeTransitions {
         }
     }
 
-    // For a state that is saved and loaded.
-
-    void write(StateOutput out) throws IOException {
-        out.data.writeBoolean(hasBegun);
-        out.data.writeInt(remaining);
-        out.data.writeInt(pendingOutputs);
-        out.data.writeInt(nextRoot);
-        Stop why = stop;
-        out.data.writeBoolean(why != null);
-        if (why != null) {
-            out.constant(why.status());
-            out.failure(why.cause());
-            out.data.writeInt(why.causedBy());
-        }
-        out.numbers(compensations == null ? new int[0] : compensations.order());
-    }
-
-    void read(StateInput in) throws IOException {
-        hasBegun = in.data.readBoolean();
-        remaining = in.data.readInt();
-        pendingOutputs = in.data.readInt();
-        nextRoot = in.data.readInt();
-        if (in.data.readBoolean()) {
-            FlowStatus status = in.constant(FlowStatus.class);
-            Throwable cause = in.failure();
-            Stop why = new Stop(status, cause, in.data.readInt());
-            stop = why.status() == FlowStatus.SUCCESS ? Stop.COMPLETE : why; // it is compared by identity
-        }
-        int[] completed = in.numbers();
-        if (compensations != null) {
-            compensations.restore(completed);
-        }
-    }
-
     // Ending a node.
 
-    /** Ends a node with a value, unless it has ended. Returns whether it has succeeded by this. */
+    /**
+     * Ends a node with a value, unless it has ended. Returns whether it succeeds by this; in a run with a journal that
+     * takes effect in the order of the records. The caller must then call {@link #settle}.
+     */
     boolean succeed(Runner runner, int node, Object expected, Object value) {
-        Object from = expected;
-        if (run.journal != null) {
-            from = claimEnd(runner, node, expected);
-            if (from == null || !recordSuccess(run.journal, runner, node, from, value)) {
+        RunJournal journal = run.journal;
+        if (journal == null) {
+            if (!leave(runner, node, expected, value)) {
                 return false;
             }
+            recordTimes(runner, node, expected == runner ? runner.began : -1); // that of a nested run is recorded
+            recordCompleted(node, value);
+            runner.addEnded(node);
+            return true;
         }
-        if (!leave(runner, node, from, value)) {
+        NodePhase.Recording claimed = claimEnd(runner, node, expected);
+        if (claimed == null) {
             return false;
         }
-        recordTimes(runner, node, isInside(runner, from) ? runner.began : -1); // that of a nested run is recorded
-        recordCompleted(node);
-        runner.addEnded(node);
+        if (claimed.before() == runner) {
+            states.recordBegin(node, runner.began);
+        }
+        EndSequence.Place place = journal.ends.enter();
+        try {
+            journal.succeeded(node, value, place.number);
+        } catch (Throwable failure) {
+            if (!run.isLost()) {
+                recordCompleted(node, value); // what the action has done is undone if the run is
+            }
+            recordWithoutSuccess(runner, node, claimed, place, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
+            return false;
+        }
+        fill(runner, node, claimed, place, applier -> {
+            if (states.compareAndSet(node, NodePhase.Plain.RECORDED, value)) {
+                afterSuccess(applier, node, value, run.now(), true);
+            }
+        });
         return true;
     }
 
     /**
      * Claims the end of a node that is about to be recorded. Returns the new content of its slot, or null if the node
-     * was ended from outside: a result that is too late is not recorded.
+     * was ended by another thread: a result that is too late is not recorded.
      */
-    private @Nullable Object claimEnd(Runner runner, int node, Object expected) {
-        if (expected instanceof NodePhase.Recording) {
-            return expected; // claimed by the thread that delivers a signal
+    private NodePhase.@Nullable Recording claimEnd(Runner runner, int node, @Nullable Object expected) {
+        if (expected instanceof NodePhase.Recording claimed) {
+            return claimed; // by the thread that delivers a signal
         }
-        NodePhase.Recording recording = new NodePhase.Recording((NodePhase) expected);
-        return leave(runner, node, expected, recording) ? recording : null;
+        NodePhase before = expected instanceof Runner && expected != runner ? null : (NodePhase) expected;
+        NodePhase.Recording claimed = new NodePhase.Recording(before);
+        return leave(runner, node, expected, claimed) ? claimed : null;
     }
 
-    /** Records the success of a node whose end was claimed; ends the node without success if that fails. */
-    private boolean recordSuccess(RunJournal journal, Runner runner, int node, Object claimed, Object value) {
-        try {
-            journal.succeeded(node, value);
-            return true;
-        } catch (Throwable failure) {
-            NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
-            NodeEnd.Reason reason = run.isLost() ? NodeEnd.Reason.RUN_ENDED : NodeEnd.Reason.ACTION;
-            endClaimed(runner, node, claimed, state, failure, reason);
-            return false;
-        }
-    }
-
-    /**
-     * Ends a node without success whose end was claimed. If that fails, for example because the stack is exhausted,
-     * another thread tries again, because no other step can end the node.
-     */
-    private void endClaimed(
+    /** Records an end without success that was claimed. If the run is lost, the node is cancelled instead. */
+    private void recordWithoutSuccess(
             Runner runner,
             int node,
-            Object claimed,
+            NodePhase.Recording claimed,
+            EndSequence.Place place,
             NodeState state,
             @Nullable Throwable cause,
             NodeEnd.Reason reason) {
-        try {
-            end(runner, node, claimed, state, cause, reason, NO_NODE, true);
-        } catch (Throwable failure) {
-            entry.runTransitionsLater(again -> end(again, node, claimed, state, cause, reason, NO_NODE, false));
-            throw failure;
+        if (claimed.before() == runner) {
+            states.recordBegin(node, runner.began);
         }
+        Objects.requireNonNull(run.journal).endedWithoutSuccess(node, state, cause, place.number);
+        boolean isLost = run.isLost();
+        fill(
+                runner,
+                node,
+                claimed,
+                place,
+                applier -> end(
+                        applier,
+                        node,
+                        NodePhase.Plain.RECORDED,
+                        isLost ? NodeState.CANCELLED : state,
+                        cause,
+                        isLost ? NodeEnd.Reason.RUN_ENDED : reason,
+                        NO_NODE,
+                        false));
+    }
+
+    /** Releases a node whose end was recorded, and lets the end take effect when all earlier ones have. */
+    private void fill(
+            Runner runner,
+            int node,
+            NodePhase.Recording claimed,
+            EndSequence.Place place,
+            Consumer<Runner> effect) {
+        leave(runner, node, claimed, NodePhase.Plain.RECORDED); // fails if the run was lost meanwhile
+        Objects.requireNonNull(run.journal).ends.fill(place, effect, runner);
     }
 
     /** Returns whether a slot says that the runner is inside the node. */
     private static boolean isInside(Runner runner, @Nullable Object slot) {
         return slot == runner || (slot instanceof NodePhase.Recording recording && recording.before() == runner);
+    }
+
+    /** Applies the next recorded end if the runner is the applier. Returns false if there is none. */
+    private boolean applyNext(Runner runner) {
+        Consumer<Runner> effect =
+                runner.isApplier ? Objects.requireNonNull(run.journal).ends.next(runner) : null;
+        if (effect == null) {
+            return false;
+        }
+        effect.accept(runner);
+        return true;
     }
 
     /** Ends a node without options in a run without callbacks, and traverses its edges at once. */
@@ -308,9 +322,18 @@ final class NodeTransitions {
         }
     }
 
-    void recordCompleted(int node) {
+    /** Called when a node has a value. */
+    void afterSuccess(Runner runner, int node, Object value, long now, boolean canBeUndone) {
+        states.recordEnd(node, now);
+        if (canBeUndone) {
+            recordCompleted(node, value);
+        }
+        runner.addEnded(node);
+    }
+
+    private void recordCompleted(int node, Object value) {
         if (compensations != null && run.graph.optionsOf(node).compensation() != null) {
-            compensations.add(node);
+            compensations.add(node, value);
         }
     }
 
@@ -342,26 +365,28 @@ final class NodeTransitions {
         succeed(runner, node, expected, recovered);
     }
 
-    /** Ends a node without success after the end was recorded, unless another thread has ended it. */
-    void endByItself(
+    /**
+     * Ends a node without success for a reason of its own, not because of another node or the end of the run, unless
+     * another thread has ended it. Such an end is recorded. The caller must then call {@link #settle}.
+     *
+     * @return whether the node ends by this
+     */
+    boolean endByItself(
             Runner runner,
             int node,
-            Object expected,
+            @Nullable Object expected,
             NodeState state,
             @Nullable Throwable cause,
             NodeEnd.Reason reason) {
         if (run.journal == null) {
-            end(runner, node, expected, state, cause, reason, NO_NODE, true);
-            return;
+            return end(runner, node, expected, state, cause, reason, NO_NODE, expected == runner);
         }
-        Object claimed = claimEnd(runner, node, expected);
-        if (claimed != null) {
-            try {
-                run.journal.endedWithoutSuccess(node, state, cause);
-            } finally {
-                endClaimed(runner, node, claimed, state, cause, reason);
-            }
+        NodePhase.Recording claimed = claimEnd(runner, node, expected);
+        if (claimed == null) {
+            return false;
         }
+        recordWithoutSuccess(runner, node, claimed, run.journal.ends.enter(), state, cause, reason);
+        return true;
     }
 
     /** Ends a node with the result of its nested run, unless it was ended from outside. */
@@ -401,26 +426,8 @@ final class NodeTransitions {
         return false;
     }
 
-    /** Ends a pending node as the journal has recorded, unless it has ended. */
-    boolean restore(int node, NodeState state, @Nullable Object value, @Nullable Throwable cause) {
-        Supplier<?> otherwise = run.graph.optionsOf(node).defaultValue();
-        NodeEnd.Reason reason = NodeEnd.Reason.RESTORED;
-        ValueSource via = state == NodeState.SUCCESS ? ValueSource.JOURNAL : ValueSource.NONE;
-        NodeEnd restored = state == NodeState.SUCCESS || otherwise == null
-                ? new NodeEnd(state, via, value, cause, reason, NO_NODE, run.now())
-                : withDefault(otherwise, state, cause, reason, NO_NODE, run.now());
-        return states.compareAndSet(node, null, restored);
-    }
-
-    /** Called after all recorded nodes have been restored. */
-    void afterRestore(Runner runner, int node) {
-        states.recordEnd(node, run.now());
-        runner.addEnded(node);
-        releaseUpstreams(runner, node);
-    }
-
     /**
-     * Ends a node without success, unless it has ended. The caller must then call {@link #settle}.
+     * Ends a node without success, unless it has ended, and records nothing. The caller must then call {@link #settle}.
      *
      * @param expected the expected content of the node's slot
      * @param causedBy the node that caused this, or -1
@@ -528,7 +535,7 @@ final class NodeTransitions {
                 int failed = runner.failed;
                 runner.failed = NO_NODE;
                 stopForFailure(runner, failed);
-            } else {
+            } else if (!applyNext(runner)) {
                 return true;
             }
         }
@@ -622,14 +629,36 @@ final class NodeTransitions {
     }
 
     private void trigger(Runner runner, int node) {
-        if (run.graph.is(Graph.CHOOSES, node)) {
-            if (!states.compareAndSet(node, null, NodePhase.Plain.READY)) {
-                return;
-            }
-            releaseUpstreams(runner, node);
-        } else if (states.get(node) != null) {
-            return;
+        Replay replay = run.replay;
+        if (replay != null) {
+            replay.trigger(runner, node);
+        } else if (tryDecide(runner, node)) {
+            submit(runner, node);
         }
+    }
+
+    /** Returns whether a triggered node has not ended. One that chooses then releases its upstreams. */
+    boolean tryDecide(Runner runner, int node) {
+        boolean chooses = run.graph.is(Graph.CHOOSES, node);
+        boolean isFirst =
+                chooses ? states.compareAndSet(node, null, NodePhase.Plain.READY) : states.get(node) == null;
+        if (isFirst) {
+            states.recordTrigger(node);
+        }
+        if (isFirst && chooses) {
+            releaseUpstreams(runner, node);
+        }
+        return isFirst;
+    }
+
+    /** Returns the content of the slot of a node that is triggered and has not begun. */
+    @Nullable
+    Object readyPhase(int node) {
+        return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
+    }
+
+    /** Arms the timeout of a triggered node, and adds it to those that are to be dispatched. */
+    void submit(Runner runner, int node) {
         NodeOptions own = run.graph.options[node];
         if (own != null && own.timeout() != null && !armTimeout(runner, node, own.timeout())) {
             return;
@@ -650,8 +679,7 @@ final class NodeTransitions {
         try {
             times.arm(node, length);
         } catch (Throwable noTime) {
-            Object expected = run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
-            end(runner, node, expected, NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED, NO_NODE, false);
+            endByItself(runner, node, readyPhase(node), NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED);
             return false;
         }
         if (NodeStates.isEnd(states.get(node))) {
@@ -711,7 +739,7 @@ final class NodeTransitions {
     /**
      * Releases the upstreams of a node that no longer needs them, and skips those that become unneeded, transitively.
      */
-    private void releaseUpstreams(Runner runner, int decided) {
+    void releaseUpstreams(Runner runner, int decided) {
         // Skipping a pending node releases its own upstreams in turn; the list avoids recursion.
         runner.addToRelease(decided);
         if (runner.isReleasing) {
@@ -966,11 +994,11 @@ final class NodeTransitions {
         if (slot instanceof Runner owner) {
             return endRunning(runner, node, owner, slot, state, cause, reason, causedBy);
         }
-        if (slot instanceof NodePhase.Recording recording) {
+        if (slot instanceof NodePhase.Recording || slot == NodePhase.Plain.RECORDED) {
             if (!run.isLost()) {
-                return true; // the thread that records ends it
+                return true; // it ends as recorded
             }
-            if (recording.before() instanceof Runner owner) {
+            if (slot instanceof NodePhase.Recording recording && recording.before() instanceof Runner owner) {
                 return endRunning(runner, node, owner, slot, state, cause, reason, causedBy);
             }
         }
@@ -984,7 +1012,7 @@ final class NodeTransitions {
         if (slot == NodePhase.Plain.ENDING || NodeStates.isEnd(slot)) {
             return true;
         }
-        boolean ended = end(runner, node, slot, state, cause, reason, causedBy, false);
+        boolean ended = endIn(runner, node, slot, state, cause, reason, causedBy);
         if (ended) {
             withdraw(node, slot);
             if (slot instanceof NestedRun nested) {
@@ -992,6 +1020,20 @@ final class NodeTransitions {
             }
         }
         return ended;
+    }
+
+    /** Ends a node in a certain phase. A timeout is recorded; an end that follows from another is not. */
+    private boolean endIn(
+            Runner runner,
+            int node,
+            @Nullable Object slot,
+            NodeState state,
+            @Nullable Throwable cause,
+            NodeEnd.Reason reason,
+            int causedBy) {
+        return reason == NodeEnd.Reason.OUT_OF_TIME
+                ? endByItself(runner, node, slot, state, cause, reason)
+                : end(runner, node, slot, state, cause, reason, causedBy, false);
     }
 
     private boolean endRunning(
@@ -1016,7 +1058,7 @@ final class NodeTransitions {
         }
         boolean ended = false;
         try {
-            ended = end(runner, node, slot, state, cause, reason, causedBy, false);
+            ended = endIn(runner, node, slot, state, cause, reason, causedBy);
         } finally {
             if (!ended && slot != from) {
                 states.compareAndSet(node, slot, from); // end() has thrown; otherwise the owner would wait for ever

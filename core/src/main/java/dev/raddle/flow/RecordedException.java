@@ -10,7 +10,7 @@ public final class RecordedException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
-    private final transient RecordedFailure failure;
+    private final RecordedFailure failure;
 
     RecordedException(RecordedFailure failure) {
         super(failure.message(), null, true, false);

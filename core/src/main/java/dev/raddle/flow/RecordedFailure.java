@@ -1,5 +1,7 @@
 package dev.raddle.flow;
 
+import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param message its message, or the first 2 000 characters of it; may be null
  * @param trace the first lines of its stack trace and of its cause, for people; may be empty
  */
-public record RecordedFailure(String type, @Nullable String message, String trace) {
+public record RecordedFailure(String type, @Nullable String message, String trace) implements Serializable {
 
     private static final int MOST_OF_MESSAGE = 2_000;
     private static final int FRAMES = 16;
@@ -38,10 +40,18 @@ public record RecordedFailure(String type, @Nullable String message, String trac
     private static @Nullable String messageOf(Throwable failure) {
         try {
             String text = failure.getMessage();
-            return text == null || text.length() <= MOST_OF_MESSAGE ? text : text.substring(0, MOST_OF_MESSAGE) + "...";
+            if (text == null) {
+                return null;
+            }
+            return text.length() <= MOST_OF_MESSAGE ? encodable(text) : encodable(text.substring(0, MOST_OF_MESSAGE)) + "...";
         } catch (Throwable broken) {
             return "its message could not be read: " + broken.getClass().getName();
         }
+    }
+
+    /** Returns a text without halves of surrogate pairs, which UTF-8 cannot encode. */
+    private static String encodable(String text) {
+        return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
     }
 
     private static String traceOf(Throwable failure) {
@@ -58,7 +68,7 @@ public record RecordedFailure(String type, @Nullable String message, String trac
             }
             each = causeOf(each);
         }
-        return text.toString();
+        return encodable(text.toString());
     }
 
     private static @Nullable Throwable causeOf(Throwable failure) {

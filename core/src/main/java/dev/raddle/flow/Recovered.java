@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * its entries: it returns {@link #of} of them.
  *
  * @param begun the moment from which the timeout of the run counts, or null if no try has begun
- * @param nodes the nodes that have ended, by their ids, in the order of their ends
+ * @param nodes the nodes whose ends are recorded, by their ids, in the order in which the ends took effect
  * @param attempts the latest failed attempt of each node that has not ended and has one
  * @param deadlines the moments at which nodes that have not ended time out
  * @param sleeps the moments at which nodes that have not ended stop sleeping
@@ -114,7 +115,8 @@ public record Recovered(
             } else if (entry instanceof Entry.ElementEnded element) {
                 elementsOf(element.id()).put(element.index(), element.value());
             } else if (entry instanceof Entry.MapEnded map) {
-                end(Entry.NodeEnded.succeeded(map.id(), listOf(map)));
+                end(new Entry.NodeEnded(
+                        map.id(), NodeState.SUCCESS, ValueSource.ACTION, listOf(map), 1, null, map.number(), map.at()));
             } else if (entry instanceof Entry.AttemptFailed failed) {
                 attempts.put(failed.id(), failed);
             } else if (entry instanceof Entry.DeadlineSet limit) {
@@ -146,6 +148,8 @@ public record Recovered(
         private void begin(Entry.Begun begin) {
             begun = begin.at();
             nodes.values().removeIf(end -> !end.isSuccess());
+            sort();
+            nodes.replaceAll((id, end) -> end.ofEarlierTry());
             attempts.clear();
             deadlines.clear();
             sleeps.clear();
@@ -154,6 +158,14 @@ public record Recovered(
             compensating = null;
             compensated.clear();
             ended = null;
+        }
+
+        /** Sorts the ends by their numbers. Those of earlier tries keep their order, and are the first. */
+        private void sort() {
+            List<Entry.NodeEnded> ends = new ArrayList<>(nodes.values());
+            ends.sort(Comparator.comparingLong(Entry.NodeEnded::number));
+            nodes.clear();
+            ends.forEach(end -> nodes.put(end.id(), end));
         }
 
         private void forget(Iterable<String> ids) {
@@ -166,7 +178,6 @@ public record Recovered(
 
         private void end(Entry.NodeEnded end) {
             String id = end.id();
-            nodes.remove(id); // so that it becomes the last
             nodes.put(id, end);
             attempts.remove(id);
             deadlines.remove(id);
@@ -190,6 +201,7 @@ public record Recovered(
         }
 
         Recovered result() {
+            sort();
             Map<String, Map<Integer, @Nullable Object>> copies = new LinkedHashMap<>();
             elements.forEach((id, values) -> copies.put(id, Collections.unmodifiableMap(values)));
             return new Recovered(

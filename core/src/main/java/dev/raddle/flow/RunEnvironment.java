@@ -74,6 +74,9 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     NodeTimeouts nodeTimeouts; // null if no node has a timeout; written by the constructor of NodeTransitions
 
     @Nullable
+    Replay replay; // null unless recorded ends are being applied; confined to the thread that starts the run
+
+    @Nullable
     NodeWaits waits; // null if no node waits for a moment or a signal; likewise
 
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
@@ -90,15 +93,17 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         joiner = options.inCallersThread ? new JoiningThread() : null;
         isRecorded = Recorder.isOn();
         boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
-        states = new NodeStates(graph, options.timed || options.listener != null || isRecorded, alone);
+        boolean isTimed = options.timed || options.listener != null || isRecorded;
+        states = new NodeStates(graph, isTimed, alone, outer == null && options.journal != null);
         enclosing = outer == null ? EnclosingScope.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         Deadline given = options.deadline;
         time = options.time != null
                 ? options.time
                 : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
-        origin = time.nanoTime();
+        long begun = time.nanoTime();
         journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
+        origin = begun - (journal == null ? 0 : journal.elapsedNanos());
         beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
         path = outer == null || !graph.hasInnerWaits ? "" : outer.path + outer.graph.ids[outerNode] + "/";
         signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
@@ -130,7 +135,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         beginning = null;
         joiner = null;
         isRecorded = false;
-        states = new NodeStates(graph, options.timed || options.listener != null, true);
+        states = new NodeStates(graph, options.timed || options.listener != null, true, false);
         enclosing = null;
         origin = 0;
         path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
@@ -323,17 +328,21 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         return switch (graph.dependencyKind[dependency]) {
             case MUST -> states.result(graph.up[edge]);
             case ORDER -> null;
-            case OPTIONAL -> Optional.ofNullable(states.value(graph.up[edge]));
+            case OPTIONAL -> Optional.ofNullable(seen(node, graph.up[edge]));
             case AFTER -> states.outcome(graph.up[edge]);
             case ANY -> states.value(states.winner(graph.dependencyClause[dependency]));
-            case AT_LEAST, ALL -> valuesOf(edge, graph.dependencyEdge[dependency + 1]);
+            case AT_LEAST, ALL -> valuesOf(node, edge, graph.dependencyEdge[dependency + 1]);
         };
     }
 
-    private List<@Nullable Object> valuesOf(int from, int to) {
+    private @Nullable Object seen(int node, int upstream) {
+        return states.isVisible(upstream, node) ? states.value(upstream) : null;
+    }
+
+    private List<@Nullable Object> valuesOf(int node, int from, int to) {
         List<@Nullable Object> values = new ArrayList<>(to - from);
         for (int edge = from; edge < to; edge++) {
-            if (states.succeeded(graph.up[edge])) {
+            if (states.isVisible(graph.up[edge], node) && states.succeeded(graph.up[edge])) {
                 values.add(states.value(graph.up[edge]));
             }
         }

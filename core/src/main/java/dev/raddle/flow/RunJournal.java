@@ -45,13 +45,27 @@ final class RunJournal {
     private final Map<String, Integer> sizes = new ConcurrentHashMap<>(); // of the map nodes that have begun
     private final int[] attempts; // of each node: the number of the latest; written by the thread inside the node
     private final boolean[] isInside; // of each node: whether an attempt has begun and attemptEnded was not called
+    private final Map<Integer, Instant> triggers = new ConcurrentHashMap<>(); // of nodes that had not begun before
+    private final boolean hasBegunTry;
+    final EndSequence ends;
     private volatile boolean isIncomplete; // whether the end of the run must not be recorded
+    private volatile @Nullable Throwable torn; // the failure of a record without which later ones mean nothing
 
-    private RunJournal(RunEnvironment run, FlowJournal journal, Recovered recovered, @Nullable String map) {
+    private RunJournal(
+            RunEnvironment run,
+            FlowJournal journal,
+            Recovered recovered,
+            @Nullable String map,
+            boolean hasBegunTry) {
         this.run = run;
         this.journal = journal;
         this.recovered = recovered;
         this.map = map;
+        this.hasBegunTry = hasBegunTry;
+        ends = new EndSequence(recovered.nodes().values().stream()
+                .mapToLong(Entry.NodeEnded::number)
+                .max()
+                .orElse(0));
         attempts = new int[run.graph.size];
         isInside = new boolean[run.graph.size];
         for (int node = 0; node < attempts.length && !recovered.attempts().isEmpty(); node++) {
@@ -87,9 +101,11 @@ final class RunJournal {
         Object parameter = options.runId == null ? run.parameter() : null;
         FlowJournal.Work work = new FlowJournal.Work(options.runId, run.graph.name, run.graph.digest(), parameter);
         Recovered found;
+        boolean isNewTry = false;
         try {
-            found = journal.open(work);
-            found = continued(run, journal, found);
+            Recovered before = journal.open(work);
+            found = continued(run, journal, before);
+            isNewTry = found != before;
         } catch (FencedException fenced) {
             run.markLost(fenced);
             found = Recovered.nothing();
@@ -104,7 +120,7 @@ final class RunJournal {
             throw new IllegalStateException(
                     "the journal of flow \"" + run.graph.name + "\" could not be opened", failure);
         }
-        return new RunJournal(run, journal, found, null);
+        return new RunJournal(run, journal, found, null, isNewTry);
     }
 
     /** Begins a new try if the latest one has ended or nodes are to run again. */
@@ -160,7 +176,7 @@ final class RunJournal {
                 nodes.put(element, Entry.NodeEnded.succeeded(element, value));
             }
         });
-        return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id);
+        return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id, true);
     }
 
     /**
@@ -201,11 +217,40 @@ final class RunJournal {
         return attempts[node];
     }
 
-    /** Returns the time until the recorded deadline of a node, or null if none is recorded. */
+    /** Returns whether this process has begun the try. */
+    boolean hasBegunTry() {
+        return hasBegunTry;
+    }
+
+    /** Returns the time since the begin of the try. */
+    long elapsedNanos() {
+        return hasBegunTry || map != null ? 0 : nanosUntil(run.time.instant());
+    }
+
+    /** Returns the time of an end of this try since the begin of the try. */
+    long nanosOf(Entry.NodeEnded end) {
+        return nanosUntil(end.at());
+    }
+
+    private long nanosUntil(Instant moment) {
+        Instant begun = recovered.begun();
+        return begun == null ? 0 : Math.max(0, Deadline.nanos(Duration.between(begun, moment)));
+    }
+
+    /** Keeps the moment at which a node was triggered, which an earlier process has recorded by other ends. */
+    void triggeredBefore(int node, Instant at) {
+        triggers.put(node, at);
+    }
+
+    /** Returns the rest of a timeout of a node that an earlier process has triggered; null for other nodes. */
     @Nullable
-    Duration untilDeadline(int node) {
+    Duration untilDeadline(int node, Duration timeout) {
         Instant until = recovered.deadlines().get(run.graph.ids[node]);
-        return until == null ? null : Duration.between(run.time.instant(), until);
+        Instant triggered = triggers.get(node);
+        Duration passed = triggered == null ? null : Duration.between(triggered, run.time.instant());
+        return until != null
+                ? Duration.between(run.time.instant(), until)
+                : passed == null ? null : timeout.minus(passed.isNegative() ? Duration.ZERO : passed);
     }
 
     // Records.
@@ -218,6 +263,10 @@ final class RunJournal {
      */
     void record(Entry entry) throws Exception {
         run.requireNotLost();
+        Throwable before = torn;
+        if (before != null) {
+            throw new IOException("the journal has lost an end of a node, and records nothing after that", before);
+        }
         try {
             journal.record(entry);
         } catch (FencedException fenced) {
@@ -272,28 +321,35 @@ final class RunJournal {
         }
     }
 
-    /** Records that a node has succeeded with a value, or with what a {@link NodeEnd} says. */
-    void succeeded(int node, Object slot) throws Exception {
+    /**
+     * Records that a node has succeeded with a value, or with what a {@link NodeEnd} says.
+     *
+     * @param number the place in the sequence of ends
+     */
+    void succeeded(int node, Object slot, long number) throws Exception {
         String id = run.graph.ids[node];
-        Object value = slot instanceof NodeEnd end ? end.value() : slot == NodeStates.NULL ? null : slot;
+        Object value = NodeStates.resultOf(slot);
         ValueSource via = slot instanceof NodeEnd end ? end.via() : ValueSource.ACTION;
         Integer size = sizes.get(id);
         if (map != null) {
             record(new Entry.ElementEnded(map, node, value));
         } else if (size != null && via == ValueSource.ACTION) {
-            record(new Entry.MapEnded(id, size));
+            record(new Entry.MapEnded(id, size, number, run.time.instant()));
         } else {
             RecordedFailure recoveredFrom =
                     slot instanceof NodeEnd end && end.cause() != null ? RecordedFailure.of(end.cause()) : null;
-            record(new Entry.NodeEnded(id, NodeState.SUCCESS, via, value, attempts[node], recoveredFrom));
+            record(new Entry.NodeEnded(
+                    id, NodeState.SUCCESS, via, value, attempts[node], recoveredFrom, number, run.time.instant()));
         }
     }
 
     /**
      * Records that a node has ended by itself without success. If that fails, the exception becomes a suppressed one of
-     * the cause, and the next run runs the node again.
+     * the cause, and nothing more is recorded, because the next run, which runs the node again, could contradict it.
+     *
+     * @param number the place in the sequence of ends
      */
-    void endedWithoutSuccess(int node, NodeState state, @Nullable Throwable cause) {
+    void endedWithoutSuccess(int node, NodeState state, @Nullable Throwable cause, long number) {
         if (map != null || run.isLost()) {
             return; // the first failure of an element fails the map node
         }
@@ -304,8 +360,11 @@ final class RunJournal {
                     ValueSource.NONE,
                     null,
                     attempts[node],
-                    cause == null ? null : RecordedFailure.of(cause)));
+                    cause == null ? null : RecordedFailure.of(cause),
+                    number,
+                    run.time.instant()));
         } catch (Throwable failure) {
+            torn = failure;
             if (cause == null) {
                 run.report("journal", node, failure);
             } else if (cause != failure) {

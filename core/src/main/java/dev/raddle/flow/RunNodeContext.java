@@ -63,9 +63,9 @@ record RunNodeContext(RunEnvironment run, int node) implements NodeContext<Objec
 
     @SuppressWarnings("NullAway") // null is a value
     private Object read(int index) {
-        if (states().via(index) == ValueSource.NONE) {
+        if (!states().isVisible(index, node) || states().via(index) == ValueSource.NONE) {
             throw new IllegalStateException("node \"" + states().graph.ids[index] + "\" has no value, it is "
-                    + states().state(index) + "; use peek, or give it a default");
+                    + state(index) + "; use peek, or give it a default");
         }
         return states().value(index);
     }
@@ -73,18 +73,25 @@ record RunNodeContext(RunEnvironment run, int node) implements NodeContext<Objec
     @Override
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Optional<T> peek(Node<T> upstream) {
-        return (Optional<T>) Optional.ofNullable(states().value(upstream(upstream)));
+        return (Optional<T>) peek(upstream(upstream));
     }
 
     @Override
     public Optional<Object> peek(String id) {
-        return Optional.ofNullable(states().value(upstream(id)));
+        return peek(upstream(id));
+    }
+
+    private Optional<Object> peek(int index) {
+        return states().isVisible(index, node) ? Optional.ofNullable(states().value(index)) : Optional.empty();
     }
 
     @Override
     public NodeState state(String id) {
-        NodeState state = states().state(upstream(id));
-        return state.isTerminal() ? state : NodeState.PENDING;
+        return state(upstream(id));
+    }
+
+    private NodeState state(int index) {
+        return states().isVisible(index, node) ? states().state(index) : NodeState.PENDING;
     }
 
     @Override

@@ -46,6 +46,7 @@ final class Runner implements NodePhase {
     volatile @Nullable Attempts<?> attempts; // the attempts in progress, of a node with a retry policy
     int failed = NodeEnd.NO_NODE; // the first node whose failure must stop the run
     boolean isReleasing; // whether a frame further down the stack processes the nodes to release
+    boolean isApplier; // whether it applies the recorded ends (EndSequence)
     boolean isJoiner; // whether its thread joins this run or an outer one, so that interrupts are meant for the joiner
     boolean isForValue; // of the joiner: whether it stops when the outputs have ended
     boolean placesAnywhere; // whether it places nodes in groups even on the alarm thread
@@ -86,9 +87,9 @@ final class Runner implements NodePhase {
         return -1;
     }
 
-    /** Returns whether there are ended nodes that are not processed. */
+    /** Returns whether there are ended nodes that are not processed, or may be. */
     boolean hasEnded() {
-        return processed < endedCount;
+        return processed < endedCount || isApplier;
     }
 
     /** Adds a node whose upstreams are to be released. */

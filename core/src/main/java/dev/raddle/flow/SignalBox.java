@@ -89,11 +89,6 @@ final class SignalBox {
         return isFull;
     }
 
-    /** Returns whether a value was delivered that the node has not taken. */
-    synchronized boolean isFull() {
-        return state == State.FULL;
-    }
-
     /** Returns whether the node has taken the value, or is about to. */
     synchronized boolean isTaken() {
         return state == State.TAKEN;

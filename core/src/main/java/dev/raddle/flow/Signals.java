@@ -1,7 +1,5 @@
 package dev.raddle.flow;
 
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -96,17 +94,6 @@ final class Signals {
         if (timeout != null) {
             timeout.run();
         }
-    }
-
-    /** Returns the values that were delivered and not taken, by the paths of their nodes, in this order. */
-    Map<String, SignalBox> kept() {
-        Map<String, SignalBox> kept = new TreeMap<>();
-        boxes.forEach((path, box) -> {
-            if (box.isFull()) {
-                kept.put(path, box);
-            }
-        });
-        return kept;
     }
 
     /** Ensures that a value may be delivered to a node. */

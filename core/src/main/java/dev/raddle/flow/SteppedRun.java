@@ -132,15 +132,16 @@ final class SteppedRun implements RunEntry, NestedRun {
     // Beginning.
 
     void begin() {
-        EarlyEnds early = run.options.only.isEmpty() ? null : new EarlyEnds(run, transitions);
         armDeadline();
         Runner starter = newRunner();
         starter.finished = 1;
-        if (early != null) {
-            early.apply(starter);
-            transitions.settle(starter); // no nested run has begun
+        if (run.options.only.isEmpty()) {
+            transitions.triggerRoots(starter);
+        } else {
+            Replay selection = new Replay(run, transitions);
+            selection.apply(starter);
+            selection.submitTriggered(starter);
         }
-        transitions.triggerRoots(starter);
         proceed(starter);
         reportFinished(starter);
     }
@@ -307,7 +308,7 @@ final class SteppedRun implements RunEntry, NestedRun {
             transitions.fail(runner, node, call, failure);
             return;
         }
-        transitions.addRemaining(); // until the nested run has ended
+        transitions.tryAddRemaining(); // until the nested run has ended; it succeeds, since this node has not ended
         run.states.set(node, nested);
         stepping.begun(nested);
         stepping.defer(nested::begin);
@@ -421,7 +422,7 @@ final class SteppedRun implements RunEntry, NestedRun {
     /** Calls a compensation. Safe for any thread. */
     CallResult callCompensation(int node) {
         try {
-            Compensations.call(run, node);
+            Compensations.call(run, node, run.states.value(node));
             return new CallResult.Returned(null);
         } catch (Throwable failure) {
             return new CallResult.Failed(failure);
@@ -552,11 +553,6 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     boolean hasEnded() {
         return result != null;
-    }
-
-    /** Sets the result of a run that had ended when it was saved. */
-    void restoreEnd() {
-        result = newResult();
     }
 
     // What is under way.

@@ -25,11 +25,6 @@ final class StepperTime implements TimeSource {
             this.action = action;
         }
 
-        /** Returns whether this moment is to come. */
-        boolean isSet() {
-            return time.moments.contains(this);
-        }
-
         @Override
         public boolean cancel() {
             return time.moments.remove(this);
@@ -46,10 +41,6 @@ final class StepperTime implements TimeSource {
 
     void setOrigin(Instant moment) {
         origin = moment;
-    }
-
-    Instant origin() {
-        return origin;
     }
 
     @Override

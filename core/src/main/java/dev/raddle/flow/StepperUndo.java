@@ -47,27 +47,7 @@ final class StepperUndo {
         return Objects.requireNonNull(status);
     }
 
-    boolean hasBegun() {
-        return status != null;
-    }
-
     List<CompensationFailure> failures() {
         return failures;
-    }
-
-    // For a state that is saved and loaded.
-
-    int[] nodes() {
-        return nodes;
-    }
-
-    int position() {
-        return position;
-    }
-
-    void restore(FlowStatus ofRun, int[] order, int at, List<CompensationFailure> failed) {
-        begin(ofRun, order);
-        position = at;
-        failures.addAll(failed);
     }
 }

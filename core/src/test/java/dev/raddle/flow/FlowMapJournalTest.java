@@ -53,7 +53,7 @@ class FlowMapJournalTest {
                 .containsExactly("scaled 0", null, "scaled 2", "scaled 3", "scaled 4");
 
         assertThat(ran).containsExactly(3, 4);
-        assertThat(journal.entries()).contains(new Entry.MapEnded("mapped", 5));
+        assertThat(sizes("mapped")).containsExactly(5);
         ran.clear();
         assertThat(plan.run(null, options).value())
                 .containsExactly("scaled 0", null, "scaled 2", "scaled 3", "scaled 4");
@@ -80,6 +80,15 @@ class FlowMapJournalTest {
         assertThat(plan.run(null, RunOptions.defaults().withJournal(reordered)).value())
                 .containsExactly("scaled 3", "scaled 2", null);
         assertThat(ran).isEmpty();
+    }
+
+    /** Returns the sizes in the records of the ends of a map. */
+    private List<Integer> sizes(String id) {
+        return journal.entries().stream()
+                .flatMap(entry -> entry instanceof Entry.MapEnded end && end.id().equals(id)
+                        ? java.util.stream.Stream.of(end.size())
+                        : java.util.stream.Stream.empty())
+                .toList();
     }
 
     /** Returns a copy of the journal in which the value of "numbers" is another one. */
@@ -109,7 +118,7 @@ class FlowMapJournalTest {
         FlowPlan<Void, List<String>> plan = f.returning(f.map("mapped", numbers(0), this::scaled));
         assertThat(plan.run(null, options).value()).isEmpty();
         assertThat(plan.run(null, options).value()).isEmpty();
-        assertThat(journal.entries()).containsOnlyOnce(new Entry.MapEnded("mapped", 0));
+        assertThat(sizes("mapped")).containsExactly(0);
     }
 
     @Test

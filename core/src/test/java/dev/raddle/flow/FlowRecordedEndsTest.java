@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,6 +9,7 @@ import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,8 +37,17 @@ class FlowRecordedEndsTest {
         return f.node("pay", () -> "paid").compensate(value -> log.add("refund"));
     }
 
-    private static Entry.NodeEnded success(String id, Object value) {
-        return new Entry.NodeEnded(id, NodeState.SUCCESS, ValueSource.ACTION, value, 1, null);
+    /** Returns the position of the record of a success, or -1. */
+    private static int success(List<Entry> entries, String id, Object value) {
+        for (int each = 0; each < entries.size(); each++) {
+            if (entries.get(each) instanceof Entry.NodeEnded end
+                    && end.id().equals(id)
+                    && end.isSuccess()
+                    && value.equals(end.value())) {
+                return each;
+            }
+        }
+        return -1;
     }
 
     @Test
@@ -60,15 +69,14 @@ class FlowRecordedEndsTest {
             assertThat(log).containsExactly("refund");
         }
         assertThat(journal.wasInterrupted()).isFalse();
-        assertThat(journal.entries()).contains(success("pay", "paid"));
+        assertThat(success(journal.entries(), "pay", "paid")).isPositive();
     }
 
     /** What stops a run. */
     enum Stop {
         DEADLINE(FlowStatus.TIMED_OUT),
         CANCEL(FlowStatus.CANCELLED),
-        CLOSE(FlowStatus.CANCELLED),
-        FIRST_FAILURE(FlowStatus.FAILED);
+        CLOSE(FlowStatus.CANCELLED);
 
         final FlowStatus status;
 
@@ -83,24 +91,13 @@ class FlowRecordedEndsTest {
         PausingJournal journal = PausingJournal.atEndOf("pay");
         Node<String> pay = paid();
         f.node("ship", pay, value -> log.add("ship"));
-        Node<Void> pause = f.sleep("pause", SECOND);
-        f.node("fails", after(pause), ended -> {
-            if (stop == Stop.FIRST_FAILURE) {
-                throw new IllegalStateException("failed first");
-            }
-            return "does not fail";
-        });
-        FlowRun<Void> run = f.build().start(null, options(journal).onFailure(OnFailure.FAIL_FAST));
+        FlowRun<Void> run = f.build().start(null, options(journal));
         journal.awaitPause();
-        awaitAlarms(2); // of the deadline and the sleep
+        awaitAlarms(1); // of the deadline
         Thread closing = new Thread(run::close);
         switch (stop) {
             case DEADLINE -> time.advance(SECOND.multipliedBy(10));
             case CANCEL -> run.cancel("not wanted");
-            case FIRST_FAILURE -> {
-                time.advance(SECOND);
-                Wait.until(() -> run.state("fails") == NodeState.FAILED);
-            }
             case CLOSE -> closing.start();
         }
         Wait.until(() -> run.state("ship") == NodeState.CANCELLED || run.state("ship") == NodeState.TIMED_OUT);
@@ -113,7 +110,7 @@ class FlowRecordedEndsTest {
         assertThat(log).containsExactly("refund");
         assertThat(journal.wasInterrupted()).isFalse();
         List<Entry> entries = journal.entries();
-        assertThat(entries.indexOf(success("pay", "paid")))
+        assertThat(success(entries, "pay", "paid"))
                 .isPositive()
                 .isLessThan(entries.indexOf(new Entry.Compensated("pay")));
         assertThat(entries.getLast()).isEqualTo(new Entry.RunEnded(stop.status));
@@ -122,21 +119,52 @@ class FlowRecordedEndsTest {
     }
 
     @Test
-    void a_node_that_becomes_unneeded_during_its_record_succeeds() throws Exception {
-        PausingJournal journal = PausingJournal.atEndOf("slow");
-        Node<String> slow = f.node("slow", () -> "slow");
-        Node<Void> pause = f.sleep("pause", SECOND);
-        f.node("first", anyOf(slow, pause), value -> "first");
+    void a_node_that_becomes_unneeded_after_its_record_succeeds() throws Exception {
+        PausingJournal journal = PausingJournal.atEndOf("fast");
+        CountDownLatch recording = new CountDownLatch(1);
+        Node<String> slow = f.node("slow", () -> {
+            recording.await();
+            return "slow";
+        });
+        Node<String> fast = f.node("fast", () -> "fast");
+        Node<String> first = f.node("first", anyOf(slow, fast), value -> value);
         try (FlowRun<Void> run = f.build().start(null, options(journal).obsolete(UnneededPolicy.INTERRUPT))) {
             journal.awaitPause();
-            awaitAlarms(2); // of the deadline and the sleep
-            time.advance(SECOND);
-            Wait.until(() -> run.state("first") == NodeState.SUCCESS);
-            assertThat(run.state("slow")).isEqualTo(NodeState.RUNNING);
+            recording.countDown();
+            Wait.until(() -> success(journal.entries(), "slow", "slow") > 0);
+            assertThat(run.state("slow")).isEqualTo(NodeState.RUNNING); // its end waits for the earlier one
             journal.release();
-            assertThat(run.join().node("slow").state()).isEqualTo(NodeState.SUCCESS);
+            FlowResult<Void> result = run.join();
+            assertThat(result.node("slow").state()).isEqualTo(NodeState.SUCCESS);
+            assertThat(result.node(first).value()).isEqualTo("fast");
         }
         assertThat(journal.wasInterrupted()).isFalse();
+    }
+
+    @Test
+    void a_failure_that_is_recorded_while_a_success_is_being_recorded_takes_effect_after_it() throws Exception {
+        PausingJournal journal = PausingJournal.atEndOf("pay");
+        Node<String> pay = paid();
+        f.node("ship", pay, value -> log.add("ship"));
+        Node<Void> pause = f.sleep("pause", SECOND);
+        f.node("fails", pause, ended -> {
+            throw new IllegalStateException("failed first");
+        });
+        try (FlowRun<Void> run = f.build().start(null, options(journal).onFailure(OnFailure.FAIL_FAST))) {
+            journal.awaitPause();
+            awaitAlarms(2); // of the deadline and the sleep
+            Thread advancing = new Thread(() -> time.advance(SECOND));
+            advancing.start();
+            Wait.until(() -> journal.entries().stream().anyMatch(entry -> entry instanceof Entry.NodeEnded end
+                    && end.id().equals("pause")));
+            assertThat(run.state("fails")).isEqualTo(NodeState.PENDING);
+            journal.release();
+            advancing.join();
+            FlowResult<Void> result = run.join();
+            assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+            assertThat(result.node("pay").state()).isEqualTo(NodeState.SUCCESS);
+            assertThat(log).endsWith("refund");
+        }
     }
 
     @Test

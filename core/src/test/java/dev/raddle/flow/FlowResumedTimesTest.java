@@ -221,8 +221,7 @@ class FlowResumedTimesTest {
 
         assertThat(second.status()).isEqualTo(FlowStatus.DEGRADED);
         assertThat(second.explain("a"))
-                .isEqualTo("FAILED: it had ended so in an earlier run, says the journal:"
-                        + " java.lang.IllegalStateException: a is broken");
+                .isEqualTo("FAILED: its action threw java.lang.IllegalStateException: a is broken at +0 ms");
         assertThat(calls).hasSize(1);
         assertThat(plan.run(null, options().rerun("b")).status()).isEqualTo(FlowStatus.DEGRADED);
         assertThat(calls).hasSize(2);

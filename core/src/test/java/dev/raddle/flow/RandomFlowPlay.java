@@ -136,12 +136,10 @@ final class RandomFlowPlay {
     /**
      * Drives a stepper through a run, in a random order of reports.
      *
-     * @param saves whether the state is saved and loaded after each report, with a new plan; a run that is not saved is
-     *     compared with the reference
      * @return all reports and steps as text
      */
-    static String step(RandomFlow flow, Random random, boolean saves) throws Exception {
-        return new RandomFlowPlay(flow, Mode.STEPPER, random, null).drive(saves);
+    static String step(RandomFlow flow, Random random) throws Exception {
+        return new RandomFlowPlay(flow, Mode.STEPPER, random, null).drive();
     }
 
     static void play(RandomFlow flow, Mode mode, Random random, Pools pools) throws Exception {
@@ -452,57 +450,53 @@ final class RandomFlowPlay {
     private final Map<Integer, CallResult> called = new TreeMap<>(); // results that are not reported
     private final List<String> log = new ArrayList<>();
 
-    private String drive(boolean saves) throws Exception {
+    private String drive() throws Exception {
         boolean[] begun = new boolean[flow.size()];
         stepper = plan().stepper(null, options());
-        report("start", stepper.start(Instant.EPOCH), saves);
+        report("start", stepper.start(Instant.EPOCH));
         while (!stepper.isComplete()) {
-            if (!saves) {
-                settle(begun);
+            settle(begun);
                 require(
                         running().equals(List.copyOf(called.keySet())),
                         0,
                         "is of a run in which " + running() + " run, and " + called.keySet() + " were started");
-            }
-            act(begun, saves);
+            act(begun);
         }
         synchronized (this) {
             over = true;
         }
-        if (!saves) {
-            settle(begun);
+        settle(begun);
             FlowResult<?> result = stepper.result();
             compare(id -> stepper.state(id), result);
-        }
         return String.join("\n", log);
     }
 
-    private void act(boolean[] begun, boolean saves) throws Exception {
+    private void act(boolean[] begun) throws Exception {
         List<Integer> running = List.copyOf(called.keySet());
         int choice = random.nextInt(60);
         long next = stepper.nextMoment();
         boolean isTimeout = next < Duration.ofHours(12).toNanos();
         if (choice == 0) {
             reference.cancel();
-            report("cancel", stepper.cancel("the test cancels it", time.nanoTime()), saves);
+            report("cancel", stepper.cancel("the test cancels it", time.nanoTime()));
         } else if (choice == 1 && !isTimeout) {
             reference.timeOut();
             time.advance(Duration.ofDays(2));
-            report("time", stepper.passed(time.nanoTime()), saves);
+            report("time", stepper.passed(time.nanoTime()));
         } else if (choice < 15 && isTimeout && isAloneAt(next, running)) {
             int timed = running.stream()
                     .filter(node -> expiry[node] == next)
                     .findFirst()
                     .orElseThrow();
             time.advance(Duration.ofNanos(next - time.nanoTime()));
-            report("timeout of " + timed, stepper.passed(next), saves);
-            reported(timed, begun, true, saves);
+            report("timeout of " + timed, stepper.passed(next));
+            end(timed, begun, true);
         } else {
             int node = running.get(random.nextInt(running.size()));
             CallResult result = Objects.requireNonNull(called.remove(node));
-            report("result of " + node, stepper.settled(RandomFlow.id(node), result, time.nanoTime()), saves);
+            report("result of " + node, stepper.settled(RandomFlow.id(node), result, time.nanoTime()));
             if (!called.containsKey(node)) {
-                reported(node, begun, false, saves);
+                end(node, begun, false);
             }
         }
     }
@@ -512,14 +506,8 @@ final class RandomFlowPlay {
         return running.stream().filter(node -> expiry[node] == moment).count() == 1;
     }
 
-    private void reported(int node, boolean[] begun, boolean timedOut, boolean saves) throws InterruptedException {
-        if (!saves) {
-            end(node, begun, timedOut);
-        }
-    }
-
     /** Makes the calls of new steps, in their order, and keeps the results. */
-    private void report(String what, List<Step> steps, boolean saves) throws Exception {
+    private void report(String what, List<Step> steps) throws Exception {
         log.add(what + " at " + time.nanoTime());
         List<Step> compensations = new ArrayList<>();
         for (Step step : steps) {
@@ -538,25 +526,10 @@ final class RandomFlowPlay {
                 compensations.add(step);
             }
         }
-        if (saves) {
-            saveAndLoad();
-        }
         for (Step step : compensations) {
             CallResult done = stepper.call((Step.Work) step);
-            report(step.toString(), stepper.settled(((Step.Work) step).node(), done, time.nanoTime()), saves);
+            report(step.toString(), stepper.settled(((Step.Work) step).node(), done, time.nanoTime()));
         }
-    }
-
-    private void saveAndLoad() throws Exception {
-        byte[] saved = stepper.save(FlowCodec.text());
-        FlowStepper<?> loaded = plan().stepper(saved, FlowCodec.text(), options());
-        require(
-                loaded.pending().equals(stepper.pending()),
-                0,
-                "is of a run in which " + loaded.pending() + " is under way, and before it was saved "
-                        + stepper.pending());
-        require(loaded.nextMoment() == stepper.nextMoment(), 0, "is of a run that waits for another moment");
-        stepper = loaded;
     }
 
     private boolean isAlone(int timed, List<Integer> running) {

@@ -24,9 +24,9 @@ class RecoveredTest {
             Entry.NodeEnded.succeeded("a", "A"),
             Entry.NodeEnded.succeeded("a", null),
             Entry.NodeEnded.succeeded("a", ""),
-            new Entry.NodeEnded("a", NodeState.SUCCESS, ValueSource.FALLBACK, "F", 3, FAILURE),
-            new Entry.NodeEnded("a", NodeState.FAILED, ValueSource.NONE, null, 1, SILENT),
-            new Entry.NodeEnded("a", NodeState.SKIPPED, ValueSource.NONE, null, 0, null),
+            new Entry.NodeEnded("a", NodeState.SUCCESS, ValueSource.FALLBACK, "F", 3, FAILURE, 1, NOON),
+            new Entry.NodeEnded("a", NodeState.FAILED, ValueSource.NONE, null, 1, SILENT, 2, NOON),
+            new Entry.NodeEnded("a", NodeState.SKIPPED, ValueSource.NONE, null, 0, null, 3, NOON),
             new Entry.AttemptFailed("a", 2, FAILURE, true),
             new Entry.AttemptFailed("a", 2, SILENT, false),
             new Entry.DeadlineSet("a", NOON),
@@ -35,7 +35,7 @@ class RecoveredTest {
             new Entry.SignalReceived("a", null),
             new Entry.ElementEnded("a", 7, "x"),
             new Entry.ElementEnded("a", 7, null),
-            new Entry.MapEnded("a", 3),
+            new Entry.MapEnded("a", 3, 4, NOON),
             new Entry.Compensating(FlowStatus.CANCELLED, FAILURE),
             new Entry.Compensating(FlowStatus.FAILED, null),
             new Entry.Compensated("\u00fc "),
@@ -67,12 +67,31 @@ class RecoveredTest {
     }
 
     @Test
+    void ends_take_effect_in_the_order_of_their_numbers_and_those_of_earlier_tries_come_first() {
+        Recovered known = Recovered.of(List.of(
+                new Entry.Begun(NOON, List.of()),
+                ended("late", 2),
+                ended("early", 1),
+                new Entry.Begun(NOON, List.of()),
+                ended("third", 3),
+                new Entry.ElementEnded("second", 0, "x"),
+                new Entry.MapEnded("second", 1, 2, NOON),
+                ended("first", 1)));
+        assertThat(known.nodes().keySet()).containsExactly("early", "late", "first", "second", "third");
+        assertThat(known.nodes().values().stream().map(Entry.NodeEnded::number)).containsExactly(0L, 0L, 1L, 2L, 3L);
+    }
+
+    private static Entry.NodeEnded ended(String id, long number) {
+        return new Entry.NodeEnded(id, NodeState.SUCCESS, ValueSource.ACTION, "x", 1, null, number, NOON);
+    }
+
+    @Test
     void a_new_try_keeps_values_and_signals_and_forgets_all_else() {
         Recovered known = Recovered.of(List.of(
                 new Entry.Begun(Instant.EPOCH, List.of()),
                 Entry.NodeEnded.succeeded("kept", 1),
                 Entry.NodeEnded.succeeded("undone", 1),
-                new Entry.NodeEnded("failed", NodeState.FAILED, ValueSource.NONE, null, 1, SILENT),
+                new Entry.NodeEnded("failed", NodeState.FAILED, ValueSource.NONE, null, 1, SILENT, 1, NOON),
                 new Entry.AttemptFailed("attempted", 2, SILENT, false),
                 new Entry.DeadlineSet("attempted", NOON),
                 new Entry.SleepUntil("sleeping", NOON),
@@ -123,7 +142,7 @@ class RecoveredTest {
         assertThatThrownBy(() -> Recovered.of(List.of(
                         new Entry.ElementEnded("mapped", 0, "x"),
                         new Entry.ElementEnded("mapped", 2, "z"),
-                        new Entry.MapEnded("mapped", 3))))
+                        new Entry.MapEnded("mapped", 3, 1, NOON))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("node \"mapped\" is recorded as ended, and element 1 of 3 is not; the journal has lost"
                         + " entries");
@@ -132,7 +151,7 @@ class RecoveredTest {
     @Test
     void a_node_that_was_ended_by_others_cannot_be_recorded() {
         for (NodeState state : List.of(NodeState.PENDING, NodeState.RUNNING, NodeState.CANCELLED)) {
-            assertThatThrownBy(() -> new Entry.NodeEnded("a", state, ValueSource.NONE, null, 0, null))
+            assertThatThrownBy(() -> new Entry.NodeEnded("a", state, ValueSource.NONE, null, 0, null, 1, NOON))
                     .hasMessage("node \"a\" cannot be recorded as " + state);
         }
     }

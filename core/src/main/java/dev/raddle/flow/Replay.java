@@ -1,0 +1,224 @@
+package dev.raddle.flow;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Brings a run to where its journal says that it stands, before any node runs. */
+final class Replay {
+
+    /*
+     * Overview. The ends that a journal has recorded are applied through the transitions that have made them:
+     *
+     *   1. nodes that have succeeded in an earlier try have their values, and need their upstreams no more;
+     *   2. nodes that are not selected are skipped;
+     *   3. the roots are triggered;
+     *   4. the ends of this try take effect, one after the other, each with its consequences, in the order of their
+     *      numbers (EndSequence).
+     *
+     * The first process of the try has made the same steps in the same order, so the same decisions follow. Before the
+     * first step the slots of all nodes of 4 contain RECORDED. So no consequence ends them otherwise, as none has in the
+     * process that recorded them.
+     *
+     * A node that is triggered meanwhile may end by a later step, for example be skipped. So nodes are only collected
+     * here, and submitted when the replay is over. Alarms are armed after that, too. Thus only one thread is in the run.
+     */
+
+    /** A node that was triggered, and when that was. */
+    private record Triggered(int node, @Nullable Instant at) {}
+
+    private final RunEnvironment run;
+    private final Graph graph;
+    private final NodeTransitions transitions;
+    private final @Nullable RunJournal journal;
+    private final @Nullable BitSet selected; // null for all
+    private final BitSet recorded = new BitSet(); // the nodes that have a record
+    private final BitSet decided = new BitSet(); // those of them that choose and were triggered
+    private final List<Triggered> batch = new ArrayList<>(); // the nodes that were triggered by one step
+    private final ArrayDeque<Triggered> triggered = new ArrayDeque<>(); // the latest batch first, as threads take them
+    private @Nullable Instant now; // the moment of the end that takes effect; null if it is unknown
+
+    Replay(RunEnvironment run, NodeTransitions transitions) {
+        this.run = run;
+        this.transitions = transitions;
+        graph = run.graph;
+        journal = run.journal;
+        run.options.again.forEach(id -> run.states.pin(graph.indexOf(id)));
+        selected = run.options.only.isEmpty() ? null : selected(run.options.only);
+    }
+
+    private BitSet selected(List<String> targets) {
+        int[] nodes = targets.stream().mapToInt(graph::indexOf).toArray();
+        BitSet found = graph.ancestorsOf(nodes);
+        for (int node : nodes) {
+            found.set(node);
+            run.states.pin(node);
+        }
+        return found;
+    }
+
+    /** Applies the recorded ends. */
+    void apply(Runner runner) {
+        run.replay = this;
+        Recovered recovered = journal == null ? Recovered.nothing() : journal.recovered();
+        List<Entry.NodeEnded> ends = List.copyOf(recovered.nodes().values());
+        for (Entry.NodeEnded end : ends) {
+            int node = graph.indexOf(end.id());
+            recorded.set(node);
+            run.states.set(node, end.isOfEarlierTry() ? slotOf(end, ValueSource.JOURNAL) : NodePhase.Plain.RECORDED);
+        }
+        for (Entry.NodeEnded end : ends) {
+            if (end.isOfEarlierTry()) {
+                restore(runner, end);
+            }
+        }
+        skipUnselected(runner);
+        settle(runner);
+        now = recovered.begun();
+        transitions.triggerRoots(runner);
+        settle(runner);
+        for (Entry.NodeEnded end : ends) {
+            if (!end.isOfEarlierTry()) {
+                now = end.at();
+                repeat(runner, end);
+                settle(runner);
+            }
+        }
+        run.replay = null;
+        if (run.isCompensatingAgain()) {
+            endOthers(runner);
+        }
+    }
+
+    /** Applies the consequences of a step. No nested run has begun. */
+    private void settle(Runner runner) {
+        transitions.settle(runner);
+        batch.reversed().forEach(triggered::addFirst);
+        batch.clear();
+    }
+
+    private NodeEnd slotOf(Entry.NodeEnded end, ValueSource via) {
+        RecordedFailure recoveredFrom = end.failure();
+        return new NodeEnd(
+                NodeState.SUCCESS,
+                via,
+                end.value(),
+                recoveredFrom == null ? null : recoveredFrom.toException(),
+                NodeEnd.Reason.ACTION,
+                NodeEnd.NO_NODE,
+                nanosOf(end));
+    }
+
+    private long nanosOf(Entry.NodeEnded end) {
+        return end.isOfEarlierTry() ? run.now() : Objects.requireNonNull(journal).nanosOf(end);
+    }
+
+    private void restore(Runner runner, Entry.NodeEnded end) {
+        int node = graph.indexOf(end.id());
+        succeeded(runner, node, end);
+        transitions.releaseUpstreams(runner, node);
+    }
+
+    private void repeat(Runner runner, Entry.NodeEnded end) {
+        int node = graph.indexOf(end.id());
+        if (end.isSuccess()) {
+            Object value = end.value() == null ? NodeStates.NULL : end.value();
+            run.states.set(node, end.via() == ValueSource.ACTION ? value : slotOf(end, end.via()));
+            succeeded(runner, node, end);
+            return;
+        }
+        RecordedFailure failure = end.failure();
+        Throwable cause = failure != null
+                ? failure.toException()
+                : end.state().isFailure() ? new RecordedFailure("unknown", null, "").toException() : null;
+        transitions.end(
+                runner, node, NodePhase.Plain.RECORDED, end.state(), cause, reasonOf(node, end), NodeEnd.NO_NODE, false);
+    }
+
+    private NodeEnd.Reason reasonOf(int node, Entry.NodeEnded end) {
+        return switch (end.state()) {
+            case SKIPPED -> NodeEnd.Reason.CONDITION;
+            case TIMED_OUT -> NodeEnd.Reason.OUT_OF_TIME;
+            default ->
+                end.attempt() > 0 || graph.is(Graph.NESTED, node) || graph.is(Graph.WAITS, node)
+                        ? NodeEnd.Reason.ACTION
+                        : graph.optionsOf(node).condition() != null
+                                ? NodeEnd.Reason.CONDITION
+                                : NodeEnd.Reason.PLACING;
+        };
+    }
+
+    private void succeeded(Runner runner, int node, Entry.NodeEnded end) {
+        boolean isUndone = Objects.requireNonNull(journal).recovered().compensated().contains(end.id());
+        Object slot = Objects.requireNonNull(run.states.get(node));
+        transitions.afterSuccess(runner, node, slot, nanosOf(end), !isUndone);
+    }
+
+    /** Skips the nodes that are not selected, upstreams first, so that each has this reason for its skip. */
+    private void skipUnselected(Runner runner) {
+        BitSet kept = selected;
+        if (kept == null) {
+            return;
+        }
+        for (int node : graph.upstreamsFirst()) {
+            if (!kept.get(node)) {
+                transitions.end(
+                        runner, node, null, NodeState.SKIPPED, null, NodeEnd.Reason.NOT_WANTED, NodeEnd.NO_NODE, false);
+            }
+        }
+    }
+
+    /** Ends all other nodes of a run that an earlier process has begun to compensate. */
+    private void endOthers(Runner runner) {
+        Entry.Compensating earlier =
+                Objects.requireNonNull(run.journal).recovered().compensating();
+        RecordedFailure recordedCause = Objects.requireNonNull(earlier).cause();
+        RecordedFailure known = recordedCause != null
+                ? recordedCause
+                : new RecordedFailure(
+                        "compensation", "an earlier run was " + earlier.status() + " and compensated", "");
+        NodeTransitions.Stop why = new NodeTransitions.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
+        if (transitions.trySetStop(why)) {
+            transitions.endAll(runner, why);
+        }
+    }
+
+    // Called by the transitions meanwhile.
+
+    /** Called when a node is triggered, perhaps several times. */
+    void trigger(Runner runner, int node) {
+        if (run.states.get(node) != NodePhase.Plain.RECORDED) {
+            if (transitions.tryDecide(runner, node)) {
+                batch.add(new Triggered(node, now));
+            }
+        } else if (graph.is(Graph.CHOOSES, node) && !decided.get(node)) {
+            decided.set(node);
+            run.states.recordTrigger(node);
+            transitions.releaseUpstreams(runner, node);
+        }
+    }
+
+    /**
+     * Returns whether the result callback of a node is not called: it is of a recorded end, or another process has made
+     * the same step.
+     */
+    boolean isSilent(int node) {
+        return recorded.get(node) || (journal != null && !journal.hasBegunTry());
+    }
+
+    /** Submits the nodes that were triggered and have not ended. */
+    void submitTriggered(Runner runner) {
+        for (Triggered each : triggered) {
+            if (run.states.get(each.node) == transitions.readyPhase(each.node)) {
+                if (journal != null && each.at != null) {
+                    journal.triggeredBefore(each.node, each.at);
+                }
+                transitions.submit(runner, each.node);
+            }
+        }
+    }
+}
