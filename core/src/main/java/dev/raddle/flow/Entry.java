@@ -151,8 +151,9 @@ public sealed interface Entry {
      *
      * @param status the status that the run will have
      * @param cause the exception that stopped the run; null if none did
+     * @param at the moment on the wall clock
      */
-    record Compensating(FlowStatus status, @Nullable RecordedFailure cause) implements Entry {}
+    record Compensating(FlowStatus status, @Nullable RecordedFailure cause, Instant at) implements Entry {}
 
     /**
      * A node was compensated.

@@ -61,7 +61,7 @@ final class EntryLines {
             case Entry.MapEnded map ->
                 line("map", map.id(), "" + map.size(), "" + map.number(), map.at().toString());
             case Entry.Compensating stopped ->
-                line("compensating", stopped.status().name()) + " " + failure(stopped.cause());
+                line("compensating", stopped.status().name(), stopped.at().toString()) + " " + failure(stopped.cause());
             case Entry.Compensated done -> line("compensated", done.id());
             case Entry.RunEnded end -> line("end", end.status().name());
         };
@@ -103,7 +103,8 @@ final class EntryLines {
                         Integer.parseInt(fields[2]),
                         Long.parseLong(fields[3]),
                         Instant.parse(fields[4]));
-            case "compensating" -> new Entry.Compensating(FlowStatus.valueOf(fields[1]), failure(fields, 2));
+            case "compensating" -> 
+                new Entry.Compensating(FlowStatus.valueOf(fields[1]), failure(fields, 3), Instant.parse(fields[2]));
             case "compensated" -> new Entry.Compensated(plain(fields[1]));
             case "end" -> new Entry.RunEnded(FlowStatus.valueOf(fields[1]));
             default -> throw new IllegalArgumentException("unknown kind of entry \"" + fields[0] + "\"");

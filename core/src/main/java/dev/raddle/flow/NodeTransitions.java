@@ -657,15 +657,27 @@ final class NodeTransitions {
         return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
     }
 
-    /** Arms the timeout of a triggered node, and adds it to those that are to be dispatched. */
-    void submit(Runner runner, int node) {
+    private void submit(Runner runner, int node) {
+        if (tryArm(runner, node)) {
+            addReady(runner, node);
+        }
+    }
+
+    /** Arms the timeout of a triggered node, if it has one. Returns false if that fails, and the node ends. */
+    boolean tryArm(Runner runner, int node) {
         NodeOptions own = run.graph.options[node];
         if (own != null && own.timeout() != null && !armTimeout(runner, node, own.timeout())) {
-            return;
+            return false;
         }
         if (events != null) {
             events.notifySubmitted(node);
         }
+        return true;
+    }
+
+    /** Adds a node to those that are to be dispatched. */
+    void addReady(Runner runner, int node) {
+        NodeOptions own = run.graph.options[node];
         if (own != null && own.group() != null) {
             runner.grouped.add(states, node);
         } else {

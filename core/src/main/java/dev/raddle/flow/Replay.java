@@ -1,9 +1,9 @@
 package dev.raddle.flow;
 
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +28,8 @@ final class Replay {
      * here, and submitted when the replay is over. Alarms are armed after that, too. Thus only one thread is in the run.
      */
 
-    /** A node that was triggered, and when that was. */
-    private record Triggered(int node, @Nullable Instant at) {}
+    /** A node that was triggered, when that was, and in which step. */
+    private record Triggered(int node, @Nullable Instant at, int step) {}
 
     private final RunEnvironment run;
     private final Graph graph;
@@ -38,9 +38,10 @@ final class Replay {
     private final @Nullable BitSet selected; // null for all
     private final BitSet recorded = new BitSet(); // the nodes that have a record
     private final BitSet decided = new BitSet(); // those of them that choose and were triggered
-    private final List<Triggered> batch = new ArrayList<>(); // the nodes that were triggered by one step
-    private final ArrayDeque<Triggered> triggered = new ArrayDeque<>(); // the latest batch first, as threads take them
-    private @Nullable Instant now; // the moment of the end that takes effect; null if it is unknown
+    private final List<Triggered> triggered = new ArrayList<>(); // in order
+    private int step; // the number of the step
+    private @Nullable Instant now; // the moment of the end that takes effect; null before the first
+    private long nanos = -1; // the same since the begin of the try
 
     Replay(RunEnvironment run, NodeTransitions transitions) {
         this.run = run;
@@ -83,22 +84,29 @@ final class Replay {
         settle(runner);
         for (Entry.NodeEnded end : ends) {
             if (!end.isOfEarlierTry()) {
-                now = end.at();
+                advance(end.at());
                 repeat(runner, end);
                 settle(runner);
             }
         }
-        run.replay = null;
-        if (run.isCompensatingAgain()) {
-            endOthers(runner);
+        Entry.Compensating compensating = recovered.compensating();
+        if (compensating != null) {
+            advance(compensating.at());
+            endOthers(runner, compensating);
+            settle(runner);
         }
+        run.replay = null;
+    }
+
+    private void advance(Instant moment) {
+        now = moment;
+        nanos = Objects.requireNonNull(journal).nanosUntil(moment);
     }
 
     /** Applies the consequences of a step. No nested run has begun. */
     private void settle(Runner runner) {
         transitions.settle(runner);
-        batch.reversed().forEach(triggered::addFirst);
-        batch.clear();
+        step++;
     }
 
     private NodeEnd slotOf(Entry.NodeEnded end, ValueSource via) {
@@ -110,11 +118,12 @@ final class Replay {
                 recoveredFrom == null ? null : recoveredFrom.toException(),
                 NodeEnd.Reason.ACTION,
                 NodeEnd.NO_NODE,
-                nanosOf(end));
+                run.now());
     }
 
-    private long nanosOf(Entry.NodeEnded end) {
-        return end.isOfEarlierTry() ? run.now() : Objects.requireNonNull(journal).nanosOf(end);
+    /** Returns the time of the end that takes effect, or -1 before the first. */
+    long nanos() {
+        return nanos;
     }
 
     private void restore(Runner runner, Entry.NodeEnded end) {
@@ -155,7 +164,7 @@ final class Replay {
     private void succeeded(Runner runner, int node, Entry.NodeEnded end) {
         boolean isUndone = Objects.requireNonNull(journal).recovered().compensated().contains(end.id());
         Object slot = Objects.requireNonNull(run.states.get(node));
-        transitions.afterSuccess(runner, node, slot, nanosOf(end), !isUndone);
+        transitions.afterSuccess(runner, node, slot, run.now(), !isUndone);
     }
 
     /** Skips the nodes that are not selected, upstreams first, so that each has this reason for its skip. */
@@ -173,10 +182,8 @@ final class Replay {
     }
 
     /** Ends all other nodes of a run that an earlier process has begun to compensate. */
-    private void endOthers(Runner runner) {
-        Entry.Compensating earlier =
-                Objects.requireNonNull(run.journal).recovered().compensating();
-        RecordedFailure recordedCause = Objects.requireNonNull(earlier).cause();
+    private void endOthers(Runner runner, Entry.Compensating earlier) {
+        RecordedFailure recordedCause = earlier.cause();
         RecordedFailure known = recordedCause != null
                 ? recordedCause
                 : new RecordedFailure(
@@ -193,7 +200,7 @@ final class Replay {
     void trigger(Runner runner, int node) {
         if (run.states.get(node) != NodePhase.Plain.RECORDED) {
             if (transitions.tryDecide(runner, node)) {
-                batch.add(new Triggered(node, now));
+                triggered.add(new Triggered(node, now, step));
             }
         } else if (graph.is(Graph.CHOOSES, node) && !decided.get(node)) {
             decided.set(node);
@@ -210,15 +217,27 @@ final class Replay {
         return recorded.get(node) || (journal != null && !journal.hasBegunTry());
     }
 
-    /** Submits the nodes that were triggered and have not ended. */
+    /**
+     * Submits the nodes that were triggered and have not ended: their timeouts are armed in the order in which the nodes
+     * were triggered, and the nodes begin in the order in which the threads of the first process would have taken them.
+     * So what happens at the same moment, or in one thread, has the same order as in that process.
+     */
     void submitTriggered(Runner runner) {
+        triggered.removeIf(each -> run.states.get(each.node) != transitions.readyPhase(each.node));
         for (Triggered each : triggered) {
-            if (run.states.get(each.node) == transitions.readyPhase(each.node)) {
-                if (journal != null && each.at != null) {
-                    journal.triggeredBefore(each.node, each.at);
-                }
-                transitions.submit(runner, each.node);
+            if (journal != null && each.at != null) {
+                journal.triggeredBefore(each.node, each.at);
             }
         }
+        triggered.removeIf(each -> !transitions.tryArm(runner, each.node));
+        List<String> sleeping = journal == null
+                ? List.of()
+                : List.copyOf(journal.recovered().sleeps().keySet());
+        triggered.sort(Comparator.comparingInt((Triggered each) -> {
+                    int position = sleeping.indexOf(graph.ids[each.node]);
+                    return position < 0 ? sleeping.size() : position;
+                })
+                .thenComparing(Comparator.comparingInt(Triggered::step).reversed()));
+        triggered.forEach(each -> transitions.addReady(runner, each.node));
     }
 }

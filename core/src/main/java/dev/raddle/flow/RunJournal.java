@@ -227,12 +227,8 @@ final class RunJournal {
         return hasBegunTry || map != null ? 0 : nanosUntil(run.time.instant());
     }
 
-    /** Returns the time of an end of this try since the begin of the try. */
-    long nanosOf(Entry.NodeEnded end) {
-        return nanosUntil(end.at());
-    }
-
-    private long nanosUntil(Instant moment) {
+    /** Returns the time of a moment since the begin of the try. */
+    long nanosUntil(Instant moment) {
         Instant begun = recovered.begun();
         return begun == null ? 0 : Math.max(0, Deadline.nanos(Duration.between(begun, moment)));
     }
@@ -379,7 +375,8 @@ final class RunJournal {
     void compensating(FlowStatus status, @Nullable Throwable cause) throws Exception {
         if (map == null && recovered.compensating() == null) {
             isIncomplete = true; // if this is not recorded, the next run comes here again
-            record(new Entry.Compensating(status, cause == null ? null : RecordedFailure.of(cause)));
+            RecordedFailure recordedCause = cause == null ? null : RecordedFailure.of(cause);
+            record(new Entry.Compensating(status, recordedCause, run.time.instant()));
             isIncomplete = false;
         }
     }

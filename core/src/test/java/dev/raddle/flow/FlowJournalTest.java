@@ -384,7 +384,7 @@ class FlowJournalTest {
         step("beside");
         journal.record(new Entry.Begun(Instant.EPOCH, List.of()));
         JournalRecords.finish(journal, "a", "A");
-        journal.record(new Entry.Compensating(FlowStatus.CANCELLED, null));
+        journal.record(new Entry.Compensating(FlowStatus.CANCELLED, null, Instant.EPOCH));
 
         FlowResult<Void> result = f.build().run(null, options.withJournal(journal));
 

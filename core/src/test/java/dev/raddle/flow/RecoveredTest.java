@@ -36,8 +36,8 @@ class RecoveredTest {
             new Entry.ElementEnded("a", 7, "x"),
             new Entry.ElementEnded("a", 7, null),
             new Entry.MapEnded("a", 3, 4, NOON),
-            new Entry.Compensating(FlowStatus.CANCELLED, FAILURE),
-            new Entry.Compensating(FlowStatus.FAILED, null),
+            new Entry.Compensating(FlowStatus.CANCELLED, FAILURE, NOON),
+            new Entry.Compensating(FlowStatus.FAILED, null, NOON),
             new Entry.Compensated("\u00fc "),
             new Entry.RunEnded(FlowStatus.DEGRADED));
 
@@ -98,7 +98,7 @@ class RecoveredTest {
                 new Entry.SignalReceived("signalled", "first"),
                 new Entry.SignalReceived("signalled", "second"),
                 new Entry.ElementEnded("mapped", 0, "x"),
-                new Entry.Compensating(FlowStatus.FAILED, null),
+                new Entry.Compensating(FlowStatus.FAILED, null, NOON),
                 new Entry.Compensated("undone"),
                 new Entry.RunEnded(FlowStatus.FAILED),
                 new Entry.Begun(NOON, List.of())));
