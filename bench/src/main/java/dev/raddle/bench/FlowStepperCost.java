@@ -1,12 +1,10 @@
 package dev.raddle.bench;
 
 import dev.raddle.flow.CallResult;
-import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowStepper;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.flow.Step;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,8 +24,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What does a transition of a flow's stepper cost: the report of one result, with all steps that follow? With the call
- * of an empty action, and compared with an empty node of a run in its caller's thread? What do saving and loading cost?
- * Divide by the number of nodes.
+ * of an empty action, and compared with an empty node of a run in its caller's thread? Divide by the
+ * number of nodes.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -50,18 +48,13 @@ public class FlowStepperCost {
     private final RunOptions here = options.inCallersThread();
     private FlowPlan<Void, Object> plan;
     private int nodes;
-    private FlowStepper<Object> half; // a run of which half of the nodes have ended
-    private byte[] saved;
 
     /** Builds the plan. */
     @Setup
-    public void setUp() throws IOException {
+    public void setUp() {
         FlowShape graph = FlowShape.of(shape);
         plan = graph.declare().plan();
         nodes = graph.nodes();
-        half = plan.stepper(null, options);
-        drive(half, false, nodes / 2);
-        saved = half.save(FlowCodec.text());
     }
 
     private static Object drive(FlowStepper<Object> stepper, boolean calls, int reports) {
@@ -74,7 +67,7 @@ public class FlowStepperCost {
                 }
             }
             Step.Work work = open.remove();
-            steps = stepper.settled(work.node(), calls ? stepper.call(work) : RESULT, each);
+            steps = stepper.settled(work, calls ? stepper.call(work) : RESULT, each);
         }
         return steps;
     }
@@ -97,18 +90,6 @@ public class FlowStepperCost {
         return plan.run(null, here).value();
     }
 
-    /** The state of a run of which half of the nodes have ended. */
-    @Benchmark
-    public byte[] save() throws IOException {
-        return half.save(FlowCodec.text());
-    }
-
-    /** The same state, loaded. */
-    @Benchmark
-    public Object load() throws IOException {
-        return plan.stepper(saved, FlowCodec.text());
-    }
-
     static List<Row> rows(Results results) {
         List<Row> rows = new ArrayList<>();
         for (String shape : SHAPES) {
@@ -117,8 +98,6 @@ public class FlowStepperCost {
                     .against("a node in the caller's thread", time(results, "inCallersThread", shape, nodes)));
             rows.add(Row.of(
                     "the same with the call of an empty action", time(results, "callsAndReports", shape, nodes), "ns"));
-            rows.add(Row.of("saving its state, per node", time(results, "save", shape, nodes), "ns"));
-            rows.add(Row.of("loading it, per node", time(results, "load", shape, nodes), "ns"));
         }
         return rows;
     }

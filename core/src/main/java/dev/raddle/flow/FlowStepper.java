@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Deque<Step> steps = new ArrayDeque<>(stepper.start(Instant.now()));
  * for (Step step; (step = steps.poll()) != null; ) {
  *     if (step instanceof Step.Work work) {
- *         steps.addAll(stepper.settled(work.node(), stepper.call(work), nanosSinceStart()));
+ *         steps.addAll(stepper.settled(work, stepper.call(work), nanosSinceStart()));
  *     }
  * }
  * }
@@ -148,23 +148,28 @@ public final class FlowStepper<R> {
     }
 
     /**
-     * Reports the result of a call. A report about a node that has ended meanwhile has no effect.
+     * Reports the result of a call. A repeated report, and one about a node that has ended meanwhile, have no effect.
      *
-     * @param node the id of the node
+     * @param work the step that was called
      * @param result the result
      * @param atNanos the moment of the report
      * @return the steps that follow
      * @throws IllegalArgumentException if there is no such node
      * @throws IllegalStateException if no call of the node is under way
      */
-    public List<Step> settled(String node, CallResult result, long atNanos) {
+    public List<Step> settled(Step.Work work, CallResult result, long atNanos) {
         Objects.requireNonNull(result, "result");
+        String node = work.node();
         return report(atNanos, () -> {
             if (stepping.find(node) == null && isInEndedRun(node)) {
                 return; // too late
             }
             Stepping.Place place = placeOf(node);
-            place.run().settled(place.node(), result);
+            if (work instanceof Step.Compensate) {
+                place.run().compensated(place.node(), result);
+            } else {
+                place.run().settled(place.node(), work.attempt(), result);
+            }
         });
     }
 

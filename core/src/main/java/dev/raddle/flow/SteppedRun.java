@@ -363,7 +363,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
         NodeOptions own = run.graph.optionsOf(node);
         if (call.failure != null) {
-            return recover(node, own, call.failure);
+            return recover(call, own, call.failure);
         }
         try {
             if (attempt == 1) {
@@ -402,18 +402,19 @@ final class SteppedRun implements RunEntry, NestedRun {
             if (thrown != failure) {
                 Attempts.keep(failure, all);
             }
-            return recover(call.node, own, Attempts.withEarlier(thrown, all));
+            return recover(call, own, Attempts.withEarlier(thrown, all));
         }
-        return recover(call.node, own, Attempts.withEarlier(failure, call.earlier));
+        return recover(call, own, Attempts.withEarlier(failure, call.earlier));
     }
 
-    private CallResult recover(int node, NodeOptions own, Throwable failure) {
+    /** Calls the fallback of a node that has failed, unless it has timed out or was cancelled meanwhile. */
+    private CallResult recover(SteppedCall call, NodeOptions own, Throwable failure) {
         CheckedFunction.F1<Throwable, ?> fallback = own.fallback();
-        if (fallback == null) {
+        if (fallback == null || run.states.get(call.node) != call) {
             return new CallResult.Failed(failure);
         }
         try {
-            return new CallResult.Recovered(inScope(node, () -> fallback.apply(failure)), failure);
+            return new CallResult.Recovered(inScope(call.node, () -> fallback.apply(failure)), failure);
         } catch (Throwable again) {
             return new CallResult.Failed(NodeTransitions.withSuppressed(again, failure));
         }
@@ -431,15 +432,18 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     // Reports.
 
-    /** Applies the result of a call. */
-    void settled(int node, CallResult reported) {
+    /** Applies the result of a compensation, unless it was reported before. */
+    void compensated(int node, CallResult reported) {
         if (undo.current() == node) {
             undo.settled(reported);
             undoNext();
-            return;
         }
+    }
+
+    /** Applies the result of a call, unless it was reported before. */
+    void settled(int node, int attempt, CallResult reported) {
         Object slot = run.states.get(node);
-        if (NodeStates.isEnd(slot)) {
+        if (NodeStates.isEnd(slot) || (slot instanceof SteppedCall next && attempt < next.attempt)) {
             return; // too late
         }
         if (!(slot instanceof SteppedCall call) || call.delayed != null) {

@@ -305,13 +305,13 @@ class FlowJournalTest {
     @Test
     void the_decision_to_undo_is_recorded_before_the_first_node_is_undone_and_each_node_afterwards() throws Exception {
         Node<String> a = step("a").compensate(value -> ran.add(value + ", " + last()));
-        Node<String> b = step("b", a).compensate(value -> ran.add(value + ", " + last()));
+        Node<String> b = step("b", a)
+                .compensate(value -> ran.add(value + ", " + last().getClass().getSimpleName()));
         breakable("c", b);
 
         f.build().run(null, options);
 
-        String decision = "Compensating[status=FAILED, cause=null]";
-        assertThat(ran).containsExactly("a", "b", "c", "B, " + decision, "A, Compensated[id=b]");
+        assertThat(ran).containsExactly("a", "b", "c", "B, Compensating", "A, Compensated[id=b]");
         assertThat(last()).isEqualTo(new Entry.RunEnded(FlowStatus.FAILED));
     }
 

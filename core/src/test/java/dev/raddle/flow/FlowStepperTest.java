@@ -51,7 +51,8 @@ class FlowStepperTest {
 
     /** Calls an action and reports its result. */
     private List<Step> call(String node, int attempt, long at) {
-        return stepper.settled(node, stepper.call(new Step.Start(node, attempt, null, Long.MAX_VALUE)), at);
+        Step.Work work = new Step.Start(node, attempt, null, Long.MAX_VALUE);
+        return stepper.settled(work, stepper.call(work), at);
     }
 
     private List<Step> call(String node) {
@@ -59,7 +60,8 @@ class FlowStepperTest {
     }
 
     private List<Step> undo(String node) {
-        return stepper.settled(node, stepper.call(new Step.Compensate(node)), 0);
+        Step.Work work = new Step.Compensate(node);
+        return stepper.settled(work, stepper.call(work), 0);
     }
 
     private static Step started(String node) {
@@ -191,7 +193,7 @@ class FlowStepperTest {
         assertThat(result).isInstanceOf(CallResult.Recovered.class);
         assertThat(log).containsExactly("begin", "action");
         assertThat(stepper.state("a")).isEqualTo(NodeState.RUNNING);
-        assertThat(stepper.settled("a", result, 0))
+        assertThat(stepper.settled((Step.Work) started("a"), result, 0))
                 .containsExactly(
                         new Step.Ended("a", NodeState.SUCCESS, ValueSource.FALLBACK),
                         new Step.Complete(FlowStatus.SUCCESS));
@@ -269,7 +271,7 @@ class FlowStepperTest {
 
         assertThat(call("a", 1, 5)).containsExactly(new Step.SleepUntil("a", 5 + NANOS));
         assertThat(stepper.nextMoment()).isEqualTo(5 + NANOS);
-        assertThatThrownBy(() -> stepper.settled("a", new CallResult.Returned("x"), 6))
+        assertThatThrownBy(() -> stepper.settled(new Step.Start("a", 2, null, Long.MAX_VALUE), new CallResult.Returned("x"), 6))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("no call of node \"a\" of flow \"steps\" is under way; it is RUNNING");
         assertThat(stepper.passed(4 + NANOS)).isEmpty();
@@ -342,7 +344,7 @@ class FlowStepperTest {
         assertThat(stepper.passed(NANOS - 1)).isEmpty();
         assertThat(stepper.passed(5 * NANOS))
                 .containsExactly(new Step.Cancel("a"), ended("a", NodeState.TIMED_OUT), started("b"));
-        assertThat(stepper.settled("a", new CallResult.Returned("late"), 5 * NANOS))
+        assertThat(stepper.settled((Step.Work) started("a"), new CallResult.Returned("late"), 5 * NANOS))
                 .isEmpty();
         assertThat(stepper.state("a")).isEqualTo(NodeState.TIMED_OUT);
         call("b", 1, 6 * NANOS);
@@ -484,7 +486,7 @@ class FlowStepperTest {
         assertThat(stepper.result().compensationFailures())
                 .extracting(CompensationFailure::node)
                 .containsExactly("b");
-        assertThat(stepper.settled("a", new CallResult.Returned(null), 0)).isEmpty();
+        assertThat(stepper.settled((Step.Work) started("a"), new CallResult.Returned(null), 0)).isEmpty();
     }
 
     // Nested flows.
@@ -505,10 +507,10 @@ class FlowStepperTest {
         assertThat(call("sub/x")).containsExactly(succeeded("sub/x"), started("sub/y"));
         assertThat(stepper.state("sub/x")).isEqualTo(NodeState.SUCCESS);
         assertThat(call("sub/y")).containsExactly(succeeded("sub/y"), succeeded("sub"), started("out"));
-        assertThat(stepper.settled("sub/y", new CallResult.Returned("late"), 0)).isEmpty();
+        assertThat(stepper.settled((Step.Work) started("sub/y"), new CallResult.Returned("late"), 0)).isEmpty();
         call("out");
         assertThat(stepper.result().value()).isEqualTo("inxy!");
-        assertThatThrownBy(() -> stepper.settled("sup/y", new CallResult.Returned("late"), 0))
+        assertThatThrownBy(() -> stepper.settled((Step.Work) started("sup/y"), new CallResult.Returned("late"), 0))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -593,7 +595,7 @@ class FlowStepperTest {
                     .filter(Step.Work.class::isInstance)
                     .findFirst()
                     .orElseThrow();
-            steps = stepper.settled(work.node(), stepper.call(work), calls++);
+            steps = stepper.settled(work, stepper.call(work), calls++);
         }
         assertThat(stepper.result().value()).isEqualTo("p");
         assertThat(calls).isEqualTo(3_001);
@@ -616,13 +618,13 @@ class FlowStepperTest {
     void a_stepper_is_started_once_and_before_anything_else() {
         f.node("a", () -> "a");
         FlowStepper<Void> fresh = f.build().stepper("p", RunOptions.defaults());
-        assertThatThrownBy(() -> fresh.settled("a", new CallResult.Returned("a"), 0))
+        assertThatThrownBy(() -> fresh.settled((Step.Work) started("a"), new CallResult.Returned("a"), 0))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("call start first");
         assertThatThrownBy(fresh::result).isInstanceOf(IllegalStateException.class);
         fresh.start(Instant.EPOCH);
         assertThatThrownBy(() -> fresh.start(Instant.EPOCH)).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> fresh.settled("b", new CallResult.Returned("a"), 0))
+        assertThatThrownBy(() -> fresh.settled((Step.Work) started("b"), new CallResult.Returned("a"), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("unknown id \"b\"");
     }
@@ -655,6 +657,57 @@ class FlowStepperTest {
                         "p", RunOptions.deadline(dev.raddle.time.Deadline.after(new VirtualTime(), SECOND))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("set a timeout");
+    }
+
+    // Reports that are repeated or late.
+
+    @Test
+    void a_repeated_report_of_an_attempt_is_not_that_of_the_next_one() {
+        failing("a");
+        ((Node<?>) f.declared("a")).retry(RetryPolicy.attempts(3));
+        start();
+        Step.Work first = (Step.Work) started("a");
+        CallResult retry = stepper.call(first);
+        assertThat(stepper.settled(first, retry, 0)).containsExactly(new Step.Start("a", 2, null, Long.MAX_VALUE));
+
+        assertThat(stepper.settled(first, retry, 0)).isEmpty();
+        assertThat(stepper.pending()).containsExactly(new Step.Start("a", 2, null, Long.MAX_VALUE));
+    }
+
+    @Test
+    void a_repeated_report_of_an_action_does_not_compensate_its_node() {
+        Node<String> pay = f.node("pay", () -> "paid").compensate(value -> log.add("refund " + value));
+        failing("ship", Dependency.must("pay"));
+        start();
+        Step.Work paying = (Step.Work) started("pay");
+        CallResult paid = stepper.call(paying);
+        stepper.settled(paying, paid, 0);
+        assertThat(call("ship")).contains(new Step.Compensate("pay"));
+
+        assertThat(stepper.settled(paying, paid, 0)).isEmpty();
+        assertThat(stepper.pending()).containsExactly(new Step.Compensate("pay"));
+        undo("pay");
+        assertThat(log).containsExactly("refund paid");
+        assertThat(stepper.isComplete()).isTrue();
+        assertThat(pay.id()).isEqualTo("pay");
+    }
+
+    @Test
+    void the_fallback_of_a_node_that_has_timed_out_is_not_called() {
+        f.node("slow", () -> {
+                    stepper.passed(2 * NANOS);
+                    throw new IOException("too late");
+                })
+                .timeout(SECOND)
+                .fallback(failure -> {
+                    log.add("fallback");
+                    return "recovered";
+                });
+        start();
+        Step.Work work = (Step.Work) started("slow");
+        assertThat(stepper.call(work)).isInstanceOf(CallResult.Failed.class);
+        assertThat(log).isEmpty();
+        assertThat(stepper.state("slow")).isEqualTo(NodeState.TIMED_OUT);
     }
 
     // Results of calls.

@@ -447,6 +447,7 @@ final class RandomFlowPlay {
     // With a stepper.
 
     private FlowStepper<?> stepper;
+    private final Map<Integer, Step.Work> works = new TreeMap<>(); // the latest calls
     private final Map<Integer, CallResult> called = new TreeMap<>(); // results that are not reported
     private final List<String> log = new ArrayList<>();
 
@@ -494,7 +495,7 @@ final class RandomFlowPlay {
         } else {
             int node = running.get(random.nextInt(running.size()));
             CallResult result = Objects.requireNonNull(called.remove(node));
-            report("result of " + node, stepper.settled(RandomFlow.id(node), result, time.nanoTime()));
+            report("result of " + node, stepper.settled(works.get(node), result, time.nanoTime()));
             if (!called.containsKey(node)) {
                 end(node, begun, false);
             }
@@ -519,6 +520,7 @@ final class RandomFlowPlay {
                                 + TimeUnit.SECONDS.toNanos(
                                         flow.nodes().get(node).timeoutSeconds())
                         : expiry[node];
+                works.put(node, start);
                 called.put(node, stepper.call(start));
             } else if (step instanceof Step.Ended ended) {
                 called.remove(Integer.parseInt(ended.node().substring(1)));
@@ -528,7 +530,7 @@ final class RandomFlowPlay {
         }
         for (Step step : compensations) {
             CallResult done = stepper.call((Step.Work) step);
-            report(step.toString(), stepper.settled(((Step.Work) step).node(), done, time.nanoTime()));
+            report(step.toString(), stepper.settled((Step.Work) step, done, time.nanoTime()));
         }
     }
 

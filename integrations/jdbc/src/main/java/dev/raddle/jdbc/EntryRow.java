@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param value an encoded value, null for null
  * @param failure an exception
  * @param nodes ids of nodes
+ * @param place the place of an end in the sequence of ends; null for other entries, and in rows of earlier versions
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record EntryRow(
@@ -44,7 +45,8 @@ record EntryRow(
         @Nullable Instant at,
         byte @Nullable [] value,
         @Nullable RecordedFailure failure,
-        List<String> nodes) {
+        List<String> nodes,
+        @Nullable Long place) {
 
     /** The kind of an entry. The first one is the plan that the run is bound to; the others are those of the core. */
     enum Kind {
@@ -64,7 +66,7 @@ record EntryRow(
 
     /** The columns of a row that depend on its kind. */
     static final String COLUMNS =
-            "kind, node, state, via, count, at, value, failure_type, failure_message," + " failure_trace, nodes";
+            "kind, node, state, via, count, at, value, failure_type, failure_message," + " failure_trace, nodes, place";
 
     private static final String LAST = "LAST";
 
@@ -112,10 +114,11 @@ record EntryRow(
                             end.state().name(),
                             end.via().name(),
                             end.attempt(),
-                            null,
+                            end.at(),
                             values.encodeOf(end.id(), end.value()),
                             end.failure(),
-                            List.of());
+                            List.of(),
+                            end.number());
                 case Entry.AttemptFailed failed ->
                     row(
                             number,
@@ -139,7 +142,19 @@ record EntryRow(
                             element.id(),
                             element.index(),
                             values.encodeOf(element.id(), element.value()));
-                case Entry.MapEnded map -> valued(number, Kind.MAP, map.id(), map.size(), null);
+                case Entry.MapEnded map ->
+                    row(
+                            number,
+                            Kind.MAP,
+                            map.id(),
+                            null,
+                            null,
+                            map.size(),
+                            map.at(),
+                            null,
+                            null,
+                            List.of(),
+                            map.number());
                 case Entry.Compensating stopped ->
                     row(
                             number,
@@ -148,7 +163,7 @@ record EntryRow(
                             stopped.status().name(),
                             null,
                             null,
-                            null,
+                            stopped.at(),
                             null,
                             stopped.cause(),
                             List.of());
@@ -179,8 +194,24 @@ record EntryRow(
                 byte @Nullable [] value,
                 @Nullable RecordedFailure failure,
                 List<String> nodes) {
+            return row(number, kind, node, state, via, count, at, value, failure, nodes, null);
+        }
+
+        private EntryRow row(
+                int number,
+                Kind kind,
+                @Nullable String node,
+                @Nullable String state,
+                @Nullable String via,
+                @Nullable Integer count,
+                @Nullable Instant at,
+                byte @Nullable [] value,
+                @Nullable RecordedFailure failure,
+                List<String> nodes,
+                @Nullable Long place) {
+            List<String> copy = List.copyOf(nodes);
             return new EntryRow(
-                    runId, epoch, number, kind, node, state, via, count, at, value, failure, List.copyOf(nodes));
+                    runId, epoch, number, kind, node, state, via, count, at, value, failure, copy, place);
         }
     }
 
@@ -201,7 +232,8 @@ record EntryRow(
                     instant(row, "at"),
                     row.getBytes("value"),
                     failure(row),
-                    nodes(row.getArray("nodes")));
+                    nodes(row.getArray("nodes")),
+                    row.getObject("place", Long.class));
         } catch (IllegalArgumentException unknown) {
             throw new IOException(
                     "row " + number + " of the journal has the unknown kind \"" + kind + "\"; it is of a newer version",
@@ -239,7 +271,9 @@ record EntryRow(
                             ValueSource.valueOf(text(via, "via")),
                             values.decode(value),
                             requiredCount(),
-                            failure);
+                            failure,
+                            placeOrOrder(),
+                            momentOrEpoch());
                 case ATTEMPT ->
                     new Entry.AttemptFailed(
                             id(), requiredCount(), Objects.requireNonNull(failure, "failure"), LAST.equals(state));
@@ -247,8 +281,9 @@ record EntryRow(
                 case SLEEP -> new Entry.SleepUntil(id(), moment());
                 case SIGNAL -> new Entry.SignalReceived(id(), values.decode(value));
                 case ELEMENT -> new Entry.ElementEnded(id(), requiredCount(), values.decode(value));
-                case MAP -> new Entry.MapEnded(id(), requiredCount());
-                case COMPENSATING -> new Entry.Compensating(FlowStatus.valueOf(text(state, "state")), failure);
+                case MAP -> new Entry.MapEnded(id(), requiredCount(), placeOrOrder(), momentOrEpoch());
+                case COMPENSATING ->
+                    new Entry.Compensating(FlowStatus.valueOf(text(state, "state")), failure, momentOrEpoch());
                 case COMPENSATED -> new Entry.Compensated(id());
                 case ENDED -> new Entry.RunEnded(FlowStatus.valueOf(text(state, "state")));
             };
@@ -266,6 +301,16 @@ record EntryRow(
 
     private int requiredCount() {
         return Objects.requireNonNull(count, "count");
+    }
+
+    /** Returns the place of an end; in rows of earlier versions, which have none, it grows with the rows. */
+    private long placeOrOrder() {
+        return place == null ? (epoch << Integer.SIZE) + number : place;
+    }
+
+    /** Returns the moment, which rows of earlier versions do not have for ends. */
+    private Instant momentOrEpoch() {
+        return at == null ? Instant.EPOCH : at;
     }
 
     private Instant moment() {

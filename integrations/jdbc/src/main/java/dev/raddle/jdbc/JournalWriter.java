@@ -42,16 +42,16 @@ final class JournalWriter implements AutoCloseable {
      */
     private static final String COLUMNS =
             "run_id, epoch, number, kind, node, state, via, count, at, value, failure_type, failure_message,"
-                    + " failure_trace, nodes";
+                    + " failure_trace, nodes, place";
 
     static final String WRITE = "WITH input AS (SELECT * FROM unnest(?::text[], ?::bigint[], ?::int[], ?::text[],"
             + " ?::text[], ?::text[], ?::text[], ?::int[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[],"
-            + " ?::text[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
+            + " ?::text[], ?::bigint[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
             + " held AS (SELECT id, epoch AS current FROM raddle_run WHERE id = ANY (?) ORDER BY id FOR SHARE),"
             + " valid AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
             + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
             + " SELECT run_id, epoch, number, kind, node, state, via, count, at::timestamptz, value, failure_type,"
-            + " failure_message, failure_trace, nodes::text[] FROM valid ORDER BY position ON CONFLICT DO NOTHING)"
+            + " failure_message, failure_trace, nodes::text[], place FROM valid ORDER BY position ON CONFLICT DO NOTHING)"
             + " SELECT position FROM valid";
 
     private static final int MAX_ROWS = 500;
@@ -257,7 +257,7 @@ final class JournalWriter implements AutoCloseable {
 
     private static final List<String> TYPES = List.of(
             "text", "bigint", "int", "text", "text", "text", "text", "int", "text", "bytea", "text", "text", "text",
-            "text");
+            "text", "bigint");
 
     private static final List<Function<EntryRow, @Nullable Object>> TEXT_AND_NUMBERS = List.of(
             EntryRow::runId,
@@ -273,7 +273,8 @@ final class JournalWriter implements AutoCloseable {
             row -> failure(row, RecordedFailure::type),
             row -> failure(row, RecordedFailure::message),
             row -> failure(row, RecordedFailure::trace),
-            row -> row.nodes().isEmpty() ? null : literal(row.nodes()));
+            row -> row.nodes().isEmpty() ? null : literal(row.nodes()),
+            EntryRow::place);
 
     private static @Nullable String text(@Nullable Instant moment) {
         return moment == null ? null : moment.toString();

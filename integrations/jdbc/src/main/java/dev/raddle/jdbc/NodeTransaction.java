@@ -37,7 +37,7 @@ final class NodeTransaction {
     private static final String RECORD =
             "WITH held AS (SELECT id FROM raddle_run WHERE id = ? AND epoch = ? FOR SHARE),"
                     + " written AS (INSERT INTO raddle_entry (run_id, epoch, number, " + EntryRow.COLUMNS + ")"
-                    + " SELECT held.id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL FROM held"
+                    + " SELECT held.id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ? FROM held"
                     + " WHERE pg_current_xact_id()::text = ? RETURNING 1)"
                     + " SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM written)";
 
@@ -222,7 +222,8 @@ final class NodeTransaction {
         statement.setString(12, failure == null ? null : JournalWriter.storable(failure.type()));
         statement.setString(13, failure == null ? null : JournalWriter.storable(failure.message()));
         statement.setString(14, failure == null ? null : JournalWriter.storable(failure.trace()));
-        statement.setString(15, transaction);
+        statement.setObject(15, row.place(), Types.BIGINT);
+        statement.setString(16, transaction);
     }
 
     /** Returns whether the connection has failed, so that the action could not do its work. */

@@ -83,14 +83,14 @@ class JdbcJournalTest {
         List<Entry> entries = List.of(
                 new Entry.Begun(at, List.of("x, \"y\" \\ z", "NULL", "")),
                 new Entry.AttemptFailed("a", 2, failure, true),
-                new Entry.NodeEnded("a", NodeState.SUCCESS, ValueSource.FALLBACK, "ä", 2, failure),
+                new Entry.NodeEnded("a", NodeState.SUCCESS, ValueSource.FALLBACK, "ä", 2, failure, 1, at),
                 new Entry.DeadlineSet("b", at),
                 new Entry.SleepUntil("s", at),
                 new Entry.SignalReceived("signal", null),
                 new Entry.ElementEnded("map", 1, "one"),
                 new Entry.ElementEnded("map", 0, null),
-                new Entry.MapEnded("map", 2),
-                new Entry.Compensating(FlowStatus.FAILED, failure),
+                new Entry.MapEnded("map", 2, 2, at),
+                new Entry.Compensating(FlowStatus.FAILED, failure, at),
                 new Entry.Compensated("a"));
         JdbcJournal journal = claim("first");
         journal.open(WORK);

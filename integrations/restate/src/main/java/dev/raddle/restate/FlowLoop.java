@@ -62,8 +62,8 @@ final class FlowLoop<R> {
      * for, which can be awaited again.
      */
 
-    /** A call or a promise that is under way. */
-    private record Pending(String node, boolean isSignal, DurableFuture<byte[]> future) {}
+    /** A call that is under way, or the promise of a signal, which has no work. */
+    private record Pending(String node, Step.@Nullable Work work, DurableFuture<byte[]> future) {}
 
     private static final int CANCELLED = -1;
     private static final int MAX_MESSAGE = 4_000;
@@ -148,8 +148,8 @@ final class FlowLoop<R> {
     private void execute(List<Step> steps) {
         for (Step step : steps) {
             switch (step) {
-                case Step.Work work -> addPending(work.node(), false, begin(work));
-                case Step.AwaitSignal signal -> addPending(signal.node(), true, promiseOf(signal.node()));
+                case Step.Work work -> addPending(work.node(), work, begin(work));
+                case Step.AwaitSignal signal -> addPending(signal.node(), null, promiseOf(signal.node()));
                 case Step.Cancel cancel -> {
                     pending.remove(cancel.node());
                     calls.cancel(cancel.node());
@@ -160,8 +160,8 @@ final class FlowLoop<R> {
         }
     }
 
-    private void addPending(String node, boolean isSignal, DurableFuture<byte[]> future) {
-        pending.put(node, new Pending(node, isSignal, future));
+    private void addPending(String node, Step.@Nullable Work work, DurableFuture<byte[]> future) {
+        pending.put(node, new Pending(node, work, future));
     }
 
     private DurableFuture<byte[]> promiseOf(String node) {
@@ -255,9 +255,9 @@ final class FlowLoop<R> {
         String node = done.node();
         pending.remove(node);
         execute(
-                done.isSignal()
+                done.work() == null
                         ? delivered(node, stored.body())
-                        : stepper.settled(node, values.decodeResult(node, stored.body()), lastMoment));
+                        : stepper.settled(done.work(), values.decodeResult(node, stored.body()), lastMoment));
     }
 
     /** Delivers a signal. A value of another class cancels the run, since another value cannot follow. */
