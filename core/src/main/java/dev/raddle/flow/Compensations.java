@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 final class Compensations {
 
     /** A link of a list, the last to complete first. */
-    private record Completed(int node, @Nullable Object value, @Nullable Completed earlier) {}
+    private record Completed(
+            int node, @Nullable Object value, @Nullable Completed earlier) {}
 
     private final AtomicReference<@Nullable Completed> completed = new AtomicReference<>();
 

@@ -59,7 +59,12 @@ final class EntryLines {
             case Entry.ElementEnded element ->
                 line("element", element.id(), "" + element.index()) + " " + value(element.value());
             case Entry.MapEnded map ->
-                line("map", map.id(), "" + map.size(), "" + map.number(), map.at().toString());
+                line(
+                        "map",
+                        map.id(),
+                        "" + map.size(),
+                        "" + map.number(),
+                        map.at().toString());
             case Entry.Compensating stopped ->
                 line("compensating", stopped.status().name(), stopped.at().toString()) + " " + failure(stopped.cause());
             case Entry.Compensated done -> line("compensated", done.id());
@@ -103,7 +108,7 @@ final class EntryLines {
                         Integer.parseInt(fields[2]),
                         Long.parseLong(fields[3]),
                         Instant.parse(fields[4]));
-            case "compensating" -> 
+            case "compensating" ->
                 new Entry.Compensating(FlowStatus.valueOf(fields[1]), failure(fields, 3), Instant.parse(fields[2]));
             case "compensated" -> new Entry.Compensated(plain(fields[1]));
             case "end" -> new Entry.RunEnded(FlowStatus.valueOf(fields[1]));

@@ -201,6 +201,18 @@ public interface FlowJournal {
     default void attemptReturned(String id) throws Exception {}
 
     /**
+     * Returns whether this journal has rolled back what an action had done, because its end could not be recorded.
+     * Otherwise the node is compensated if the run is. Called in the thread of the action after {@link #record} has
+     * thrown an exception. The default implementation returns false.
+     *
+     * @param id the id of the node
+     * @return whether nothing of the action is left
+     */
+    default boolean hasRolledBack(String id) {
+        return false;
+    }
+
+    /**
      * Called after each attempt for which {@link #attemptBegan} was called, in its thread, when its end was recorded,
      * or dropped because the node has ended meanwhile. A journal can release here what the action has used through it,
      * such as the connection of a transaction. The default implementation does nothing.

@@ -300,8 +300,8 @@ public final class FlowResult<R> {
                 end.via() == ValueSource.JOURNAL
                         ? "an earlier run had finished it, says the journal"
                         : end.state() == NodeState.SUCCESS
-                        ? "its fallback recovered from " + cause
-                        : "its action threw " + cause + " at " + timeText(end.nanos());
+                                ? "its fallback recovered from " + cause
+                                : "its action threw " + cause + " at " + timeText(end.nanos());
             case UPSTREAM -> "it must have " + quoted(end.causedBy()) + ", which is " + states.state(end.causedBy());
             case CHOICE ->
                 "too few of its alternatives can succeed; " + quoted(end.causedBy()) + " is "

@@ -58,8 +58,8 @@ public final class FlowStepper<R> {
                             : "no clock, and a deadline is " + "a moment on a clock; set a timeout"));
         }
         if (!options.again.isEmpty()) {
-            throw new IllegalArgumentException("a stepper of flow \"" + graph.name
-                    + "\" cannot run nodes again, since it has no journal");
+            throw new IllegalArgumentException(
+                    "a stepper of flow \"" + graph.name + "\" cannot run nodes again, since it has no journal");
         }
         Stepping stepping = new Stepping(options.time == null ? TimeSource.system() : options.time);
         SteppedRun root = new SteppedRun(stepping, graph, parameter, options, null, NodeEnd.NO_NODE);
@@ -118,8 +118,7 @@ public final class FlowStepper<R> {
      */
     public List<Step> start(Instant at) {
         if (hasStarted) {
-            throw new IllegalStateException("a stepper of flow \"" + root.run.graph.name
-                    + "\" is started once");
+            throw new IllegalStateException("a stepper of flow \"" + root.run.graph.name + "\" is started once");
         }
         hasStarted = true;
         stepping.time.setOrigin(at);

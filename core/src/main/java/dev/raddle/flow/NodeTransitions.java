@@ -46,15 +46,18 @@ final class NodeTransitions {
      * `remaining` counts the nodes whose end has not been reported, plus one for the start of the run. A runner
      * subtracts the nodes that it has finished in batches. If a runner is inside a node when another thread ends that
      * node, the other thread takes over the runner's unreported count. The thread that brings `remaining` to zero
-     * completes the run (Engine).
+     * completes the run (Engine). It never leaves zero: a node that opens a nested run adds one to it, until the nested
+     * run has ended, unless it is zero. So the run ends once.
      *
-     * In a run with a journal the thread that ends a node by itself first changes the slot to Recording, then records
-     * the end, and then changes the slot to the end. So one compare-and-set decides between this end and the others (a
+     * In a run with a journal the thread that ends a node for a reason of its own, and the one that times it out, first
+     * changes the slot to Recording, then records the end with its place in the sequence of ends, and then changes the
+     * slot to RECORDED. The end takes effect, with 1 to 4, when those before it have (EndSequence). So one compare-and-set decides between this end and the others (a
      * timeout, the deadline, a cancel, the first failure, a skip), and it precedes the record: a result that is too
      * late is never recorded, and what is recorded becomes the end of the node. A step that comes later leaves the node
      * alone, and does not interrupt its thread. The node counts as running, so the run does not end before it. If it
      * has succeeded, it is added to the compensations before it is counted as finished. If the run was stopped
-     * meanwhile, its dependents have ended, so they do not begin. If the record fails, the node fails. Only the loss of
+     * meanwhile, its dependents have ended, so they do not begin. If the record fails, the node fails. A process that
+     * continues the run repeats the recorded ends through the same steps (Replay). Only the loss of
      * the run ends a node during its record: a lost run has no consequences, and the next process finds the record or
      * does not. The elements of a map are recorded like nodes; nodes of other nested runs are not recorded. A failed
      * attempt is recorded while the slot is that of the runner: the entry has an effect only if the same try continues,
@@ -221,7 +224,7 @@ final class NodeTransitions {
         try {
             journal.succeeded(node, value, place.number);
         } catch (Throwable failure) {
-            if (!run.isLost()) {
+            if (!run.isLost() && !journal.hasRolledBack(node)) {
                 recordCompleted(node, value); // what the action has done is undone if the run is
             }
             recordWithoutSuccess(runner, node, claimed, place, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
@@ -280,11 +283,7 @@ final class NodeTransitions {
 
     /** Releases a node whose end was recorded, and lets the end take effect when all earlier ones have. */
     private void fill(
-            Runner runner,
-            int node,
-            NodePhase.Recording claimed,
-            EndSequence.Place place,
-            Consumer<Runner> effect) {
+            Runner runner, int node, NodePhase.Recording claimed, EndSequence.Place place, Consumer<Runner> effect) {
         leave(runner, node, claimed, NodePhase.Plain.RECORDED); // fails if the run was lost meanwhile
         Objects.requireNonNull(run.journal).ends.fill(place, effect, runner);
     }
@@ -640,8 +639,7 @@ final class NodeTransitions {
     /** Returns whether a triggered node has not ended. One that chooses then releases its upstreams. */
     boolean tryDecide(Runner runner, int node) {
         boolean chooses = run.graph.is(Graph.CHOOSES, node);
-        boolean isFirst =
-                chooses ? states.compareAndSet(node, null, NodePhase.Plain.READY) : states.get(node) == null;
+        boolean isFirst = chooses ? states.compareAndSet(node, null, NodePhase.Plain.READY) : states.get(node) == null;
         if (isFirst) {
             states.recordTrigger(node);
         }

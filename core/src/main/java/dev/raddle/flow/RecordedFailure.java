@@ -43,7 +43,9 @@ public record RecordedFailure(String type, @Nullable String message, String trac
             if (text == null) {
                 return null;
             }
-            return text.length() <= MOST_OF_MESSAGE ? encodable(text) : encodable(text.substring(0, MOST_OF_MESSAGE)) + "...";
+            return text.length() <= MOST_OF_MESSAGE
+                    ? encodable(text)
+                    : encodable(text.substring(0, MOST_OF_MESSAGE)) + "...";
         } catch (Throwable broken) {
             return "its message could not be read: " + broken.getClass().getName();
         }

@@ -145,7 +145,14 @@ final class Replay {
                 ? failure.toException()
                 : end.state().isFailure() ? new RecordedFailure("unknown", null, "").toException() : null;
         transitions.end(
-                runner, node, NodePhase.Plain.RECORDED, end.state(), cause, reasonOf(node, end), NodeEnd.NO_NODE, false);
+                runner,
+                node,
+                NodePhase.Plain.RECORDED,
+                end.state(),
+                cause,
+                reasonOf(node, end),
+                NodeEnd.NO_NODE,
+                false);
     }
 
     private NodeEnd.Reason reasonOf(int node, Entry.NodeEnded end) {
@@ -155,14 +162,13 @@ final class Replay {
             default ->
                 end.attempt() > 0 || graph.is(Graph.NESTED, node) || graph.is(Graph.WAITS, node)
                         ? NodeEnd.Reason.ACTION
-                        : graph.optionsOf(node).condition() != null
-                                ? NodeEnd.Reason.CONDITION
-                                : NodeEnd.Reason.PLACING;
+                        : graph.optionsOf(node).condition() != null ? NodeEnd.Reason.CONDITION : NodeEnd.Reason.PLACING;
         };
     }
 
     private void succeeded(Runner runner, int node, Entry.NodeEnded end) {
-        boolean isUndone = Objects.requireNonNull(journal).recovered().compensated().contains(end.id());
+        boolean isUndone =
+                Objects.requireNonNull(journal).recovered().compensated().contains(end.id());
         Object slot = Objects.requireNonNull(run.states.get(node));
         transitions.afterSuccess(runner, node, slot, run.now(), !isUndone);
     }

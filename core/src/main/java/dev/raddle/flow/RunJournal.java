@@ -52,11 +52,7 @@ final class RunJournal {
     private volatile @Nullable Throwable torn; // the failure of a record without which later ones mean nothing
 
     private RunJournal(
-            RunEnvironment run,
-            FlowJournal journal,
-            Recovered recovered,
-            @Nullable String map,
-            boolean hasBegunTry) {
+            RunEnvironment run, FlowJournal journal, Recovered recovered, @Nullable String map, boolean hasBegunTry) {
         this.run = run;
         this.journal = journal;
         this.recovered = recovered;
@@ -337,6 +333,11 @@ final class RunJournal {
             record(new Entry.NodeEnded(
                     id, NodeState.SUCCESS, via, value, attempts[node], recoveredFrom, number, run.time.instant()));
         }
+    }
+
+    /** Returns whether what an action has done was undone when its end could not be recorded. */
+    boolean hasRolledBack(int node) {
+        return isInside[node] && journal.hasRolledBack(run.graph.ids[node]);
     }
 
     /**

@@ -46,10 +46,8 @@ class FlowContinuesTest {
 
     private FlowRun<?> start(FlowPlan<Void, ?> plan) {
         steps = new StepScheduler();
-        RunOptions options = RunOptions.defaults()
-                .withScheduler(steps)
-                .withTimeSource(time)
-                .withJournal(journal);
+        RunOptions options =
+                RunOptions.defaults().withScheduler(steps).withTimeSource(time).withJournal(journal);
         FlowRun<?> run = plan.start(null, options);
         steps.runAll();
         return run;
@@ -111,13 +109,13 @@ class FlowContinuesTest {
             f.node("fails", () -> {
                 throw new IllegalStateException(message);
             });
-            FlowResult<Void> result =
-                    f.build().run(null, RunOptions.defaults().withJournal(file, "one"));
+            FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withJournal(file, "one"));
             assertThat(result.node("fails").cause()).hasMessage(message);
             assertThat(result.node("fails").cause().getSuppressed()).isEmpty();
-            assertThat(file.entries()).anyMatch(entry -> entry instanceof Entry.NodeEnded end
-                    && end.state() == NodeState.FAILED
-                    && end.failure().message().startsWith("xxx"));
+            assertThat(file.entries())
+                    .anyMatch(entry -> entry instanceof Entry.NodeEnded end
+                            && end.state() == NodeState.FAILED
+                            && end.failure().message().startsWith("xxx"));
         }
     }
 

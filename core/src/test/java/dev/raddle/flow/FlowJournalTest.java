@@ -154,6 +154,39 @@ class FlowJournalTest {
 
     // two runs, one journal
     @Test
+    void an_action_whose_end_cannot_be_recorded_is_undone_unless_the_journal_has_rolled_it_back() throws Exception {
+        for (boolean rollsBack : new boolean[] {false, true}) {
+            ran.clear();
+            FlowBuilder<Void> plan = FlowPlan.define("durable");
+            plan.node("pay", () -> "paid").compensate(value -> ran.add("refund " + value));
+            Scripted refusing = new Scripted() {
+                @Override
+                public void record(Entry entry) throws Exception {
+                    if (entry instanceof Entry.NodeEnded end && end.isSuccess()) {
+                        throw new IOException("no codec");
+                    }
+                    super.record(entry);
+                }
+
+                @Override
+                public boolean hasRolledBack(String id) {
+                    return rollsBack;
+                }
+            };
+            FlowResult<Void> result =
+                    plan.build().run(null, RunOptions.defaults().withJournal(refusing));
+            assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+            assertThat(result.node("pay").cause()).hasMessage("no codec");
+            assertThat(ran).isEqualTo(rollsBack ? List.of() : List.of("refund paid"));
+            assertThat(Recovered.of(refusing.records.entries())
+                            .nodes()
+                            .get("pay")
+                            .state())
+                    .isEqualTo(NodeState.FAILED);
+        }
+    }
+
+    @Test
     void a_journal_is_for_one_plan_and_one_parameter() throws Exception {
         FlowBuilder<String> g = FlowPlan.define("greeting", String.class);
         FlowPlan<String, String> greeting = g.returning(g.node("hello", c -> "hello " + c.param()));

@@ -85,9 +85,10 @@ class FlowMapJournalTest {
     /** Returns the sizes in the records of the ends of a map. */
     private List<Integer> sizes(String id) {
         return journal.entries().stream()
-                .flatMap(entry -> entry instanceof Entry.MapEnded end && end.id().equals(id)
-                        ? java.util.stream.Stream.of(end.size())
-                        : java.util.stream.Stream.empty())
+                .flatMap(
+                        entry -> entry instanceof Entry.MapEnded end && end.id().equals(id)
+                                ? java.util.stream.Stream.of(end.size())
+                                : java.util.stream.Stream.empty())
                 .toList();
     }
 

@@ -155,8 +155,9 @@ class FlowRecordedEndsTest {
             awaitAlarms(2); // of the deadline and the sleep
             Thread advancing = new Thread(() -> time.advance(SECOND));
             advancing.start();
-            Wait.until(() -> journal.entries().stream().anyMatch(entry -> entry instanceof Entry.NodeEnded end
-                    && end.id().equals("pause")));
+            Wait.until(() -> journal.entries().stream()
+                    .anyMatch(entry ->
+                            entry instanceof Entry.NodeEnded end && end.id().equals("pause")));
             assertThat(run.state("fails")).isEqualTo(NodeState.PENDING);
             journal.release();
             advancing.join();
@@ -179,7 +180,7 @@ class FlowRecordedEndsTest {
             assertThat(result.node("pay").state()).isEqualTo(NodeState.FAILED);
             assertThat(result.node("pay").cause()).hasMessage("the disk is full");
         }
-        assertThat(log).isEmpty();
+        assertThat(log).isEmpty(); // no decision to compensate could be recorded
     }
 
     @Test

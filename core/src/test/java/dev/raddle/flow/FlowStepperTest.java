@@ -12,7 +12,6 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -271,7 +270,8 @@ class FlowStepperTest {
 
         assertThat(call("a", 1, 5)).containsExactly(new Step.SleepUntil("a", 5 + NANOS));
         assertThat(stepper.nextMoment()).isEqualTo(5 + NANOS);
-        assertThatThrownBy(() -> stepper.settled(new Step.Start("a", 2, null, Long.MAX_VALUE), new CallResult.Returned("x"), 6))
+        assertThatThrownBy(() ->
+                        stepper.settled(new Step.Start("a", 2, null, Long.MAX_VALUE), new CallResult.Returned("x"), 6))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("no call of node \"a\" of flow \"steps\" is under way; it is RUNNING");
         assertThat(stepper.passed(4 + NANOS)).isEmpty();
@@ -486,7 +486,8 @@ class FlowStepperTest {
         assertThat(stepper.result().compensationFailures())
                 .extracting(CompensationFailure::node)
                 .containsExactly("b");
-        assertThat(stepper.settled((Step.Work) started("a"), new CallResult.Returned(null), 0)).isEmpty();
+        assertThat(stepper.settled((Step.Work) started("a"), new CallResult.Returned(null), 0))
+                .isEmpty();
     }
 
     // Nested flows.
@@ -507,7 +508,8 @@ class FlowStepperTest {
         assertThat(call("sub/x")).containsExactly(succeeded("sub/x"), started("sub/y"));
         assertThat(stepper.state("sub/x")).isEqualTo(NodeState.SUCCESS);
         assertThat(call("sub/y")).containsExactly(succeeded("sub/y"), succeeded("sub"), started("out"));
-        assertThat(stepper.settled((Step.Work) started("sub/y"), new CallResult.Returned("late"), 0)).isEmpty();
+        assertThat(stepper.settled((Step.Work) started("sub/y"), new CallResult.Returned("late"), 0))
+                .isEmpty();
         call("out");
         assertThat(stepper.result().value()).isEqualTo("inxy!");
         assertThatThrownBy(() -> stepper.settled((Step.Work) started("sup/y"), new CallResult.Returned("late"), 0))

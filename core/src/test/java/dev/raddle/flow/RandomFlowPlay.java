@@ -457,18 +457,18 @@ final class RandomFlowPlay {
         report("start", stepper.start(Instant.EPOCH));
         while (!stepper.isComplete()) {
             settle(begun);
-                require(
-                        running().equals(List.copyOf(called.keySet())),
-                        0,
-                        "is of a run in which " + running() + " run, and " + called.keySet() + " were started");
+            require(
+                    running().equals(List.copyOf(called.keySet())),
+                    0,
+                    "is of a run in which " + running() + " run, and " + called.keySet() + " were started");
             act(begun);
         }
         synchronized (this) {
             over = true;
         }
         settle(begun);
-            FlowResult<?> result = stepper.result();
-            compare(id -> stepper.state(id), result);
+        FlowResult<?> result = stepper.result();
+        compare(id -> stepper.state(id), result);
         return String.join("\n", log);
     }
 

@@ -63,8 +63,7 @@ class RandomFlowsAgreeWithTheReferenceTest {
                 (flow, mode, random, unused) -> {
                     long seed = random.nextLong();
                     String steps = RandomFlowPlay.step(flow, new Random(seed));
-                    assertThat(RandomFlowPlay.step(flow, new Random(seed)))
-                            .isEqualTo(steps);
+                    assertThat(RandomFlowPlay.step(flow, new Random(seed))).isEqualTo(steps);
                 },
                 Mode.STEPPER,
                 GRAPHS);

@@ -22,7 +22,9 @@ class RunsContinueTest {
             Random random = new Random(seed);
             for (int cut = 0; cut < whole.records() - 1; cut++) { // after the last one another try would begin
                 ContinuedRun.Result once = ContinuedRun.interrupted(seed, cut);
-                assertThat(once).as("interrupted after record %s of %s", cut, whole).isEqualTo(whole.result());
+                assertThat(once)
+                        .as("interrupted after record %s of %s", cut, whole)
+                        .isEqualTo(whole.result());
                 int left = whole.records() - cut - 2;
                 if (left <= 0) {
                     continue;

@@ -210,8 +210,7 @@ record EntryRow(
                 List<String> nodes,
                 @Nullable Long place) {
             List<String> copy = List.copyOf(nodes);
-            return new EntryRow(
-                    runId, epoch, number, kind, node, state, via, count, at, value, failure, copy, place);
+            return new EntryRow(runId, epoch, number, kind, node, state, via, count, at, value, failure, copy, place);
         }
     }
 

@@ -344,6 +344,12 @@ final class JdbcJournal implements FlowJournal {
     }
 
     @Override
+    public boolean hasRolledBack(String id) {
+        NodeAttempt attempt = attempts.get(id);
+        return attempt != null && attempt.hadTransaction();
+    }
+
+    @Override
     public void attemptEnded(String id) {
         NodeAttempt attempt = attempts.remove(id);
         if (attempt != null) {

@@ -16,6 +16,7 @@ final class NodeAttempt {
     private final Thread thread = Thread.currentThread();
     private volatile boolean isOver; // whether its end is being recorded
     private @Nullable NodeTransaction transaction; // confined to the thread
+    private boolean hadTransaction; // likewise
 
     NodeAttempt(NodeContext<?> context) {
         this.context = context;
@@ -32,6 +33,7 @@ final class NodeAttempt {
         if (open == null) {
             open = begin.of(context.id());
             transaction = open;
+            hadTransaction = true;
         }
         return open;
     }
@@ -57,6 +59,11 @@ final class NodeAttempt {
         NodeTransaction open = transaction;
         transaction = null;
         return open;
+    }
+
+    /** Returns whether the action has asked for a transaction. Called in its thread. */
+    boolean hadTransaction() {
+        return hadTransaction;
     }
 
     /** Rolls back the transaction, if there is one that was neither committed nor rolled back. */

@@ -173,17 +173,18 @@ class MaintenanceTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
-        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("2");
+        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("3");
     }
 
     @Test
     void tables_of_an_older_version_are_refused_and_updated_on_request() throws Exception {
         apply();
         database.execute("ALTER TABLE raddle_run DROP COLUMN waits_until");
+        database.execute("ALTER TABLE raddle_entry DROP COLUMN place");
         database.execute("DELETE FROM raddle_schema WHERE version > 1");
         Schema schema = new Schema(new Database(database.pool()));
 
-        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 2");
+        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 3");
         schema.apply();
 
         assertThat(database.query("SELECT waits_until FROM raddle_run")).isNull();

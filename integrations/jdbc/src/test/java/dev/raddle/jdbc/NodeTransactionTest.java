@@ -137,7 +137,7 @@ class NodeTransactionTest {
             assertThat(service.await("run-1").state()).isEqualTo(RunState.FAILED);
         }
         assertThat(effects()).isEqualTo("none");
-        assertThat(records()).isEqualTo("none");
+        assertThat(records()).isEqualTo("FAILED");
         assertThat(openTransactions()).isEqualTo("0");
     }
 
@@ -360,7 +360,7 @@ class NodeTransactionTest {
 
         assertThat(run.state()).isEqualTo(RunState.FAILED);
         assertThat(effects()).isEqualTo("none");
-        assertThat(records()).isEqualTo("none");
+        assertThat(records()).isEqualTo("FAILED");
     }
 
     @Test

@@ -299,7 +299,7 @@ class RequestTest {
     private String endedNodes() {
         try {
             return String.valueOf(database.query("SELECT string_agg(node, ',' ORDER BY node) FROM raddle_entry"
-                    + " WHERE kind = 'NODE' AND state = 'FAILED' OR kind = 'DEADLINE' AND at < clock_timestamp()"));
+                    + " WHERE kind = 'NODE' AND state IN ('FAILED', 'TIMED_OUT')"));
         } catch (SQLException failure) {
             throw new IllegalStateException(failure);
         }
