@@ -415,7 +415,7 @@ final class NodeTransitions {
     }
 
     /** Changes the phase of the node that the runner executes; returns false if another thread has ended the node. */
-    private boolean leave(Runner runner, int node, Object expected, Object to) {
+    private boolean leave(Runner runner, int node, @Nullable Object expected, Object to) {
         if (states.compareAndSet(node, expected, to)) {
             return true;
         }

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -88,7 +89,7 @@ final class Signals {
 
     private static void unclaim(SignalBox box, NodePhase.@Nullable Recording claimed) {
         if (claimed != null) {
-            ((NodeWait) claimed.before()).unclaim(claimed);
+            ((NodeWait) Objects.requireNonNull(claimed.before())).unclaim(claimed);
         }
         Runnable timeout = box.unclaim();
         if (timeout != null) {
