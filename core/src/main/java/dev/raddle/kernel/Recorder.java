@@ -4,6 +4,7 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.UserCode;
 import java.util.Locale;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,17 @@ public final class Recorder {
 
     private Recorder() {}
 
-    // The classes of the events are loaded only if the recorder is present.
+    /**
+     * Returns whether the classes of events may be asked for recordings. Before the first recording of a JVM this is
+     * false: such a class loads the flight recorder, and so the first task of the JVM would wait for it.
+     *
+     * @return whether a recording was ever begun in this JVM
+     */
+    public static boolean isInUse() {
+        return IS_PRESENT && FlightRecorder.isInitialized();
+    }
+
+    // The classes of the events are loaded only if the recorder is in use.
 
     /**
      * Returns whether a recording includes the ends of tasks. That may change at any moment.
@@ -44,7 +55,7 @@ public final class Recorder {
      * @return true if times must be measured for a recording; always false without the recorder
      */
     public static boolean isOn() {
-        return IS_PRESENT && TaskEvent.ANY.isEnabled();
+        return isInUse() && TaskEvent.ANY.isEnabled();
     }
 
     /**
@@ -53,7 +64,7 @@ public final class Recorder {
      * @return the event, for {@code settled}, or null if no recording includes it
      */
     public static @Nullable Begun begin() {
-        return IS_PRESENT && TaskEvent.ANY.isEnabled() ? begun() : null;
+        return isOn() ? begun() : null;
     }
 
     private static @Nullable Begun begun() {
@@ -79,7 +90,7 @@ public final class Recorder {
      */
     public static void settled(
             String flow, String id, TaskStatus status, long waited, long ran, @Nullable Begun begun) {
-        if (IS_PRESENT) {
+        if (isInUse()) {
             commit(null, null, flow, id, status, waited, ran, begun);
         }
     }
@@ -103,7 +114,7 @@ public final class Recorder {
             long waited,
             long ran,
             @Nullable Begun begun) {
-        if (IS_PRESENT) {
+        if (isInUse()) {
             commit(group, scope, null, name, status, waited, ran, begun);
         }
     }
@@ -141,7 +152,7 @@ public final class Recorder {
      * @param reason the measurements that led to the change
      */
     public static void limitChanged(String group, int before, int after, String reason) {
-        if (!IS_PRESENT) {
+        if (!isInUse()) {
             return;
         }
         try {
@@ -159,7 +170,7 @@ public final class Recorder {
     }
 
     static void rejected(TaskIdentity task, String reason) {
-        if (!IS_PRESENT) {
+        if (!isInUse()) {
             return;
         }
         try {

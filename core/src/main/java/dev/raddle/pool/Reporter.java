@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.Recorder;
 import dev.raddle.pool.PoolListener.Ended;
 import dev.raddle.pool.PoolListener.Stuck;
 import dev.raddle.task.NamedTask;
@@ -12,9 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reports the events of a pool's tasks to its listener and to the flight recorder. */
 final class Reporter {
-
-    private static final boolean HAS_RECORDER =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     private static final String LOGGER = "dev.raddle.pool.ThreadPool";
 
@@ -46,7 +44,7 @@ final class Reporter {
     }
 
     private static boolean isRecording() {
-        return HAS_RECORDER && PoolTaskEvent.ANY.isEnabled(); // the class needs the recorder
+        return Recorder.isInUse() && PoolTaskEvent.ANY.isEnabled(); // the class needs the recorder
     }
 
     void accepted(Runnable task) {

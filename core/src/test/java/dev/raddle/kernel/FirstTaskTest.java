@@ -1,0 +1,69 @@
+package dev.raddle.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.testing.Jvm;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.Writer;
+import java.nio.file.Path;
+import java.util.List;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The first tasks of a JVM, and the flight recorder. */
+@Timeout(120)
+class FirstTaskTest {
+
+    @Test
+    void the_first_tasks_of_a_jvm_do_not_load_the_flight_recorder() throws Exception {
+        String output = Jvm.run(FirstTasks.class, "-Xlog:class+load:stdout");
+        assertThat(output.lines()).contains("done").anyMatch(line -> line.contains(" dev.raddle.group.GroupExecutor "));
+        assertThat(output.lines().filter(line -> line.contains(" jdk.jfr.internal.")))
+                .isEmpty();
+        assertThat(output.lines().filter(line -> line.contains("dev.raddle.") && line.contains("Event ")))
+                .as("classes of events")
+                .isEmpty();
+    }
+
+    @Test
+    void a_recording_that_is_started_later_from_outside_has_the_tasks(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("later.jfr");
+        Path bin = Path.of(System.getProperty("java.home"), "bin");
+        ProcessBuilder builder = new ProcessBuilder(
+                bin.resolve("java").toString(),
+                "-cp",
+                Jvm.classes() + File.pathSeparator + Jvm.testClasses(),
+                FirstTasks.class.getName(),
+                "waits");
+        builder.environment().remove("JAVA_TOOL_OPTIONS");
+        Process process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader output = process.inputReader();
+                Writer input = process.outputWriter()) {
+            assertThat(output.readLine()).isEqualTo("ready");
+            String jcmd = bin.resolve("jcmd").toString();
+            String pid = Long.toString(process.pid());
+            Jvm.run(List.of(
+                    jcmd,
+                    pid,
+                    "JFR.start",
+                    "name=later",
+                    "dev.raddle.Task#enabled=true",
+                    "dev.raddle.PoolTask#enabled=true"));
+            input.append('\n').flush();
+            assertThat(output.readLine()).isEqualTo("done");
+            Jvm.run(List.of(jcmd, pid, "JFR.dump", "name=later", "filename=" + file));
+            input.append('\n').flush();
+            process.waitFor();
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(RecordingFile.readAllEvents(file))
+                .extracting(RecordedEvent::getEventType)
+                .extracting(type -> type.getName())
+                .contains("dev.raddle.Task", "dev.raddle.PoolTask");
+    }
+}
