@@ -6,6 +6,7 @@ import dev.raddle.testing.Jvm;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.Writer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import jdk.jfr.consumer.RecordedEvent;
@@ -17,6 +18,14 @@ import org.junit.jupiter.api.io.TempDir;
 /** The first tasks of a JVM, and the flight recorder. */
 @Timeout(120)
 class FirstTaskTest {
+
+    private static final String SETTINGS = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <configuration version="2.0">
+              <event name="dev.raddle.Task"><setting name="enabled">true</setting></event>
+              <event name="dev.raddle.PoolTask"><setting name="enabled">true</setting></event>
+            </configuration>
+            """;
 
     @Test
     void the_first_tasks_of_a_jvm_do_not_load_the_flight_recorder() throws Exception {
@@ -46,13 +55,8 @@ class FirstTaskTest {
             assertThat(output.readLine()).isEqualTo("ready");
             String jcmd = bin.resolve("jcmd").toString();
             String pid = Long.toString(process.pid());
-            Jvm.run(List.of(
-                    jcmd,
-                    pid,
-                    "JFR.start",
-                    "name=later",
-                    "dev.raddle.Task#enabled=true",
-                    "dev.raddle.PoolTask#enabled=true"));
+            Path settings = Files.writeString(directory.resolve("settings.jfc"), SETTINGS);
+            Jvm.run(List.of(jcmd, pid, "JFR.start", "name=later", "settings=" + settings));
             input.append('\n').flush();
             assertThat(output.readLine()).isEqualTo("done");
             Jvm.run(List.of(jcmd, pid, "JFR.dump", "name=later", "filename=" + file));
