@@ -647,7 +647,7 @@ final class GroupEngine {
     void terminateIfEmpty() {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
             alarms.cancelOfCap();
-            idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
+            idleGroups.close();
             if (permits != null) {
                 permits.close();
             }
