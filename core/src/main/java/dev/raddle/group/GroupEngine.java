@@ -613,8 +613,7 @@ final class GroupEngine {
     // Ending.
 
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
-    Ended end(
-            Collection<Group> ended, @Nullable Signal closedUntil, String reason, Consumer<GroupRun<?>> stop) {
+    Ended end(Collection<Group> ended, @Nullable Signal closedUntil, String reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
         ArrayList<GroupRun<?>> waited = new ArrayList<>();
         StackRoom.ensureForSections();

@@ -3,7 +3,6 @@ package dev.raddle.group;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;

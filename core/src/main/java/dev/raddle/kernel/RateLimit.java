@@ -84,7 +84,8 @@ public final class RateLimit {
         BigInteger used = BigInteger.valueOf(nanos)
                 .multiply(BigInteger.valueOf(other.count()))
                 .add(BigInteger.valueOf(fraction)); // times other.period
-        BigInteger[] units = used.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
+        BigInteger[] units =
+                used.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
         BigInteger roundedUp = units[1].signum() == 0 ? units[0] : units[0].add(BigInteger.ONE);
         return roundedUp.divideAndRemainder(BigInteger.valueOf(count()));
     }

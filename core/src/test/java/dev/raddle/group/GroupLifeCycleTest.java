@@ -1102,7 +1102,8 @@ class GroupLifeCycleTest {
             switch (end) {
                 case "evict" -> executor.evictGroup("a");
                 case "shutdown" -> executor.shutdownGroup("a");
-                default -> assertThat(executor.shutdownGroup("a", Duration.ZERO)).isFalse();
+                default ->
+                    assertThat(executor.shutdownGroup("a", Duration.ZERO)).isFalse();
             }
 
             assertThat(reasonOf(waits)).isNotEmpty();

@@ -197,7 +197,8 @@ class RateCornersTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(slow.build())) {
             submit(executor, TaskOptions.DEFAULTS);
             steps.runAll();
-            executor.setRate("a", Rate.of(Integer.MAX_VALUE, Duration.ofMillis(1)).burst(1));
+            executor.setRate(
+                    "a", Rate.of(Integer.MAX_VALUE, Duration.ofMillis(1)).burst(1));
             executor.setRate("a", Rate.perSecond(1));
 
             TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS);

@@ -53,7 +53,8 @@ public final class ServiceProgram implements Consumer<String> {
     }
 
     private static void shutDownGroups() throws InterruptedException {
-        GroupPolicy.Builder slow = policy().defaultRatePerGroup(Rate.of(1, LONG)).globalRate(Rate.of(2, LONG));
+        GroupPolicy.Builder slow =
+                policy().defaultRatePerGroup(Rate.of(1, LONG)).globalRate(Rate.of(2, LONG));
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(slow.build());
         TaskOptions bounded = TaskOptions.defaults().timeout(LONG).queueTimeout(LONG);
         executor.submit("a", "runs", () -> "a", bounded).await();
