@@ -524,19 +524,27 @@ class Group extends TaskGate {
      *
      * @param running the list to which the runs that hold slots are added
      * @param waited the list to which the runs that waited are added, even if this method fails afterwards
+     * @param closedUntil the result of {@link #close} if this call ends it, and then has no effect if this group has
+     *     been empty since; or null
      */
     @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
-    void evict(List<GroupRun<?>> running, ArrayList<GroupRun<?>> waited) {
+    void evict(List<GroupRun<?>> running, ArrayList<GroupRun<?>> waited, @Nullable Signal closedUntil) {
         long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
         try {
+            if (closedUntil != null && engine.emptySignals.get(this) != closedUntil) {
+                return;
+            }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             prepareToUnbind();
             waited.ensureCapacity(waited.size() + waiting()); // before the first run leaves, because it may fail
             drain(permit -> waited.add((GroupRun<?>) permit));
-            discardLimits();
+            unbind(GroupBounds.UNKNOWN);
+            if (closedUntil != null && engine.closings.computeIfPresent(this, Group::oneLess) == null) {
+                life = OPEN;
+            }
             demandChanged(now, false);
             empty = recordIfEmpty(now);
         } finally {
@@ -546,20 +554,36 @@ class Group extends TaskGate {
         reportDemand();
     }
 
-    /** Admits no more tasks, and retires this group when it is empty. */
-    void close() {
+    private static @Nullable Integer oneLess(Group group, int closings) {
+        return closings == 1 ? null : closings - 1;
+    }
+
+    /**
+     * Admits no more tasks until this group is empty, when it is retired, or until each call of this method that has
+     * returned a signal was ended by {@link #evict}.
+     *
+     * @return a signal that is set when this group is empty, or null if it is
+     */
+    @Nullable
+    Signal close() {
         long now = engine.time.nanoTime();
         Signal empty;
+        Signal untilEmpty = null;
         StackRoom.ensure();
         lock();
         try {
             prepareToUnbind();
             life = life == RETIRED ? RETIRED : CLOSING;
             empty = recordIfEmpty(now);
+            if (empty == null) {
+                untilEmpty = awaited();
+                engine.closings.merge(this, 1, Integer::sum);
+            }
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        return untilEmpty;
     }
 
     /** Records that this group is idle, or retires it, if it is empty. */
@@ -638,6 +662,9 @@ class Group extends TaskGate {
             return null;
         }
         timesEmptied++;
+        if (life == CLOSING) {
+            engine.closings.remove(this);
+        }
         boolean remembers = !isRestored(nowNanos);
         boolean isClosed = life == CLOSING && !remembers && !isSuspended() && !keepsPermits();
         boolean isUnknown = bounds() instanceof GroupBounds.Pending && !remembers && !isRetained();
@@ -655,16 +682,11 @@ class Group extends TaskGate {
         return awaited == null ? NO_WAITER : awaited;
     }
 
-    /** Makes this group, in which no task waits, as a new one. */
-    private void discardLimits() {
-        unbind(GroupBounds.UNKNOWN);
-        life = life == RETIRED ? RETIRED : OPEN;
-    }
-
     /** If this group was shut down, but has to remember what has started, makes it as one that was evicted. */
     private void reopen() {
         if (life == CLOSING) {
-            discardLimits();
+            unbind(GroupBounds.UNKNOWN);
+            life = OPEN;
         }
     }
 
@@ -726,14 +748,12 @@ class Group extends TaskGate {
     /** Returns a signal that is set when no task runs or waits here, or null if that is so now. */
     @Nullable
     Signal untilEmpty() {
-        return locked(() -> {
-            if (isEmpty()) {
-                return null;
-            }
-            Signal signal = engine.emptySignals.computeIfAbsent(this, group -> new Signal());
-            isAwaited = true;
-            return signal;
-        });
+        return locked(() -> isEmpty() ? null : awaited());
+    }
+
+    private Signal awaited() {
+        isAwaited = true;
+        return engine.emptySignals.computeIfAbsent(this, group -> new Signal());
     }
 
     /** Returns how often this group was found empty after a change; the number wraps around. */

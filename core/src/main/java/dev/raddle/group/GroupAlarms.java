@@ -9,9 +9,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The alarms of a {@link GroupEngine} for tasks that wait for a rate or for the end of a hold. */
@@ -100,15 +102,28 @@ final class GroupAlarms {
 
     /** Arms the alarm of the throttled cap, unless an earlier one is armed. */
     void armCap() {
-        long moment = engine.cap.allowedAt();
-        GroupAlarm pending = ofCap.get();
-        if (pending != null && pending.moment - moment <= 0) {
-            return;
-        }
-        GroupAlarm next = new GroupAlarm(null, moment, pending);
-        if (!ofCap.compareAndSet(pending, next)) {
-            return; // another thread has armed one, for the same or a later state of the cap
-        }
+        armCap(engine.cap::allowedAt);
+    }
+
+    /**
+     * As above. The moment is read after the pending alarm, and again if that has been replaced, because another thread
+     * may have found a later moment: that of a permit which was the first in the line before or after this one.
+     */
+    void armCap(LongSupplier allowedAt) {
+        GroupAlarm next;
+        GroupAlarm pending;
+        do {
+            pending = ofCap.get();
+            long moment = allowedAt.getAsLong();
+            if (pending != null && pending.moment - moment <= 0) {
+                return;
+            }
+            next = new GroupAlarm(null, moment, pending);
+        } while (!ofCap.compareAndSet(pending, next));
+        armCap(next);
+    }
+
+    private void armCap(GroupAlarm next) {
         try {
             next.arm(engine.time, () -> onCapAlarm(next));
         } catch (Throwable noAlarm) {
@@ -183,6 +198,12 @@ final class GroupAlarms {
             cancel(throttles.remove(group));
             cancel(holds.remove(group));
         }
+    }
+
+    /** Returns the moment of the pending alarm of the cap, if there is one. */
+    OptionalLong capAlarmAt() {
+        GroupAlarm pending = ofCap.get();
+        return pending == null ? OptionalLong.empty() : OptionalLong.of(pending.moment);
     }
 
     void cancelOfCap() {

@@ -76,6 +76,9 @@ final class GroupEngine {
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
     final ConcurrentHashMap<Group, Signal> emptySignals = new ConcurrentHashMap<>(); // changed under the group's lock
 
+    /** The number of threads that wait for the tasks of a closing group; changed under the group's lock. */
+    final ConcurrentHashMap<Group, Integer> closings = new ConcurrentHashMap<>();
+
     /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
     final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
 
@@ -610,12 +613,12 @@ final class GroupEngine {
     // Ending.
 
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
-    Ended end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
+    Ended end(Collection<Group> ended, @Nullable Signal closedUntil, String reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
         ArrayList<GroupRun<?>> waited = new ArrayList<>();
         StackRoom.ensureForSections();
         try {
-            ended.forEach(group -> group.evict(running, waited));
+            ended.forEach(group -> group.evict(running, waited, closedUntil));
             running.forEach(stop);
             dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
         } finally {
@@ -643,7 +646,7 @@ final class GroupEngine {
     void terminateIfEmpty() {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
             alarms.cancelOfCap();
-            idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
+            idleGroups.close();
             if (permits != null) {
                 permits.close();
             }

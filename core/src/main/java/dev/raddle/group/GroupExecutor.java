@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
@@ -26,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -646,35 +648,38 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Evicts a group: its waiting tasks are rejected, its limits are looked up again for the next task, and changes
-     * made at run time are discarded. Running tasks go on, and count against the limits that are looked up next. A task
-     * that is submitted concurrently is admitted either wholly before the eviction or wholly after it.
+     * made at run time are discarded. Running tasks go on, and count against the limits that are looked up next. What
+     * has started still counts against the rate that is looked up next; until then it flows back at the old one. A
+     * task that is submitted concurrently is admitted either wholly before the eviction or wholly after it. A group
+     * that is being {@linkplain #shutdownGroup(String, Duration) shut down} stays closed.
      *
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void evictGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            engine.end(List.of(group), RejectionReason.EVICTED + ": the group was evicted", run -> {});
+            engine.end(List.of(group), null, RejectionReason.EVICTED + ": the group was evicted", run -> {});
         }
     }
 
     /**
      * Shuts a group down at once: its waiting tasks are rejected, its running ones interrupted. The key can be used
-     * again; new tasks start as the interrupted ones end.
+     * again, unless {@link #shutdownGroup(String, Duration)} waits; new tasks start as the interrupted ones end.
      *
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void shutdownGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            end(group, RejectionReason.SHUTDOWN + ": the group was shut down");
+            end(group, null, RejectionReason.SHUTDOWN + ": the group was shut down");
         }
     }
 
     /**
      * Shuts a group down when its accepted tasks have ended or a timeout has passed. Until then new tasks for its key
      * are rejected. If the timeout passes or the calling thread is interrupted, the remaining tasks are ended as by
-     * {@link #shutdownGroup(String)}; the thread's interrupt status stays set.
+     * {@link #shutdownGroup(String)}; the thread's interrupt status stays set. If several calls wait, the key can be
+     * used again when the accepted tasks have ended or the last of the calls returns.
      *
      * @param groupKey the key of the group; an unknown group has no tasks
      * @param timeout the longest time to wait for accepted tasks
@@ -686,13 +691,13 @@ public final class GroupExecutor implements AutoCloseable {
         if (group == null) {
             return true;
         }
-        group.close();
-        Signal empty = group.untilEmpty();
+        Signal empty = group.close();
         if (empty == null || awaitOrInterrupted(empty, deadline)) {
             return true;
         }
         end(
                 group,
+                empty,
                 RejectionReason.SHUTDOWN + ": the group was shut down after " + MILLISECONDS.convert(timeout) + " ms");
         return false;
     }
@@ -710,7 +715,7 @@ public final class GroupExecutor implements AutoCloseable {
     private void shutdownAfter(Duration waited) {
         boolean first = engine.state.getAndSet(GroupEngine.State.SHUTDOWN) != GroupEngine.State.SHUTDOWN;
         String reason = RejectionReason.SHUTDOWN + ": the executor was shut down";
-        GroupEngine.Ended ended = engine.end(engine.groups.values(), reason, run -> run.stop(reason, first));
+        GroupEngine.Ended ended = engine.end(engine.groups.values(), null, reason, run -> run.stop(reason, first));
         if (first) {
             report(new GroupShutdownReport(ended.running(), ended.waiting(), waited));
         }
@@ -802,8 +807,8 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    private void end(Group group, String reason) {
-        engine.end(List.of(group), reason, run -> run.stop(reason, true));
+    private void end(Group group, @Nullable Signal closedUntil, String reason) {
+        engine.end(List.of(group), closedUntil, reason, run -> run.stop(reason, true));
     }
 
     // Monitoring.
@@ -831,13 +836,18 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(engine.time, timeout);
+        return awaitIdle(Deadline.after(engine.time, timeout), this::firstBusy);
+    }
+
+    /** Checks once more after the deadline, and not again: the signals may be set at every check. */
+    static boolean awaitIdle(Deadline deadline, Supplier<@Nullable Signal> firstBusy) throws InterruptedException {
         for (; ; ) {
-            Signal busy = firstBusy();
+            boolean isLast = deadline.hasPassed();
+            Signal busy = firstBusy.get();
             if (busy == null) {
                 return true;
             }
-            if (!busy.await(deadline)) {
+            if (isLast || !busy.await(deadline)) {
                 return false;
             }
         }
@@ -900,8 +910,9 @@ public final class GroupExecutor implements AutoCloseable {
             active += group.isActive() ? 1 : 0;
             group.addTo(runningAndWaiting);
         }
-        return new GroupExecutorStats(
-                active, runningAndWaiting[0], runningAndWaiting[1], engine.cap.used(), engine.cap.max());
+        int max = engine.cap.max();
+        int used = max == FairCap.UNLIMITED ? 0 : engine.cap.used(); // a global rate counts the slots, too
+        return new GroupExecutorStats(active, runningAndWaiting[0], runningAndWaiting[1], used, max);
     }
 
     /**

@@ -3,8 +3,6 @@ package dev.raddle.group;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -30,7 +28,8 @@ final class IdleGroups {
     private final Consumer<Group> remove;
     private final AtomicReference<@Nullable Group> top = new AtomicReference<>();
     private final AtomicInteger listed = new AtomicInteger();
-    private final AtomicBoolean armed = new AtomicBoolean();
+    private final AtomicReference<@Nullable GroupAlarm> alarm = new AtomicReference<>();
+    private volatile boolean closed;
 
     IdleGroups(GroupPolicy policy, TimeSource time, Consumer<Group> remove) {
         this.time = time;
@@ -61,17 +60,24 @@ final class IdleGroups {
 
     /** Arms the alarm of the next sweep, unless it is armed. Called after {@link #add}, without a lock. */
     void arm() {
-        if (!armed.get()) {
+        if (alarm.get() == null) {
             arm(ttlMillis);
         }
     }
 
     private void arm(int millis) {
-        if (!armed.get() && top.get() != null && armed.compareAndSet(false, true)) {
+        if (alarm.get() != null || top.get() == null) {
+            return;
+        }
+        GroupAlarm next = new GroupAlarm(null, time.nanoTime() + millis * NANOS_PER_MILLI, null);
+        if (alarm.compareAndSet(null, next)) {
             try {
-                time.after(Duration.ofMillis(millis), this::onAlarm);
+                next.arm(time, this::onAlarm);
+                if (closed) {
+                    next.cancel();
+                }
             } catch (Throwable noAlarm) {
-                armed.set(false); // the next call of arm() tries again; idle groups stay until then
+                alarm.compareAndSet(next, null); // the next call of arm() tries again; idle groups stay until then
                 sink.report("time source of the policy", noAlarm);
             }
         }
@@ -102,8 +108,18 @@ final class IdleGroups {
         arm(Math.min(Math.max(next, ttlMillis / 16), longest)); // a concurrent arm() may have found the list empty
     }
 
+    /** Removes the groups, which are retired, and cancels the alarm, which would retain the closed executor. */
+    void close() {
+        closed = true;
+        sweep();
+        GroupAlarm pending = alarm.get();
+        if (pending != null) {
+            pending.cancel();
+        }
+    }
+
     private void onAlarm() {
-        armed.set(false);
+        alarm.set(null);
         sweep();
     }
 

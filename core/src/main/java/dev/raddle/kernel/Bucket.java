@@ -1,5 +1,7 @@
 package dev.raddle.kernel;
 
+import java.math.BigInteger;
+
 /** The state of a rate limit. Guarded by the gate, or owned by the combiner of the cap, that it belongs to. */
 class Bucket {
 
@@ -76,8 +78,15 @@ class Bucket {
 
     /** Changes the rate, so that the permits which are missing now flow in at the new one. */
     void change(RateLimit from, RateLimit to, long now) {
-        fullAt = isFull(now) ? now : now + to.toRestoreAsMuchAs(fullAt - now, fraction, from);
-        fraction = 0;
+        if (isFull(now)) {
+            fullAt = now;
+            fraction = 0;
+            return;
+        }
+        BigInteger[] time = to.toRestoreAsMuchAs(fullAt - now, fraction, from);
+        boolean tooLong = time[0].bitLength() >= Long.SIZE - 2; // beyond RateLimit's longest time
+        fullAt = now + (tooLong ? RateLimit.LONGEST : time[0].longValue());
+        fraction = tooLong ? 0 : time[1].intValue();
     }
 
     /** Lets no more be missing than a whole burst of a rate. */

@@ -11,7 +11,7 @@ public final class RateLimit {
      * nanoseconds and a fraction, which counts parts of 1 / count ns. So sums of intervals are exact, and there is no
      * drift. Times beyond LONGEST are cut, so that differences of moments do not overflow.
      */
-    private static final long LONGEST = Long.MAX_VALUE / 4; // nanoseconds: 73 years
+    static final long LONGEST = Long.MAX_VALUE / 4; // nanoseconds: 73 years
 
     private final Rate rate;
     private final long period; // nanoseconds
@@ -75,15 +75,19 @@ public final class RateLimit {
         return cost == 1 ? spareFraction : fraction(rate.burst() - cost);
     }
 
-    /** Returns the time in which this rate restores what another one restores in some time, rounded up. */
-    long toRestoreAsMuchAs(long nanos, int fraction, RateLimit other) {
+    /**
+     * Returns the time in which this rate restores what another one restores in some time: nanoseconds, and a fraction
+     * in units of 1 / count ns. It is rounded up to such a unit, in which less than one permit flows in. Rounded up to a
+     * nanosecond, a fast rate would make thousands of permits of a slow one missing.
+     */
+    BigInteger[] toRestoreAsMuchAs(long nanos, int fraction, RateLimit other) {
         BigInteger used = BigInteger.valueOf(nanos)
                 .multiply(BigInteger.valueOf(other.count()))
                 .add(BigInteger.valueOf(fraction)); // times other.period
-        BigInteger[] time = used.multiply(BigInteger.valueOf(period))
-                .divideAndRemainder(BigInteger.valueOf(other.period).multiply(BigInteger.valueOf(count())));
-        BigInteger roundedUp = time[1].signum() == 0 ? time[0] : time[0].add(BigInteger.ONE);
-        return roundedUp.min(BigInteger.valueOf(LONGEST)).longValue();
+        BigInteger[] units =
+                used.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
+        BigInteger roundedUp = units[1].signum() == 0 ? units[0] : units[0].add(BigInteger.ONE);
+        return roundedUp.divideAndRemainder(BigInteger.valueOf(count()));
     }
 
     /** Returns whether another object is a limit of an equal rate. */

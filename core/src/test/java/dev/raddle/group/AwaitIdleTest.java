@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,5 +118,22 @@ class AwaitIdleTest {
             blocker.release();
             assertThat(handle.await().value()).isEqualTo("value");
         }
+    }
+
+    @Test
+    void a_wait_ends_at_its_deadline_although_groups_come_and_go() throws Exception {
+        Deadline deadline = Deadline.after(time, Duration.ofSeconds(2));
+        Signal changed = new Signal(); // each check finds that a group was created meanwhile
+        changed.set();
+        AtomicInteger checks = new AtomicInteger();
+
+        boolean idle = GroupExecutor.awaitIdle(deadline, () -> {
+            assertThat(checks.incrementAndGet()).isLessThan(10);
+            time.advance(Duration.ofSeconds(1));
+            return changed;
+        });
+
+        assertThat(idle).isFalse();
+        assertThat(checks).hasValue(3);
     }
 }

@@ -1085,4 +1085,85 @@ class GroupLifeCycleTest {
             assertThat(lookups).as("the first group was removed").hasValue(2);
         }
     }
+
+    // L2
+    @ParameterizedTest
+    @ValueSource(strings = {"evict", "shutdown", "shutdown in no time"})
+    void a_group_that_is_being_shut_down_stays_closed_whatever_ends_its_tasks_meanwhile(String end) throws Exception {
+        BlockingTask stubborn = BlockingTask.uninterruptible();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.submit("a", "stubborn", stubborn);
+            stubborn.awaitBegun();
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+            FutureTask<Boolean> shutdown = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(10)));
+            time.awaitAlarms(1);
+
+            switch (end) {
+                case "evict" -> executor.evictGroup("a");
+                case "shutdown" -> executor.shutdownGroup("a");
+                default ->
+                    assertThat(executor.shutdownGroup("a", Duration.ZERO)).isFalse();
+            }
+
+            assertThat(reasonOf(waits)).isNotEmpty();
+            assertThat(reasonOf(executor.submit("a", "late", () -> "never"))).startsWith("shutdown: ");
+            time.advance(Duration.ofSeconds(10));
+            assertThat(shutdown.get()).isFalse();
+            BlockingTask next = new BlockingTask();
+            executor.submit("a", "next", next);
+            stubborn.release();
+            next.awaitBegun();
+            assertThat(next.interrupts()).isZero();
+        }
+    }
+
+    // L2
+    @Test
+    void a_group_opens_when_its_tasks_have_ended_however_many_shutdowns_wait() throws Exception {
+        BlockingTask blocker = new BlockingTask();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.submit("a", "runs", blocker);
+            blocker.awaitBegun();
+            FutureTask<Boolean> first = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(10)));
+            FutureTask<Boolean> second = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(20)));
+            time.awaitAlarms(2);
+            blocker.release();
+            assertThat(first.get() && second.get()).isTrue();
+
+            BlockingTask next = new BlockingTask();
+            executor.submit("a", "next", next);
+            next.awaitBegun();
+            time.advance(Duration.ofMinutes(1));
+            assertThat(next.interrupts()).isZero();
+            next.release();
+            assertThat(executor.engine.closings).isEmpty();
+        }
+    }
+
+    // L2
+    @Test
+    void the_last_of_two_shutdowns_to_reach_its_deadline_opens_the_group() throws Exception {
+        BlockingTask stubborn = BlockingTask.uninterruptible();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.submit("a", "stubborn", stubborn);
+            stubborn.awaitBegun();
+            FutureTask<Boolean> first = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(10)));
+            FutureTask<Boolean> second = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(20)));
+            time.awaitAlarms(2);
+
+            time.advance(Duration.ofSeconds(10));
+            assertThat(first.get()).isFalse();
+            assertThat(reasonOf(executor.submit("a", "late", () -> "never"))).startsWith("shutdown: ");
+            time.advance(Duration.ofSeconds(10));
+            assertThat(second.get()).isFalse();
+
+            TaskHandle<String> next = executor.submit("a", "next", () -> "used again");
+            stubborn.release();
+            assertThat(next.await().value()).isEqualTo("used again");
+            assertThat(executor.engine.closings).isEmpty();
+        }
+    }
 }

@@ -9,6 +9,8 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -163,6 +165,82 @@ class RateCornersTest {
 
             assertThat(steps.size()).isEqualTo(2);
             steps.runAll();
+        }
+    }
+
+    @Test
+    void two_threads_that_are_throttled_for_different_heads_leave_the_alarm_of_the_earlier_one() {
+        GroupPolicy.Builder shared = policy().globalRate(Rate.perSecond(1).burst(5));
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(shared.build())) {
+            GroupAlarms alarms = executor.engine.alarms;
+            long now = time.nanoTime();
+            AtomicInteger reads = new AtomicInteger();
+            int pending = time.alarms();
+
+            alarms.armCap(() -> {
+                if (reads.getAndIncrement() == 0) {
+                    alarms.armCap(() -> now + 10); // another thread, which has found a later head
+                }
+                return now + 1;
+            });
+
+            assertThat(reads).hasValue(2);
+            assertThat(alarms.capAlarmAt()).hasValue(now + 1);
+            assertThat(time.alarms()).isEqualTo(pending + 1);
+        }
+    }
+
+    // R5
+    @Test
+    void a_change_by_way_of_a_very_fast_rate_keeps_what_is_missing() {
+        GroupPolicy.Builder slow = policy().defaultRatePerGroup(Rate.perSecond(1));
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(slow.build())) {
+            submit(executor, TaskOptions.DEFAULTS);
+            steps.runAll();
+            executor.setRate(
+                    "a", Rate.of(Integer.MAX_VALUE, Duration.ofMillis(1)).burst(1));
+            executor.setRate("a", Rate.perSecond(1));
+
+            TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS);
+            assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofSeconds(1));
+            time.advance(Duration.ofSeconds(1));
+            steps.runAll();
+            assertThat(next.isDone()).isTrue();
+        }
+    }
+
+    // R6
+    @Test
+    void between_an_eviction_and_the_next_task_the_old_rate_fills_the_bucket() {
+        AtomicReference<Rate> rate = new AtomicReference<>(Rate.perSecond(10));
+        GroupPolicy.Builder changing = policy().rateResolver(key -> rate.get());
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(changing.build())) {
+            submit(executor, TaskOptions.DEFAULTS.cost(10));
+            steps.runAll();
+            executor.evictGroup("a");
+            rate.set(Rate.perSecond(1).burst(10));
+            time.advance(Duration.ofMillis(500)); // 5 of the 10 permits flow in
+
+            TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS.cost(6));
+            assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofSeconds(1));
+            time.advance(Duration.ofSeconds(1));
+            steps.runAll();
+            assertThat(next.isDone()).isTrue();
+        }
+    }
+
+    @Test
+    void without_a_cap_no_slot_of_it_is_taken_although_there_is_a_global_rate() {
+        GroupPolicy.Builder shared = policy().globalRate(Rate.perSecond(5));
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(shared.build())) {
+            submit(executor, TaskOptions.DEFAULTS);
+            assertThat(executor.stats().totalActiveCount()).isEqualTo(1);
+            assertThat(executor.stats().globalInFlightUsed()).isZero();
+
+            executor.setGlobalMaxInFlight(3);
+            assertThat(executor.stats().globalInFlightUsed()).isEqualTo(1);
+            steps.runAll();
+            assertThat(executor.stats().globalInFlightUsed()).isZero();
         }
     }
 }
