@@ -3,8 +3,9 @@
 # All times in the packages. The start-up cache names the times of the jars, so they are set before it is made.
 DIST_EPOCH=1735689600 # 2025-01-01, project.build.outputTimestamp of pom.xml
 
-# What the command and the Redis client need, besides what these need.
-DIST_MODULES=java.base,java.logging,java.naming,jdk.unsupported
+# What the command, the Redis client and the driver of PostgreSQL need (the driver signs in by Kerberos too), besides what
+# these need.
+DIST_MODULES=java.base,java.logging,java.management,java.naming,java.security.jgss,java.sql,jdk.unsupported
 
 # The heap begins small and grows as far as it must: by default it begins with a 64th of the memory of the machine.
 DIST_FLAGS=(
@@ -33,22 +34,26 @@ dist_touch() {
 
 # Puts the jars, the launcher and the texts in place.
 dist_files() {
-  local to=$1 jars=() fleet=() jar
-  mkdir -p "$to/bin" "$to/lib/fleet" "$to/examples"
+  local to=$1 jars=() own=() command jar
+  mkdir -p "$to/bin" "$to/lib" "$to/examples"
   jars+=(raddle-cli.jar)
   cp cli/target/raddle-cli.jar "$to/lib/"
   for jar in $(cd cli/target/lib && LC_ALL=C ls -- *.jar); do
     cp "cli/target/lib/$jar" "$to/lib/"
     jars+=("$jar")
   done
-  for jar in $(cd cli/target/lib-fleet && LC_ALL=C ls -- *.jar); do
-    cp "cli/target/lib-fleet/$jar" "$to/lib/fleet/"
-    fleet+=("fleet/$jar")
-  done
   "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 tools/dist/NewerClasses.java "$to"/lib/*.jar
   cp tools/find-jdk.sh "$to/lib/"
-  sed -e "s|@JARS@|$(dist_path '$lib' "${jars[@]}")|" -e "s|@FLEET_JARS@|$(dist_path '$lib' "${fleet[@]}")|" \
-    -e "s|@FLAGS@|${DIST_FLAGS[*]}|" tools/dist/raddle >"$to/bin/raddle"
+  sed -e "s|@JARS@|$(dist_path '$lib' "${jars[@]}")|" -e "s|@FLAGS@|${DIST_FLAGS[*]}|" tools/dist/raddle >"$to/bin/raddle"
+  for command in fleet flows; do
+    mkdir "$to/lib/$command"
+    own=()
+    for jar in $(cd "cli/target/lib-$command" && LC_ALL=C ls -- *.jar); do
+      cp "cli/target/lib-$command/$jar" "$to/lib/$command/"
+      own+=("$command/$jar")
+    done
+    sed -i "s|@${command^^}_JARS@|$(dist_path '$lib' "${own[@]}")|" "$to/bin/raddle"
+  done
   chmod 755 "$to/bin/raddle"
   cp examples/hello.yaml "$to/examples/"
   cp LICENSE docs/guide/install.md "$to/"

@@ -52,10 +52,10 @@ step() {
   shift
   if ! ("$@") >"$work/step.log" 2>&1; then
     tail -n 60 "$work/step.log"
-    echo "release-check: FAILED: $title" >&2
+    echo "$command: FAILED: $title" >&2
     return 1
   fi
-  echo "release-check: $title: ok ($((SECONDS - start)) s)"
+  echo "$command: $title: ok ($((SECONDS - start)) s)"
 }
 
 skipped() {
@@ -256,4 +256,35 @@ release_check() {
     step 'Gradle' gradle_consumer
   fi
   echo "release-check: version $version can be released"
+}
+
+install_boot_modules() {
+  isolated_maven install -pl .,core,integrations/opentelemetry,integrations/spring-boot,bom -am \
+    -Dmaven.test.skip -Draddle.format.skip
+}
+
+build_boot_application() {
+  isolated_maven -f tools/consumer-boot/pom.xml clean package dependency:copy-dependencies -DincludeScope=runtime \
+    -DoutputDirectory=target/lib
+}
+
+boot_application_starts() {
+  cd tools/consumer-boot &&
+    "$JAVA_HOME/bin/java" -cp 'target/classes:target/lib/*' consumer.Application >"$work/out" 2>&1 || {
+    cat "$work/out"
+    return 1
+  }
+  grep -x 'hello from a span' "$work/out"
+}
+
+# The modules of this checkout, installed as a user does who builds them, but not in the repository of this user.
+bom_check() {
+  local work
+  work=$PWD/target/bom-check
+  rm -rf "$work"
+  mkdir -p "$work"
+  local_repository
+  step 'install the modules and the BOM in a repository that is thrown away' install_boot_modules
+  step 'a Spring Boot application with OpenTelemetry that imports the BOM' build_boot_application
+  step 'it starts' boot_application_starts
 }

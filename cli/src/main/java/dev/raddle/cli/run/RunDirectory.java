@@ -13,6 +13,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -39,6 +41,10 @@ import java.util.stream.Stream;
  * <p>run.json is written last, so a directory that contains it contains everything that a resumed run needs.
  */
 public final class RunDirectory {
+    /** Of the directories that are created: commands and their output may contain secrets. */
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").withZone(ZoneId.systemDefault());
     private static final String RUN = "run.json";
@@ -78,11 +84,11 @@ public final class RunDirectory {
 
     static RunDirectory createFresh(String name, Instant now, Path below) throws IOException {
         String start = new OutputNames().name(name) + "-" + STAMP.format(now);
-        Path parent = Files.createDirectories(below.resolve("raddle-runs"));
+        Path parent = Files.createDirectories(below.resolve("raddle-runs"), PRIVATE);
         for (int i = 1; ; i++) {
             Path path = parent.resolve(i == 1 ? start : start + "-" + i);
             try {
-                Files.createDirectory(path);
+                Files.createDirectory(path, PRIVATE);
                 return prepared(path);
             } catch (FileAlreadyExistsException e) {
                 // another run began in the same second
@@ -100,7 +106,7 @@ public final class RunDirectory {
         if (Files.exists(path.resolve(RUN)) || Files.exists(path.resolve(JOURNAL))) {
             throw new FileAlreadyExistsException(path.toString());
         }
-        Files.createDirectories(path);
+        Files.createDirectories(path, PRIVATE);
         try (Stream<Path> files = Files.list(path)) {
             if (files.findAny().isPresent()) {
                 throw new DirectoryNotEmptyException(path.toString());
@@ -122,7 +128,7 @@ public final class RunDirectory {
             if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
                 throw new IOException(path + " must be a directory and not a symbolic link; remove it");
             }
-            Files.createDirectory(path);
+            Files.createDirectory(path, PRIVATE);
         }
     }
 

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +31,16 @@ class RunDirectoryTest {
     @BeforeEach
     void write() throws IOException {
         victim = Files.writeString(directory.resolve("victim"), "untouched");
+    }
+
+    @Test
+    void what_a_run_writes_is_in_directories_that_only_its_user_may_read() throws Exception {
+        Path fresh = RunDirectory.createFresh("run", Instant.EPOCH, directory).path();
+        Path named = RunDirectory.create(directory.resolve("new/named")).path();
+
+        assertThat(List.of(fresh.getParent(), fresh, fresh.resolve("output"), named, named.resolve("values")))
+                .allSatisfy(path -> assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                        .isEqualTo("rwx------"));
     }
 
     @ParameterizedTest
