@@ -12,9 +12,10 @@ final class EndSequence {
      *
      * A thread that is about to record an end takes the next place (`enter`), records the end with the number of the
      * place, and then fills the place with the effect of the end (`fill`). Several threads record at the same time. The
-     * effects are applied in the order of the places, one after the other, each with all its consequences, by one thread
-     * at a time: the applier. A thread that fills a place becomes the applier if there is none and the first place is
-     * filled; otherwise it leaves, and the thread that fills the first place, or the applier, applies its effect.
+     * effects are applied in the order of the places, one after the other, each with all its consequences, by one
+     * thread at a time: the applier. A thread that fills a place becomes the applier if there is none and the first
+     * place is filled; otherwise it leaves, and the thread that fills the first place, or the applier, applies its
+     * effect.
      *
      * So every decision that depends on the order of ends (the first success of a choice, a skip, the first failure)
      * depends on the numbers of recorded ends only. A process that continues the run applies the recorded ends in the

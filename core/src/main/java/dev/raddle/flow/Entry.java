@@ -30,8 +30,8 @@ public sealed interface Entry {
     /**
      * A node has ended for a reason of its own: by the value or the exception of its action or fallback, by its
      * condition, by its timeout, by the end of its sleep or its signal, or because it could not be placed. Ends that
-     * follow from those of other nodes or from the end of the run are not recorded: they follow again, since the ends of
-     * a try take effect in the order of their numbers.
+     * follow from those of other nodes or from the end of the run are not recorded: they follow again, since the ends
+     * of a try take effect in the order of their numbers.
      *
      * @param id the id of the node
      * @param state SUCCESS, FAILED, TIMED_OUT or SKIPPED

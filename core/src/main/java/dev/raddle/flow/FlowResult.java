@@ -85,9 +85,25 @@ public final class FlowResult<R> {
         return states.value(node);
     }
 
+    /**
+     * Returns why the run has no value, or failed: the cause of the exception that {@link #value()} throws; if all
+     * outputs have values, the cause of a status that is worse than degraded. Failures that a default, a fallback or an
+     * alternative has handled are not returned.
+     *
+     * @return the exception, or null if there is none
+     */
+    public @Nullable Throwable failure() {
+        for (int output : graph.outputs) {
+            if (states.via(output) == ValueSource.NONE && states.cause(output) != null) {
+                return states.cause(output);
+            }
+        }
+        return failureOfStatus();
+    }
+
     /** Returns the cause if the status is worse than degraded, else null. */
     @Nullable
-    Throwable failure() {
+    Throwable failureOfStatus() {
         if (status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
             return null;
         }

@@ -24,10 +24,11 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p>Each method that reports something returns the steps that follow from it, in an order that depends on the plan and
- * the reports only. Therefore a driver may write down its reports and repeat them. For that, conditions, keys of groups, defaults, the elements of a {@code map}
- * and the moments of sleeps must depend on nothing but the parameter and the values of upstream nodes: the stepper
- * itself calls these functions, and result callbacks, in the driver's thread. Actions with their retry policies,
- * fallbacks and begin callbacks, and compensations, are called by {@link #call} only, and may do anything.
+ * the reports only. Therefore a driver may write down its reports and repeat them. For that, conditions, keys of
+ * groups, defaults, the elements of a {@code map} and the moments of sleeps must depend on nothing but the parameter
+ * and the values of upstream nodes: the stepper itself calls these functions, and result callbacks, in the driver's
+ * thread. Actions with their retry policies, fallbacks and begin callbacks, and compensations, are called by {@link
+ * #call} only, and may do anything.
  *
  * <p>Moments are in nanoseconds since the start, as the driver measures them; one that is earlier than the last
  * reported one counts as that. A node of a nested flow has the ids of its path, separated by slashes, such as {@code

@@ -35,8 +35,8 @@ final class NodeStates {
      * Transitions are compare-and-sets and may skip phases that do not apply. A thread that ends a node from outside
      * changes any phase to NodeEnd, with two exceptions. It leaves Beginning to the thread of the callback, which ends
      * the node before it enters the action. So a node whose begin callback was called is entered, a node that was ended
-     * before is not, and a node that is ended during the callback does not succeed. And it leaves Recording and RECORDED
-     * alone: that node ends as recorded (NodeTransitions).
+     * before is not, and a node that is ended during the callback does not succeed. And it leaves Recording and
+     * RECORDED alone: that node ends as recorded (NodeTransitions).
      *
      * The counters start with the values of the plan:
      *

@@ -51,17 +51,17 @@ final class NodeTransitions {
      *
      * In a run with a journal the thread that ends a node for a reason of its own, and the one that times it out, first
      * changes the slot to Recording, then records the end with its place in the sequence of ends, and then changes the
-     * slot to RECORDED. The end takes effect, with 1 to 4, when those before it have (EndSequence). So one compare-and-set decides between this end and the others (a
-     * timeout, the deadline, a cancel, the first failure, a skip), and it precedes the record: a result that is too
-     * late is never recorded, and what is recorded becomes the end of the node. A step that comes later leaves the node
-     * alone, and does not interrupt its thread. The node counts as running, so the run does not end before it. If it
-     * has succeeded, it is added to the compensations before it is counted as finished. If the run was stopped
-     * meanwhile, its dependents have ended, so they do not begin. If the record fails, the node fails. A process that
-     * continues the run repeats the recorded ends through the same steps (Replay). Only the loss of
-     * the run ends a node during its record: a lost run has no consequences, and the next process finds the record or
-     * does not. The elements of a map are recorded like nodes; nodes of other nested runs are not recorded. A failed
-     * attempt is recorded while the slot is that of the runner: the entry has an effect only if the same try continues,
-     * and the attempt has failed whatever ends the node.
+     * slot to RECORDED. The end takes effect, with 1 to 4, when those before it have (EndSequence). So one
+     * compare-and-set decides between this end and the others (a timeout, the deadline, a cancel, the first failure, a
+     * skip), and it precedes the record: a result that is too late is never recorded, and what is recorded becomes the
+     * end of the node. A step that comes later leaves the node alone, and does not interrupt its thread. The node
+     * counts as running, so the run does not end before it. If it has succeeded, it is added to the compensations
+     * before it is counted as finished. If the run was stopped meanwhile, its dependents have ended, so they do not
+     * begin. If the record fails, the node fails. A process that continues the run repeats the recorded ends through
+     * the same steps (Replay). Only the loss of the run ends a node during its record: a lost run has no consequences,
+     * and the next process finds the record or does not. The elements of a map are recorded like nodes; nodes of other
+     * nested runs are not recorded. A failed attempt is recorded while the slot is that of the runner: the entry has an
+     * effect only if the same try continues, and the attempt has failed whatever ends the node.
      *
      * `pendingOutputs` counts the outputs that have not ended or whose callbacks have not returned. The thread that
      * brings it to zero decrements first and then reads whether a thread waits for the value; a waiting thread
@@ -394,7 +394,7 @@ final class NodeTransitions {
             return;
         }
         try {
-            Throwable failure = inner.failure();
+            Throwable failure = inner.failureOfStatus();
             if (failure == null) {
                 Object value = inner.value();
                 succeed(runner, node, nested, value == null ? NodeStates.NULL : value);

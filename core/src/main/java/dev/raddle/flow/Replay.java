@@ -21,11 +21,12 @@ final class Replay {
      *      numbers (EndSequence).
      *
      * The first process of the try has made the same steps in the same order, so the same decisions follow. Before the
-     * first step the slots of all nodes of 4 contain RECORDED. So no consequence ends them otherwise, as none has in the
-     * process that recorded them.
+     * first step the slots of all nodes of 4 contain RECORDED. So no consequence ends them otherwise, as none has in
+     * the process that recorded them.
      *
      * A node that is triggered meanwhile may end by a later step, for example be skipped. So nodes are only collected
-     * here, and submitted when the replay is over. Alarms are armed after that, too. Thus only one thread is in the run.
+     * here, and submitted when the replay is over. Alarms are armed after that, too. Thus only one thread is in the
+     * run.
      */
 
     /** A node that was triggered, when that was, and in which step. */
@@ -224,9 +225,9 @@ final class Replay {
     }
 
     /**
-     * Submits the nodes that were triggered and have not ended: their timeouts are armed in the order in which the nodes
-     * were triggered, and the nodes begin in the order in which the threads of the first process would have taken them.
-     * So what happens at the same moment, or in one thread, has the same order as in that process.
+     * Submits the nodes that were triggered and have not ended: their timeouts are armed in the order in which the
+     * nodes were triggered, and the nodes begin in the order in which the threads of the first process would have taken
+     * them. So what happens at the same moment, or in one thread, has the same order as in that process.
      */
     void submitTriggered(Runner runner) {
         triggered.removeIf(each -> run.states.get(each.node) != transitions.readyPhase(each.node));

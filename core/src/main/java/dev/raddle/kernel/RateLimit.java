@@ -77,8 +77,8 @@ public final class RateLimit {
 
     /**
      * Returns the time in which this rate restores what another one restores in some time: nanoseconds, and a fraction
-     * in units of 1 / count ns. It is rounded up to such a unit, in which less than one permit flows in. Rounded up to a
-     * nanosecond, a fast rate would make thousands of permits of a slow one missing.
+     * in units of 1 / count ns. It is rounded up to such a unit, in which less than one permit flows in. Rounded up to
+     * a nanosecond, a fast rate would make thousands of permits of a slow one missing.
      */
     BigInteger[] toRestoreAsMuchAs(long nanos, int fraction, RateLimit other) {
         BigInteger used = BigInteger.valueOf(nanos)

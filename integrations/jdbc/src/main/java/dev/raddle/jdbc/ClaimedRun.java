@@ -5,8 +5,6 @@ import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
-import dev.raddle.flow.NodeReport;
-import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.jdbc.FlowServiceStats.Execution;
@@ -53,7 +51,6 @@ final class ClaimedRun {
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(ClaimedRun.class);
-    private static final Set<NodeState> FAILURES = Set.of(NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED);
     private static final long PAUSE_NANOS = 200_000_000;
     private static final int NAMED_FAILURES = 10;
     private static final Duration AFTER_PROBLEM = Duration.ofSeconds(10);
@@ -241,12 +238,8 @@ final class ClaimedRun {
     }
 
     private static @Nullable RecordedFailure failureOf(FlowResult<?> result) {
-        for (NodeReport<?> node : result.nodes()) {
-            if (node.cause() != null && FAILURES.contains(node.state())) {
-                return RecordedFailure.of(node.cause());
-            }
-        }
-        return null;
+        Throwable failure = result.failure();
+        return failure == null ? null : RecordedFailure.of(failure);
     }
 
     /*

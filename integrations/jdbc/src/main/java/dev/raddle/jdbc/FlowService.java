@@ -135,8 +135,10 @@ public final class FlowService implements AutoCloseable {
      * @return whether the run was stored now
      * @throws IllegalArgumentException if another run has the id, if the flow is not registered here, or if the
      *     parameter cannot be stored; the message has the difference
+     * @throws IllegalStateException if this service is closed
      */
     public boolean submit(String flow, String runId, @Nullable Object parameter) {
+        ensureOpen(runId);
         Registration<?> registration = newestOf(flow);
         byte[] encoded = encodedParameter(registration, runId, parameter);
         boolean isNew = attempt(
@@ -155,10 +157,12 @@ public final class FlowService implements AutoCloseable {
      * @param parameter the parameter of the run, may be null
      * @return whether the run was stored now
      * @throws IllegalArgumentException as {@link #submit(String, String, Object)} does
+     * @throws IllegalStateException if this service is closed
      * @throws SQLException if the database refuses the statement; the transaction has then failed
      */
     public boolean submit(Connection connection, String flow, String runId, @Nullable Object parameter)
             throws SQLException {
+        ensureOpen(runId);
         Registration<?> registration = newestOf(flow);
         return submit(connection, registration, runId, encodedParameter(registration, runId, parameter));
     }
@@ -195,6 +199,13 @@ public final class FlowService implements AutoCloseable {
         return one == null || other == null
                 ? ""
                 : " and differs from byte " + java.util.Arrays.mismatch(one, other) + " on";
+    }
+
+    private void ensureOpen(String runId) {
+        if (isClosed.get()) {
+            throw new IllegalStateException("the service is closed, and run \"" + runId
+                    + "\" was not submitted; submit runs before close()");
+        }
     }
 
     private Registration<?> newestOf(String flow) {

@@ -51,7 +51,8 @@ final class JournalWriter implements AutoCloseable {
             + " valid AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
             + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
             + " SELECT run_id, epoch, number, kind, node, state, via, count, at::timestamptz, value, failure_type,"
-            + " failure_message, failure_trace, nodes::text[], place FROM valid ORDER BY position ON CONFLICT DO NOTHING)"
+            + " failure_message, failure_trace, nodes::text[], place FROM valid ORDER BY position"
+            + " ON CONFLICT DO NOTHING)"
             + " SELECT position FROM valid";
 
     private static final int MAX_ROWS = 500;

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param createdAt the moment at which the run was submitted
  * @param begunAt the moment of the first claim; null before that
  * @param endedAt the end of the run; null before that
- * @param failure the exception of a run that ended without success; null if there was none
+ * @param failure why a run that has ended has no value, or failed, as {@link dev.raddle.flow.FlowResult#failure()}
+ *     says; null if there is no such exception
  * @param problem the reason why the run cannot continue at the moment, or, if it has ended, why it has no value
  *     although it has succeeded, or that compensations have failed; null if there is none
  * @param waitsUntil the moment at which a run that no worker executes because it only sleeps, or waits for a signal,

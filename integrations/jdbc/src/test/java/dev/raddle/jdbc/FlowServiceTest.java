@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import static dev.raddle.flow.Dependency.after;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -105,6 +106,36 @@ class FlowServiceTest {
             assertThatThrownBy(() -> service.submit("farewell", "run-1", "Ada"))
                     .hasMessageContaining("flow \"greeting\", and this is flow \"farewell\"");
         }
+    }
+
+    @Test
+    void the_failure_of_a_run_is_not_one_that_was_handled() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("handled", String.class);
+        Node<String> handled = f.node("handled", c -> {
+            throw new IllegalStateException("handled");
+        });
+        Node<String> broken = f.node("broken", after(handled), (c, ended) -> {
+            throw new IllegalStateException("broken");
+        });
+        FlowPlan<String, String> plan = f.returning(broken);
+        assertThat(plan.run("p").failure()).hasMessage("broken");
+        try (FlowService service =
+                database.service().register(plan, "1", FlowCodec.text()).start()) {
+            service.submit("handled", "run-1", "p");
+            assertThat(service.await("run-1", Await.BOUND).failure().message()).isEqualTo("broken");
+        }
+    }
+
+    @Test
+    void a_closed_service_refuses_runs() throws Exception {
+        FlowService service = database.service()
+                .register(FlowPlan.define("flow", String.class).build(), "1", FlowCodec.text())
+                .start();
+        service.close();
+        assertThatThrownBy(() -> service.submit("flow", "run-1", "p"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("the service is closed, and run \"run-1\" was not submitted; submit runs before close()");
+        assertThat(database.query("SELECT count(*) FROM raddle_run")).isEqualTo("0");
     }
 
     @Test
