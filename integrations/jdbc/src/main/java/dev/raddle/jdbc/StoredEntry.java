@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  * <caption>Kinds of entries</caption>
  * <tr><th>kind</th><th>see</th><th>components</th></tr>
  * <tr><td>BEGUN</td><td>{@link dev.raddle.flow.Entry.Begun}</td><td>at, nodes</td></tr>
- * <tr><td>NODE</td><td>{@link dev.raddle.flow.Entry.NodeEnded}</td><td>node, state, via, count, failure</td></tr>
+ * <tr><td>NODE</td><td>{@link dev.raddle.flow.Entry.NodeEnded}</td><td>node, state, via, count, at, failure</td></tr>
  * <tr><td>ATTEMPT</td><td>{@link dev.raddle.flow.Entry.AttemptFailed}</td><td>node, count, failure</td></tr>
  * <tr><td>DEADLINE</td><td>{@link dev.raddle.flow.Entry.DeadlineSet}</td><td>node, at</td></tr>
  * <tr><td>SLEEP</td><td>{@link dev.raddle.flow.Entry.SleepUntil}</td><td>node, at</td></tr>
  * <tr><td>SIGNAL</td><td>{@link dev.raddle.flow.Entry.SignalReceived}</td><td>node</td></tr>
  * <tr><td>ELEMENT</td><td>{@link dev.raddle.flow.Entry.ElementEnded}</td><td>node, count</td></tr>
- * <tr><td>MAP</td><td>{@link dev.raddle.flow.Entry.MapEnded}</td><td>node, count</td></tr>
- * <tr><td>COMPENSATING</td><td>{@link dev.raddle.flow.Entry.Compensating}</td><td>state, failure</td></tr>
+ * <tr><td>MAP</td><td>{@link dev.raddle.flow.Entry.MapEnded}</td><td>node, count, at</td></tr>
+ * <tr><td>COMPENSATING</td><td>{@link dev.raddle.flow.Entry.Compensating}</td><td>state, at, failure</td></tr>
  * <tr><td>COMPENSATED</td><td>{@link dev.raddle.flow.Entry.Compensated}</td><td>node</td></tr>
  * <tr><td>ENDED</td><td>{@link dev.raddle.flow.Entry.RunEnded}</td><td>state</td></tr>
  * </table>
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param state the state of the node or the status of the run; LAST for the last of the failed attempts
  * @param via the source of the value of a node
  * @param count the number of the attempt, the index of the element, or the number of elements
- * @param at the moment that was recorded; null for most kinds, since the time of the record is not kept
+ * @param at the moment that was recorded; null for the other kinds, since the time of the record is not kept
  * @param failure the exception
  * @param nodes the nodes that run again
  */
