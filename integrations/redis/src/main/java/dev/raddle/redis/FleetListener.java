@@ -52,7 +52,7 @@ public interface FleetListener {
     default void quarantineBegan(Duration quarantine) {}
 
     /**
-     * The clock of the server is behind the latest time that the fleet has seen. Leases last longer by the difference.
+     * The clock of the server was set back. The time of the fleet goes on from the latest one, ahead of that clock.
      *
      * @param behind the difference
      */

@@ -106,7 +106,7 @@ final class Pump {
     private long gapSince;
     private boolean needsSync;
     private boolean needsRestore;
-    private boolean isBehind;
+    private long knownBehindMicros = -1; // of the clock of the server behind the fleet's time; negative before a call
     private volatile String trouble = "not connected yet";
 
     private boolean isClosing;
@@ -491,11 +491,11 @@ final class Pump {
     }
 
     private void noteClock(Answer answer) {
-        boolean isNowBehind = answer.behindMicros > CLOCK_ALARM_MICROS;
-        if (isNowBehind && !isBehind) {
-            outage.clockWentBack(Duration.ofNanos(answer.behindMicros * 1000));
+        long step = answer.behindMicros - knownBehindMicros;
+        if (knownBehindMicros >= 0 && step > CLOCK_ALARM_MICROS) {
+            outage.clockWentBack(Duration.ofNanos(step * 1000));
         }
-        isBehind = isNowBehind;
+        knownBehindMicros = answer.behindMicros;
     }
 
     private void noteMessages(Answer answer, long now) {

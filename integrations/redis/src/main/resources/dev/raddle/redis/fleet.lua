@@ -27,7 +27,9 @@ Invariants after every call:
   (4) a permit is held from its grant until the instance returns it or is buried after its lease
   (5) nothing remains of a group without permits and tickets but its limits, and its bucket until that is full
 
-Time is that of the server, and never goes back. After a silence of a third of the longest lease the server may have
+Time is that of the server, and never goes back: if the server's clock is set back, time goes on from the latest one, and
+`ahead` in `meta` is what it has been ahead of the clock since, in us. So a lease lasts as long as it says, and no longer
+by more than the time since the call before. After a silence of a third of the longest lease the server may have
 been stopped, so no instance is buried for a whole lease from then (`base`): each has the time to renew. A new or
 emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the
 longest lease (`quar`): what the server has forgotten has ended by then or was reasserted.
@@ -126,7 +128,7 @@ local function read(c, groups)
   c.isReady = redis.call('ZCARD', c.ready) > 0
   c.isDue = redis.call('ZCARD', c.due) > 0
   return redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending',
-    'run', 'c:' .. (c.me or ''), 'n:' .. (c.me or ''))
+    'run', 'c:' .. (c.me or ''), 'n:' .. (c.me or ''), 'ahead')
 end
 
 local function renewIncarnation(c)
@@ -148,8 +150,6 @@ local function begin(keys, ttl, me, groups, isFirst)
     checkTypes(keys)
     error(m, 0)
   end
-  local time = redis.call('TIME')
-  c.us = time[1] * 1000000 + time[2]
   local known = m[1]
   c.inc = int(m[1] or 0, 'meta inc')
   c.quar = int(m[2] or 0, 'meta quar')
@@ -163,8 +163,10 @@ local function begin(keys, ttl, me, groups, isFirst)
   c.run = m[10]
   c.before = int(m[11] or 0, 'number of the last call')
   c.sent = m[12] or '0'
-  c.behind = math.max(0, last - c.us)
-  c.us = math.max(c.us, last)
+  local ahead = int(m[13] or 0, 'meta ahead')
+  local time = redis.call('TIME')
+  c.ahead = math.max(ahead, last - (time[1] * 1000000 + time[2]))
+  c.us = time[1] * 1000000 + time[2] + c.ahead
   c.ms = math.floor(c.us / 1000)
   c.longest = int(c.settings['t'] or 0, 'conf t')
   if ttl > c.longest then
@@ -172,7 +174,7 @@ local function begin(keys, ttl, me, groups, isFirst)
     redis.call('HSET', c.conf, 't', fmt(ttl))
   end
   c.saved = {inc = c.inc, quar = c.quar, last = last, base = c.base, seq = c.seq, fence = c.fence, turn = c.turn,
-    version = c.version, pending = c.pending, run = c.run}
+    version = c.version, pending = c.pending, run = c.run, ahead = ahead}
   if c.us - last > c.longest * 1000 / 3 then
     c.base = c.ms
   end
@@ -844,7 +846,7 @@ local function nextDue(c)
 end
 
 local function answer(c, state, results)
-  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), c.sent, fmt(c.longest), fmt(nextDue(c)), fmt(c.behind),
+  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), c.sent, fmt(c.longest), fmt(nextDue(c)), fmt(c.ahead),
     fmt(c.version), results}
 end
 
@@ -1023,8 +1025,8 @@ local function status(keys)
   checkTypes(keys)
   local c = open(keys)
   local time = redis.call('TIME')
-  local meta = redis.call('HMGET', c.meta, 'last', 'quar')
-  local us = math.max(time[1] * 1000000 + time[2], int(meta[1] or 0, 'meta last'))
+  local meta = redis.call('HMGET', c.meta, 'last', 'quar', 'ahead')
+  local us = math.max(time[1] * 1000000 + time[2] + int(meta[3] or 0, 'meta ahead'), int(meta[1] or 0, 'meta last'))
   local instances = {}
   local leases = redis.call('ZRANGE', c.exp, 0, -1, 'WITHSCORES')
   for i = 1, #leases, 2 do

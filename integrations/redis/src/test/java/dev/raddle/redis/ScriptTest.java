@@ -374,6 +374,29 @@ class ScriptTest {
 
         assertThat(Long.parseLong(redis.hget(key("meta"), "last"))).isEqualTo(ahead);
         assertThat(Long.parseLong(a.header.get(6))).isBetween(3_500_000_000L, 3_600_000_000L);
+        a.call();
+        assertThat(Long.parseLong(redis.hget(key("meta"), "last"))).isGreaterThan(ahead);
+    }
+
+    @Test
+    void after_the_clock_was_set_back_the_permits_of_a_dead_instance_return_within_two_leases() throws Exception {
+        Instance dead = instance("dead.1");
+        dead.call("a g 2");
+        Instance b = instance("b.1");
+        b.call();
+        long hour = 3_600_000_000L;
+        redis.hset(key("meta"), "last", "" + (Long.parseLong(redis.hget(key("meta"), "last")) + hour));
+        for (String instance : List.of("dead.1", "b.1")) {
+            redis.zincrby(key("exp"), hour / 1000.0, instance);
+        }
+        b.call(); // the clock is an hour behind
+        long part = dead.ttl * 1000L / 4; // of a lease
+        for (int passed = 0; passed < 8; passed++) {
+            redis.hincrby(key("meta"), "ahead", part);
+            b.call();
+        }
+        assertThat(redis.zscore(key("exp"), "dead.1")).isNull();
+        assertThat(redis.hget(key("used"), "g")).isNull();
     }
 
     @Test
