@@ -53,7 +53,13 @@ public final class GuardedTime implements TimeSource {
         return unguarded(one) == unguarded(other);
     }
 
-    private static TimeSource unguarded(TimeSource time) {
+    /**
+     * Returns a time source without its guard.
+     *
+     * @param time the time source, guarded or not
+     * @return the time source
+     */
+    public static TimeSource unguarded(TimeSource time) {
         return time instanceof GuardedTime guarded ? guarded.source : time;
     }
 

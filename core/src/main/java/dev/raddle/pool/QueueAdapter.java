@@ -59,11 +59,21 @@ final class QueueAdapter implements WorkQueue {
         return found;
     }
 
+    /** Removes and rejects the first task that is equal to the argument, which need not be the same object. */
     @Override
     public boolean remove(Object task) {
-        boolean found = takeBack((Runnable) task);
+        for (Runnable queued : snapshot()) {
+            if (queued.equals(task)) {
+                return removeQueued(queued);
+            }
+        }
+        return false;
+    }
+
+    private boolean removeQueued(Runnable task) {
+        boolean found = takeBack(task);
         if (found) {
-            removed.add((Runnable) task);
+            removed.add(task);
         }
         return found;
     }
@@ -72,7 +82,7 @@ final class QueueAdapter implements WorkQueue {
     public void purge() {
         for (Runnable task : snapshot()) {
             if (RemovedTasks.isCancelled(task)) {
-                remove(task); // not by the iterator, which does not report whether another thread has taken the task
+                removeQueued(task); // the iterator does not report whether another thread has taken the task
             }
         }
     }

@@ -69,7 +69,8 @@ public record StructuredScopeOptions(
         Objects.requireNonNull(stragglerPatience, "stragglerPatience");
         Objects.requireNonNull(sink, "sink");
         time = GuardedTime.guard(
-                Objects.requireNonNull(time, "time"), failure -> sink.report("time source of a scope", failure));
+                GuardedTime.unguarded(Objects.requireNonNull(time, "time")),
+                failure -> sink.report("time source of a scope", failure)); // the sink of these options
         inherited = List.copyOf(inherited);
         propagators = List.copyOf(propagators);
         if (stragglerPatience.isNegative()) {
