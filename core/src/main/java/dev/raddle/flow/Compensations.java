@@ -87,7 +87,7 @@ final class Compensations {
 
     @SuppressWarnings("NullAway") // null is a value
     static RunEnvironment call(RunEnvironment run, int node, @Nullable Object value) throws Exception {
-        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(value);
+        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.contextOf(node), value);
         return run;
     }
 }

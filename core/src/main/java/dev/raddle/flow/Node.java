@@ -311,7 +311,22 @@ public final class Node<T> extends Dependency<T> {
      */
     public Node<T> compensate(CheckedFunction.V1<? super T> undo) {
         Objects.requireNonNull(undo, "compensate");
-        return with(options.withCompensation(undo));
+        return compensateWith((c, value) -> undo.accept(value));
+    }
+
+    /**
+     * Sets a compensation, as {@link #compensate} does, that also reads the parameter of the run and the values of
+     * upstream nodes.
+     *
+     * {@snippet :
+     * f.node("pay", order, o -> bank.pay(o)).compensateWith((c, payment) -> bank.refund(c.read(order), payment));
+     * }
+     *
+     * @param undo a function of the context of the node and of its value
+     * @return this node
+     */
+    public Node<T> compensateWith(CheckedFunction.V2<? super NodeContext<?>, ? super T> undo) {
+        return with(options.withCompensation(Objects.requireNonNull(undo, "compensate")));
     }
 
     @Override

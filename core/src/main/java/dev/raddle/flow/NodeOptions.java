@@ -19,7 +19,7 @@ record NodeOptions(
         @Nullable Function<? super NodeContext<?>, String> group,
         @Nullable Consumer<? super NodeContext<?>> begin,
         @Nullable Consumer<? super NodeReport<?>> result,
-        CheckedFunction.@Nullable V1<Object> compensation) {
+        CheckedFunction.@Nullable V2<NodeContext<?>, Object> compensation) {
 
     static final NodeOptions NONE = new NodeOptions(0, null, null, null, null, null, null, null, null, null);
 
@@ -119,7 +119,7 @@ record NodeOptions(
     }
 
     @SuppressWarnings("unchecked") // the node's values are of the function's type
-    <T> NodeOptions withCompensation(CheckedFunction.V1<? super T> undo) {
+    <T> NodeOptions withCompensation(CheckedFunction.V2<? super NodeContext<?>, ? super T> undo) {
         return new NodeOptions(
                 flags,
                 timeout,
@@ -130,6 +130,6 @@ record NodeOptions(
                 group,
                 begin,
                 result,
-                value -> undo.accept((T) value));
+                (c, value) -> undo.accept(c, (T) value));
     }
 }

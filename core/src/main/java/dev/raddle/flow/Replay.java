@@ -38,7 +38,7 @@ final class Replay {
     private final @Nullable RunJournal journal;
     private final @Nullable BitSet selected; // null for all
     private final BitSet recorded = new BitSet(); // the nodes that have a record
-    private final BitSet decided = new BitSet(); // those of them that choose and were triggered
+    private final BitSet decided = new BitSet(); // those of them that were triggered
     private final List<Triggered> triggered = new ArrayList<>(); // in order
     private int step; // the number of the step
     private @Nullable Instant now; // the moment of the end that takes effect; null before the first
@@ -78,6 +78,7 @@ final class Replay {
                 restore(runner, end);
             }
         }
+        recorded.stream().forEach(run.states::recordTrigger); // so that compensations see what is restored
         skipUnselected(runner);
         settle(runner);
         now = recovered.begun();
@@ -209,10 +210,12 @@ final class Replay {
             if (transitions.tryDecide(runner, node)) {
                 triggered.add(new Triggered(node, now, step));
             }
-        } else if (graph.is(Graph.CHOOSES, node) && !decided.get(node)) {
+        } else if (!decided.get(node)) {
             decided.set(node);
             run.states.recordTrigger(node);
-            transitions.releaseUpstreams(runner, node);
+            if (graph.is(Graph.CHOOSES, node)) {
+                transitions.releaseUpstreams(runner, node);
+            }
         }
     }
 

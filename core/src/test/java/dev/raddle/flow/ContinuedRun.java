@@ -157,9 +157,9 @@ final class ContinuedRun {
             node.essential();
         }
         if (random.nextInt(3) == 0) {
-            node.compensate(value -> {
+            node.compensateWith((c, value) -> {
                 call("undo " + id);
-                undone.add(id + "=" + value);
+                undone.add(id + "=" + value + seen(c));
             });
         }
         int asked = random.nextInt(20);
@@ -241,8 +241,13 @@ final class ContinuedRun {
         if (failed < failures) {
             throw new IllegalStateException(id + " fails " + failures + " times");
         }
-        StringBuilder seen = new StringBuilder(id);
-        for (int each = 0; each < size && !id.contains("/"); each++) {
+        return id.contains("/") ? id : id + seen(c);
+    }
+
+    /** Returns the states and values of upstream nodes. */
+    private String seen(NodeContext<?> c) {
+        StringBuilder seen = new StringBuilder();
+        for (int each = 0; each < size; each++) {
             if (isUpstream(c, "n" + each)) {
                 seen.append(' ').append(c.state("n" + each)).append(c.peek("n" + each));
             }

@@ -45,6 +45,27 @@ class FlowCompensationTest {
                 .needs(needs);
     }
 
+    @Test
+    void a_compensation_reads_the_parameter_and_the_values_of_upstream_nodes_also_after_a_restart() throws Exception {
+        FlowBuilder<String> shop = FlowPlan.define("shop", String.class);
+        Node<Integer> price = shop.node("price", () -> 7);
+        Node<String> pay = shop.node("pay", price, euros -> "payment")
+                .compensateWith((c, payment) -> undone.add(c.param() + " " + c.read(price) + " " + payment));
+        shop.node("ship", pay, paid -> {
+            throw new IllegalStateException("no van");
+        });
+        FlowPlan<String, Void> plan = shop.build();
+        MemoryJournal journal = FlowJournal.inMemory();
+        RunOptions options = RunOptions.defaults();
+        plan.run("Ada", options.withJournal(new CuttingJournal(journal, 3, true), "one")); // until ship has failed
+        assertThat(undone).isEmpty();
+
+        assertThat(plan.run("Ada", options.withJournal(journal, "one")).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).containsExactly("Ada 7 payment");
+        assertThat(plan.run("Bob").status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).endsWith("Bob 7 payment");
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void a_failed_run_undoes_completed_nodes_in_the_reverse_order_of_completion(boolean here) throws Exception {
