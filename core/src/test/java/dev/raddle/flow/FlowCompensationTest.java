@@ -60,7 +60,8 @@ class FlowCompensationTest {
         plan.run("Ada", options.withJournal(new CuttingJournal(journal, 3, true), "one")); // until ship has failed
         assertThat(undone).isEmpty();
 
-        assertThat(plan.run("Ada", options.withJournal(journal, "one")).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(plan.run("Ada", options.withJournal(journal, "one")).status())
+                .isEqualTo(FlowStatus.FAILED);
         assertThat(undone).containsExactly("Ada 7 payment");
         assertThat(plan.run("Bob").status()).isEqualTo(FlowStatus.FAILED);
         assertThat(undone).endsWith("Bob 7 payment");

@@ -18,7 +18,8 @@ final class FirstTasks {
             System.out.println("ready");
             System.in.read();
         }
-        try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+        try (GroupExecutor groups =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             groups.submit("group", "task", () -> 1).join();
         }
         try (ThreadScope scope = ThreadScope.open("scope")) {

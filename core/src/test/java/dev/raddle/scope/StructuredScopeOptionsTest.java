@@ -36,9 +36,17 @@ class StructuredScopeOptionsTest {
 
     @Test
     void the_sink_receives_the_failures_of_the_time_source_whichever_of_the_two_is_set_first() {
-        StructuredScopeOptions.defaults().withTimeSource(BROKEN).withSink(sink).time().nanoTime();
+        StructuredScopeOptions.defaults()
+                .withTimeSource(BROKEN)
+                .withSink(sink)
+                .time()
+                .nanoTime();
         assertThat(reported).hasSize(1);
-        StructuredScopeOptions.defaults().withSink(sink).withTimeSource(BROKEN).time().nanoTime();
+        StructuredScopeOptions.defaults()
+                .withSink(sink)
+                .withTimeSource(BROKEN)
+                .time()
+                .nanoTime();
         assertThat(reported).hasSize(2);
     }
 }

@@ -203,8 +203,8 @@ public final class FlowService implements AutoCloseable {
 
     private void ensureOpen(String runId) {
         if (isClosed.get()) {
-            throw new IllegalStateException("the service is closed, and run \"" + runId
-                    + "\" was not submitted; submit runs before close()");
+            throw new IllegalStateException(
+                    "the service is closed, and run \"" + runId + "\" was not submitted; submit runs before close()");
         }
     }
 
