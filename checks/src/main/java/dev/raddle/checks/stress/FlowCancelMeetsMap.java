@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * A run is cancelled while one of its nodes reads the elements of a map, which takes some time: the run ends once, and a
- * node that had succeeded is undone once.
+ * A run is cancelled while one of its nodes reads the elements of a map, which takes some time: the run ends once, and
+ * a node that had succeeded is undone once.
  */
 @JCStressTest
 @Outcome(id = "1, CANCELLED", expect = ACCEPTABLE, desc = "the cancel came in time")
