@@ -1,0 +1,132 @@
+package dev.raddle.bench;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.scope.StructuredTaskScope;
+import dev.raddle.scope.ThreadScope;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long does the first task of a JVM take, from the creation of its executor to its result, beside the JDK's
+ * counterpart? Each number is of a JVM of its own: {@code ./dev bench first}.
+ */
+public final class FirstTask {
+
+    private static final int JVMS = 21;
+
+    /** The APIs and their counterparts. That of the scopes is in preview, and is not among them. */
+    private static final Map<String, Callable<Object>> CALLS = new LinkedHashMap<>();
+
+    static {
+        CALLS.put("GroupExecutor", FirstTask::group);
+        CALLS.put("newVirtualThreadPerTaskExecutor", () -> executor(Executors.newVirtualThreadPerTaskExecutor()));
+        CALLS.put("ThreadScope", FirstTask::scope);
+        CALLS.put("StructuredTaskScope", FirstTask::structured);
+        CALLS.put("FlowPlan", FirstTask::flow);
+        CALLS.put("CompletableFuture", () -> CompletableFuture.supplyAsync(() -> 1).get());
+        CALLS.put("ThreadPool", FirstTask::pool);
+        CALLS.put(
+                "ThreadPoolExecutor",
+                () -> executor(new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>())));
+    }
+
+    private FirstTask() {}
+
+    private static Object group() throws Exception {
+        try (GroupExecutor groups =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+            return groups.submit("group", "task", () -> 1).join();
+        }
+    }
+
+    private static Object scope() throws Exception {
+        try (ThreadScope scope = ThreadScope.open("scope")) {
+            return scope.submit("task", () -> 1).await();
+        }
+    }
+
+    private static Object structured() throws Exception {
+        try (StructuredTaskScope<Integer> scope = new StructuredTaskScope<>()) {
+            StructuredTaskScope.Subtask<Integer> subtask = scope.fork(() -> 1);
+            scope.join();
+            return subtask.get();
+        }
+    }
+
+    private static Object flow() throws Exception {
+        FlowBuilder<Void> f = FlowPlan.define("flow");
+        return f.returning(f.node("node", () -> 1)).run(null).value();
+    }
+
+    private static Object pool() throws Exception {
+        try (ThreadPool pool = ThreadPool.builder("pool").threads(1).build()) {
+            return pool.submit(() -> 1).get();
+        }
+    }
+
+    private static Object executor(ExecutorService executor) throws Exception {
+        try (executor) {
+            return executor.submit(() -> 1).get();
+        }
+    }
+
+    /**
+     * Measures all APIs, or in a process of its own one of them.
+     *
+     * @param arguments the name of an API, or nothing
+     * @throws Exception if a task or a process fails
+     */
+    public static void main(String[] arguments) throws Exception {
+        if (arguments.length == 1) {
+            Callable<Object> call = CALLS.get(arguments[0]);
+            long begun = System.nanoTime();
+            call.call();
+            System.out.println(System.nanoTime() - begun);
+            return;
+        }
+        System.out.println("| first task of a JVM | median of " + JVMS + " JVMs | range |");
+        System.out.println("|---|---|---|");
+        for (String name : CALLS.keySet()) {
+            double[] millis = new double[JVMS];
+            for (int each = 0; each < JVMS; each++) {
+                millis[each] = Long.parseLong(outputOf(name)) / 1e6;
+            }
+            Arrays.sort(millis);
+            System.out.println(String.format(
+                    Locale.ROOT,
+                    "| `%s` | %.1f ms | %.1f to %.1f |",
+                    name,
+                    millis[JVMS / 2],
+                    millis[0],
+                    millis[JVMS - 1]));
+        }
+    }
+
+    private static String outputOf(String name) throws IOException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        FirstTask.class.getName(),
+                        name)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    }
+}
