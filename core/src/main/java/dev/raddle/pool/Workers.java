@@ -627,8 +627,17 @@ final class Workers {
         queue.putters().signalAll();
     }
 
-    /** Called after the keep-alive time has changed: the alarm set for the old one may fire too late. */
+    /**
+     * Called after the keep-alive time has changed: the alarm set for the old one may fire too late. Idle workers wait
+     * anew for the whole time, as those of the JDK's pool do.
+     */
     void keepAliveChanged() {
+        long now = time.nanoTime();
+        registry.forEach(worker -> {
+            if (worker.isIdle()) {
+                worker.idleSince = now;
+            }
+        });
         keepAliveTimer.runNow();
         interruptIdleWorkers();
     }

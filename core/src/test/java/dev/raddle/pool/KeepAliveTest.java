@@ -143,6 +143,19 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
+    void a_shorter_keep_alive_counts_from_the_moment_at_which_it_is_set(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
+        Thread thread = idle(pool, 1).getFirst();
+        time.advance(Duration.ofSeconds(5));
+
+        pool.setKeepAliveTime(2, TimeUnit.SECONDS);
+        awaitIdle(thread);
+        time.advance(Duration.ofSeconds(2).minusNanos(1));
+        assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
+    }
+
+    // K1
+    @EachQueue
     void a_longer_keep_alive_applies_to_idle_threads(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
         Thread thread = idle(pool, 1).getFirst();
