@@ -237,7 +237,8 @@ class FlowServiceBeanTest {
                         "spring.datasource.hikari.minimum-idle=0",
                         "spring.sql.init.mode=always",
                         "spring.sql.init.schema-locations=classpath:META-INF/raddle/jdbc/V1__runs_of_flows.sql,"
-                                + "classpath:META-INF/raddle/jdbc/V2__waiting_runs.sql")
+                                + "classpath:META-INF/raddle/jdbc/V2__waiting_runs.sql,"
+                                + "classpath:META-INF/raddle/jdbc/V3__order_of_ends.sql")
                 .run(context -> assertThat(context.getBean(FlowService.class).count(RunFilter.all()))
                         .isEqualTo(Map.of()));
     }
