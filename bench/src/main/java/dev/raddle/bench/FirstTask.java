@@ -39,7 +39,9 @@ public final class FirstTask {
         CALLS.put("ThreadScope", FirstTask::scope);
         CALLS.put("StructuredTaskScope", FirstTask::structured);
         CALLS.put("FlowPlan", FirstTask::flow);
-        CALLS.put("CompletableFuture", () -> CompletableFuture.supplyAsync(() -> 1).get());
+        CALLS.put(
+                "CompletableFuture",
+                () -> CompletableFuture.supplyAsync(() -> 1).get());
         CALLS.put("ThreadPool", FirstTask::pool);
         CALLS.put(
                 "ThreadPoolExecutor",
