@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 
 /**
  * A random plan with every kind of node, and runs of it under virtual time in one thread: uninterrupted, or interrupted
@@ -206,6 +206,7 @@ final class ContinuedRun {
     }
 
     private final List<Working> working = new CopyOnWriteArrayList<>();
+    private final Semaphore quiet = new Semaphore(0); // released by a thread that begins to work or has no more steps
     private final Map<String, Long> ends = new ConcurrentHashMap<>(); // of actions, the same in all processes
 
     private String call(String what) {
@@ -223,11 +224,12 @@ final class ContinuedRun {
         long until = length == Long.MAX_VALUE ? length : ends.computeIfAbsent(what, id -> time.nanoTime() + length);
         Working mine = new Working(c, until);
         working.add(mine);
+        quiet.release();
         try {
             mine.over.await();
         } catch (InterruptedException ended) {
             Thread.currentThread().interrupt();
-            Wait.until(() -> mine.over.getCount() == 0); // the driver decides when this thread goes on
+            Wait.uninterruptibly(mine.over); // the driver decides when this thread goes on
         }
     }
 
@@ -255,25 +257,24 @@ final class ContinuedRun {
         return seen.toString();
     }
 
-    /** Lets a thread run until it has ended or works. */
-    private void awaitQuiet(Thread thread) {
-        Wait.until(() -> !thread.isAlive() || working.stream().anyMatch(each -> each.thread == thread));
-    }
-
     /** Runs all steps that can be made now, one after the other. */
     private void runAll(StepScheduler steps) {
         boolean progress = true;
         while (progress) {
             progress = false;
-            for (Optional<Thread> next; (next = steps.startNext()).isPresent(); ) {
-                awaitQuiet(next.get());
+            while (steps.size() > 0) {
+                Thread.startVirtualThread(() -> {
+                    steps.runNext();
+                    quiet.release();
+                });
+                quiet.acquireUninterruptibly();
                 progress = true;
             }
             for (Working each : working) {
                 if (each.isOver(time.nanoTime())) {
                     working.remove(each);
                     each.over.countDown();
-                    awaitQuiet(each.thread);
+                    quiet.acquireUninterruptibly();
                     progress = true;
                     break;
                 }
@@ -324,6 +325,7 @@ final class ContinuedRun {
                 }
             }
             working.forEach(each -> each.over.countDown()); // what was interrupted
+            quiet.acquireUninterruptibly(working.size());
             working.clear();
             runAll(steps);
             last = run.join();
