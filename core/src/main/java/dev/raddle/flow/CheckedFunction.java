@@ -1,10 +1,10 @@
 package dev.raddle.flow;
 
 /**
- * Functions and actions of zero to nine arguments that may throw any exception: the actions of nodes.
+ * Functions and actions of up to six arguments that may throw any exception: the actions of nodes.
  *
- * <p>{@code apply} of a function {@code F0} to {@code F9} returns its result, which may be null if {@code T} allows it.
- * {@code accept} of an action {@code V0} to {@code V9} returns nothing. Both throw an exception if they fail, and then
+ * <p>{@code apply} of a function {@code F0} to {@code F6} returns its result, which may be null if {@code T} allows it.
+ * {@code accept} of an action {@code V0} to {@code V3} returns nothing. Both throw an exception if they fail, and then
  * the node fails.
  */
 @SuppressWarnings("doclint:missing") // told once, above; see decision 0031
@@ -34,42 +34,6 @@ public final class CheckedFunction {
     @FunctionalInterface
     public interface V3<A, B, C> {
         void accept(A a, B b, C c) throws Exception;
-    }
-
-    /** An action of four arguments. */
-    @FunctionalInterface
-    public interface V4<A, B, C, D> {
-        void accept(A a, B b, C c, D d) throws Exception;
-    }
-
-    /** An action of five arguments. */
-    @FunctionalInterface
-    public interface V5<A, B, C, D, E> {
-        void accept(A a, B b, C c, D d, E e) throws Exception;
-    }
-
-    /** An action of six arguments. */
-    @FunctionalInterface
-    public interface V6<A, B, C, D, E, F> {
-        void accept(A a, B b, C c, D d, E e, F f) throws Exception;
-    }
-
-    /** An action of seven arguments. */
-    @FunctionalInterface
-    public interface V7<A, B, C, D, E, F, G> {
-        void accept(A a, B b, C c, D d, E e, F f, G g) throws Exception;
-    }
-
-    /** An action of eight arguments. */
-    @FunctionalInterface
-    public interface V8<A, B, C, D, E, F, G, H> {
-        void accept(A a, B b, C c, D d, E e, F f, G g, H h) throws Exception;
-    }
-
-    /** An action of nine arguments. */
-    @FunctionalInterface
-    public interface V9<A, B, C, D, E, F, G, H, I> {
-        void accept(A a, B b, C c, D d, E e, F f, G g, H h, I i) throws Exception;
     }
 
     /** A function of no arguments. */
@@ -112,23 +76,5 @@ public final class CheckedFunction {
     @FunctionalInterface
     public interface F6<A, B, C, D, E, F, T> {
         T apply(A a, B b, C c, D d, E e, F f) throws Exception;
-    }
-
-    /** A function of seven arguments. */
-    @FunctionalInterface
-    public interface F7<A, B, C, D, E, F, G, T> {
-        T apply(A a, B b, C c, D d, E e, F f, G g) throws Exception;
-    }
-
-    /** A function of eight arguments. */
-    @FunctionalInterface
-    public interface F8<A, B, C, D, E, F, G, H, T> {
-        T apply(A a, B b, C c, D d, E e, F f, G g, H h) throws Exception;
-    }
-
-    /** A function of nine arguments. */
-    @FunctionalInterface
-    public interface F9<A, B, C, D, E, F, G, H, I, T> {
-        T apply(A a, B b, C c, D d, E e, F f, G g, H h, I i) throws Exception;
     }
 }

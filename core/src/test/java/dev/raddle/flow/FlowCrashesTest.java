@@ -67,8 +67,9 @@ class FlowCrashesTest {
                         recovered,
                         optional(broken),
                         after(skipped),
-                        slow,
-                        (a, b, c, d, e, g) -> call("end") + a + b + c.length() + d.orElseThrow() + e.status() + g)
+                        (x, a, b, c, d, e) -> call("end") + a + b + c.length() + d.orElseThrow() + e.status()
+                                + x.read(slow))
+                .needs(slow)
                 .onResult(report -> callbacks.add(report.id() + " " + report.state()))
                 .compensate(value -> call("undo end"));
         if (isFailing) {

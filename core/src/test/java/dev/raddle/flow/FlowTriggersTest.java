@@ -589,34 +589,22 @@ class FlowTriggersTest {
         Node<Integer> o = f.node("o", () -> 1);
         Node<Integer> p = f.node("p", () -> 1);
         Node<Integer> q = f.node("q", () -> 1);
-        Node<Integer> r = f.node("r", () -> 1);
-        Node<Integer> s = f.node("s", () -> 1);
-        Node<Integer> t = f.node("t", () -> 1);
         Node<Integer> a1 = f.node("a1", n, a -> a);
         Node<Integer> a2 = f.node("a2", n, m, (a, b) -> a + b);
         Node<Integer> a3 = f.node("a3", n, m, o, (a, b, c) -> a + b + c);
         Node<Integer> a4 = f.node("a4", n, m, o, p, (a, b, c, d) -> a + b + c + d);
         Node<Integer> a5 = f.node("a5", n, m, o, p, q, (a, b, c, d, e) -> a + b + c + d + e);
-        Node<Integer> a6 = f.node("a6", n, m, o, p, q, r, (a, b, c, d, e, g) -> a + b + c + d + e + g);
-        Node<Integer> a7 = f.node("a7", n, m, o, p, q, r, s, (a, b, c, d, e, g, h) -> a + b + c + d + e + g + h);
-        Node<Integer> a8 =
-                f.node("a8", n, m, o, p, q, r, s, t, (a, b, c, d, e, g, h, i) -> a + b + c + d + e + g + h + i);
         Node<String> c1 = f.node("c1", n, (x, a) -> x.id() + a);
         Node<String> c2 = f.node("c2", n, m, (x, a, b) -> x.id() + (a + b));
         Node<String> c3 = f.node("c3", n, m, o, (x, a, b, c) -> x.id() + (a + b + c));
         Node<String> c4 = f.node("c4", n, m, o, p, (x, a, b, c, d) -> x.id() + (a + b + c + d));
         Node<String> c5 = f.node("c5", n, m, o, p, q, (x, a, b, c, d, e) -> x.id() + (a + b + c + d + e));
-        Node<String> c6 = f.node("c6", n, m, o, p, q, r, (x, a, b, c, d, e, g) -> x.id() + (a + b + c + d + e + g));
-        Node<String> c7 =
-                f.node("c7", n, m, o, p, q, r, s, (x, a, b, c, d, e, g, h) -> x.id() + (a + b + c + d + e + g + h));
-        Node<String> c8 = f.node(
-                "c8", n, m, o, p, q, r, s, t, (x, a, b, c, d, e, g, h, i) -> x.id() + (a + b + c + d + e + g + h + i));
 
-        var values = f.returning(List.of(a0, a1, a2, a3, a4, a5, a6, a7, a8, c0, c1, c2, c3, c4, c5, c6, c7, c8))
+        var values = f.returning(List.of(a0, a1, a2, a3, a4, a5, c0, c1, c2, c3, c4, c5))
                 .run(null)
                 .value();
 
-        for (int i = 0; i <= 8; i++) {
+        for (int i = 0; i <= 5; i++) {
             assertThat(values).containsEntry("a" + i, i).containsEntry("c" + i, i == 0 ? "c0" : "c" + i + i);
         }
     }
@@ -641,18 +629,6 @@ class FlowTriggersTest {
         return join(a, b, c, d, e);
     }
 
-    private static String six(String a, String b, String c, String d, String e, String g) {
-        return join(a, b, c, d, e, g);
-    }
-
-    private static String seven(String a, String b, String c, String d, String e, String g, String h) {
-        return join(a, b, c, d, e, g, h);
-    }
-
-    private static String eight(String a, String b, String c, String d, String e, String g, String h, String i) {
-        return join(a, b, c, d, e, g, h, i);
-    }
-
     private static String contextual(NodeContext<Void> context, String a) {
         return context.id() + a;
     }
@@ -661,9 +637,9 @@ class FlowTriggersTest {
         return context.id() + a + b;
     }
 
-    private static String contextualEight(
-            NodeContext<Void> context, String a, String b, String c, String d, String e, String g, String h, String i) {
-        return context.id() + join(a, b, c, d, e, g, h, i);
+    private static String contextualFive(
+            NodeContext<Void> context, String a, String b, String c, String d, String e) {
+        return context.id() + join(a, b, c, d, e);
     }
 
     // arity
@@ -675,35 +651,28 @@ class FlowTriggersTest {
         Node<String> c = f.node("c", FlowTriggersTest::zero);
         Node<String> d = f.node("d", FlowTriggersTest::zero);
         Node<String> e = f.node("e", FlowTriggersTest::zero);
-        Node<String> g = f.node("g", FlowTriggersTest::zero);
-        Node<String> h = f.node("h", FlowTriggersTest::zero);
-        Node<String> i = f.node("i", FlowTriggersTest::zero);
         Node<String> r1 = f.node("r1", a, String::trim);
         Node<String> r2 = f.node("r2", a, b, String::concat);
         Node<String> r3 = f.node("r3", a, b, c, FlowTriggersTest::three);
         Node<String> r4 = f.node("r4", a, b, c, d, FlowTriggersTest::four);
         Node<String> r5 = f.node("r5", a, b, c, d, e, FlowTriggersTest::five);
-        Node<String> r6 = f.node("r6", a, b, c, d, e, g, FlowTriggersTest::six);
-        Node<String> r7 = f.node("r7", a, b, c, d, e, g, h, FlowTriggersTest::seven);
-        Node<String> r8 = f.node("r8", a, b, c, d, e, g, h, i, FlowTriggersTest::eight);
         Node<String> k1 = f.node("k1", a, FlowTriggersTest::contextual);
         Node<String> k2 = f.node("k2", a, b, FlowTriggersTest::contextualTwo);
-        Node<String> k8 = f.node("k8", a, b, c, d, e, g, h, i, FlowTriggersTest::contextualEight);
+        Node<String> k5 = f.node("k5", a, b, c, d, e, FlowTriggersTest::contextualFive);
         Node<Optional<String>> made = f.node("made", r1, Optional::of);
         Node<StringBuilder> built = f.node("built", r2, StringBuilder::new);
 
-        var values = f.returning(List.of(id, r1, r2, r3, r4, r5, r6, r7, r8, k1, k2, k8, made))
+        var values = f.returning(List.of(id, r1, r2, r3, r4, r5, k1, k2, k5, made))
                 .run(null)
                 .value();
 
         assertThat(values)
                 .containsEntry("id", "id")
                 .containsEntry("r1", "z")
-                .containsEntry("r8", "zzzzzzzz")
                 .containsEntry("r5", "zzzzz")
                 .containsEntry("k1", "k1z")
                 .containsEntry("k2", "k2zz")
-                .containsEntry("k8", "k8zzzzzzzz")
+                .containsEntry("k5", "k5zzzzz")
                 .containsEntry("made", Optional.of("z"));
         assertThat(built.id()).isEqualTo("built");
     }

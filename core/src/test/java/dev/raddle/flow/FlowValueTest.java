@@ -135,9 +135,10 @@ class FlowValueTest {
         Node<Void> one = f.action("one", a, x -> sum.addAndGet(x));
         f.action("two", a, Dependency.order(one), (x, y) -> sum.addAndGet(x));
         f.action("with", a, none, (c, x, y) -> events.add(c.id() + x + y));
-        Node<Void> four = f.action("four", a, none, context, one, (p, q, r, s) -> {
-            throw new IOException("a checked one");
-        });
+        Node<Void> four = f.action("four", a, none, (p, q) -> {
+                    throw new IOException("a checked one");
+                })
+                .needs(context, one);
         FlowResult<Void> result = f.build().run(null);
         assertThat(result.node(one).value()).isNull();
         assertThat(result.node(one).state()).isEqualTo(NodeState.SUCCESS);
