@@ -39,7 +39,6 @@ public class FlowNodes {
     public String shape;
 
     private final RunOptions here = RunOptions.defaults().inCallersThread();
-    private final RunOptions untimed = here.withoutTimes();
     private FlowShape graph;
     private FlowShape.Declared declared;
     private FlowPlan<Void, Object> plan;
@@ -66,12 +65,6 @@ public class FlowNodes {
     @Benchmark
     public Object inCallersThread() throws InterruptedException {
         return plan.run(null, here).value();
-    }
-
-    /** A run in the caller's thread, without the times of nodes. */
-    @Benchmark
-    public Object withoutTimes() throws InterruptedException {
-        return plan.run(null, untimed).value();
     }
 
     /** A run on the pool. */
@@ -115,8 +108,6 @@ public class FlowNodes {
                     .atMost(40));
             rows.add(Row.of("allocated for it", bytes(results, "inCallersThread", shape, nodes), "B")
                     .atMost(32));
-            rows.add(Row.of("the same without times of nodes", time(results, "withoutTimes", shape, nodes), "ns")
-                    .atMost(40));
             rows.add(Row.of("the same on ForkJoinPool(2)", time(results, "onPool", shape, nodes), "ns")
                     .against("CompletableFuture", time(results, "futures", shape, nodes))
                     .ratioAtMost(1.0));

@@ -108,12 +108,9 @@ final class NodeExecutor {
         waits.begin(runner, node, runner, length);
     }
 
-    /**
-     * Returns the time of the last end if known, which was shortly before, or the current time; -1 if nodes are not
-     * timed.
-     */
+    /** Returns the time of the last end if known, which was shortly before, or the current time. */
     private long recentTime(Runner runner) {
-        return !run.states.isTimed() ? -1 : runner.now < 0 ? run.now() : runner.now;
+        return runner.now < 0 ? run.now() : runner.now;
     }
 
     /** Executes a node without options in a plain run. */

@@ -83,9 +83,9 @@ final class NodeStates {
 
     /*
      * The begin and end times of the nodes, as floats: seven digits of the time since the run began, which suffices for
-     * reports. Zero if there is no such time. Written by the thread that ends the node. Null if nodes are not timed.
+     * reports. Zero if there is no such time. Written by the thread that ends the node.
      */
-    private final float @Nullable [] times;
+    private final float[] times;
 
     /*
      * The order of the ends and triggers of nodes in a run with a journal, where one thread at a time makes them, else
@@ -96,14 +96,14 @@ final class NodeStates {
     private final int @Nullable [] triggers;
     private int latest; // the number of the latest end
 
-    NodeStates(Graph graph, boolean timed, boolean isSingleThreaded, boolean isOrdered) {
+    NodeStates(Graph graph, boolean isSingleThreaded, boolean isOrdered) {
         this.graph = graph;
         ends = isOrdered ? new int[graph.size] : null;
         triggers = isOrdered ? new int[graph.size] : null;
         this.isSingleThreaded = isSingleThreaded;
         slots = new Object[graph.size];
         counters = graph.pending.clone();
-        times = timed ? new float[2 * graph.size] : null;
+        times = new float[2 * graph.size];
     }
 
     @Nullable
@@ -270,13 +270,13 @@ final class NodeStates {
     }
 
     private long time(int position) {
-        float nanos = times == null ? 0 : times[position];
+        float nanos = times[position];
         return nanos == 0 ? -1 : (long) nanos;
     }
 
     /** Records when the action was entered; a negative value, which means never, is ignored. */
     void recordBegin(int node, long nanos) {
-        if (times != null && nanos >= 0) {
+        if (nanos >= 0) {
             times[2 * node] = nanos == 0 ? Float.MIN_VALUE : nanos;
         }
     }
@@ -301,13 +301,9 @@ final class NodeStates {
         if (ends != null) {
             ends[node] = ++latest;
         }
-        if (times != null && nanos >= 0) {
+        if (nanos >= 0) {
             times[2 * node + 1] = nanos == 0 ? Float.MIN_VALUE : nanos;
         }
-    }
-
-    boolean isTimed() {
-        return times != null;
     }
 
     /** Returns whether an ended node has failed or timed out, which excludes success of the run. */

@@ -314,11 +314,9 @@ final class NodeTransitions {
     }
 
     private void recordTimes(Runner runner, int node, long began) {
-        if (states.isTimed()) {
-            runner.now = run.now();
-            states.recordBegin(node, began);
-            states.recordEnd(node, runner.now);
-        }
+        runner.now = run.now();
+        states.recordBegin(node, began);
+        states.recordEnd(node, runner.now);
     }
 
     /** Called when a node has a value. */

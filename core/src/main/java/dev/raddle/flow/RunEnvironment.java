@@ -93,8 +93,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         joiner = options.inCallersThread ? new JoiningThread() : null;
         isRecorded = Recorder.isOn();
         boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
-        boolean isTimed = options.timed || options.listener != null || isRecorded;
-        states = new NodeStates(graph, isTimed, alone, outer == null && options.journal != null);
+        states = new NodeStates(graph, alone, outer == null && options.journal != null);
         enclosing = outer == null ? EnclosingScope.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         Deadline given = options.deadline;
@@ -135,7 +134,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         beginning = null;
         joiner = null;
         isRecorded = false;
-        states = new NodeStates(graph, options.timed || options.listener != null, true, false);
+        states = new NodeStates(graph, true, false);
         enclosing = null;
         origin = 0;
         path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";

@@ -64,7 +64,6 @@ public final class RunOptions {
     List<String> again = List.of(); // the nodes to run again
 
     int rootsAtOnce; // the limit of nodes without dependencies that are triggered at a time; 0 for all
-    boolean timed = true;
 
     private RunOptions() {}
 
@@ -87,7 +86,6 @@ public final class RunOptions {
         runId = from.runId;
         again = from.again;
         rootsAtOnce = from.rootsAtOnce;
-        timed = from.timed;
     }
 
     RunOptions copy() {
@@ -329,19 +327,6 @@ public final class RunOptions {
     public RunOptions withTimeSource(TimeSource timeSource) {
         RunOptions changed = copy();
         changed.time = Objects.requireNonNull(timeSource, "time");
-        return changed;
-    }
-
-    /**
-     * Disables reading the clock for each node, for flows with very many very short nodes. The result then has no times
-     * of nodes, hence no timeline and no critical path. A run with a listener or a flight recording reads the clock
-     * nevertheless, since these receive the durations of nodes.
-     *
-     * @return a changed copy
-     */
-    public RunOptions withoutTimes() {
-        RunOptions changed = copy();
-        changed.timed = false;
         return changed;
     }
 

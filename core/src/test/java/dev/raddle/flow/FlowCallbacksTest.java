@@ -318,7 +318,7 @@ class FlowCallbacksTest {
     }
 
     @Test
-    void a_listener_receives_the_run_time_of_a_node_even_if_the_run_keeps_no_times() throws Exception {
+    void a_listener_receives_the_run_time_of_a_node() throws Exception {
         VirtualTime clock = new VirtualTime();
         AtomicLong ran = new AtomicLong();
         f.node("a", () -> {
@@ -330,7 +330,6 @@ class FlowCallbacksTest {
                         null,
                         RunOptions.defaults()
                                 .withTimeSource(clock)
-                                .withoutTimes()
                                 .withListener(new TaskListener() {
                                     @Override
                                     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {

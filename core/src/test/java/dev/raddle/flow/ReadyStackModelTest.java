@@ -189,7 +189,7 @@ class ReadyStackModelTest {
         f.node("a", () -> 1);
         f.node("b", () -> 2);
         ReadyStack stack = new ReadyStack(
-                new NodeStates(f.build().graph, false, false, false), new dev.raddle.testing.StepScheduler(2));
+                new NodeStates(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
         assertThat(stack.tryAddRequest()).isTrue();
         assertThat(stack.tryAddRequest()).isTrue();
         assertThat(stack.tryAddRequest()).isFalse();
