@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -88,8 +89,10 @@ public final class RunOptions {
         rootsAtOnce = from.rootsAtOnce;
     }
 
-    RunOptions copy() {
-        return new RunOptions(this);
+    private RunOptions with(Consumer<RunOptions> change) {
+        RunOptions changed = new RunOptions(this);
+        change.accept(changed);
+        return changed;
     }
 
     /** Returns the propagation of the caller's context into a thread. */
@@ -105,19 +108,19 @@ public final class RunOptions {
 
     /** Returns the options of a nested run. */
     RunOptions forNested(OnFailure policy, TimeSource clock, int atOnce) {
-        RunOptions nested = copy();
-        nested.timeout = null;
-        nested.deadline = null;
-        nested.only = List.of();
-        nested.journal = null;
-        nested.runId = null;
-        nested.again = List.of();
-        nested.rootsAtOnce = atOnce;
-        nested.onFailure =
-                policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
-        nested.time = clock;
-        nested.inCallersThread = false;
-        return nested;
+        return with(nested -> {
+            nested.timeout = null;
+            nested.deadline = null;
+            nested.only = List.of();
+            nested.journal = null;
+            nested.runId = null;
+            nested.again = List.of();
+            nested.rootsAtOnce = atOnce;
+            nested.onFailure =
+                    policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
+            nested.time = clock;
+            nested.inCallersThread = false;
+        });
     }
 
     /**
@@ -157,10 +160,10 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withTimeout(Duration timeout) {
-        RunOptions changed = copy();
-        changed.timeout = Objects.requireNonNull(timeout, "timeout");
-        changed.deadline = null;
-        return changed;
+        return with(changed -> {
+            changed.timeout = Objects.requireNonNull(timeout, "timeout");
+            changed.deadline = null;
+        });
     }
 
     /**
@@ -170,10 +173,10 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withDeadline(Deadline deadline) {
-        RunOptions changed = copy();
-        changed.deadline = Objects.requireNonNull(deadline, "deadline");
-        changed.timeout = null;
-        return changed;
+        return with(changed -> {
+            changed.deadline = Objects.requireNonNull(deadline, "deadline");
+            changed.timeout = null;
+        });
     }
 
     /**
@@ -183,10 +186,10 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withScheduler(Scheduler scheduler) {
-        RunOptions changed = copy();
-        changed.scheduler = Objects.requireNonNull(scheduler, "scheduler");
-        changed.inCallersThread = false;
-        return changed;
+        return with(changed -> {
+            changed.scheduler = Objects.requireNonNull(scheduler, "scheduler");
+            changed.inCallersThread = false;
+        });
     }
 
     /**
@@ -196,9 +199,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions inCallersThread() {
-        RunOptions changed = copy();
-        changed.inCallersThread = true;
-        return changed;
+        return with(changed -> changed.inCallersThread = true);
     }
 
     /**
@@ -208,9 +209,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withComputeScheduler(Scheduler scheduler) {
-        RunOptions changed = copy();
-        changed.compute = Objects.requireNonNull(scheduler, "compute");
-        return changed;
+        return with(changed -> changed.compute = Objects.requireNonNull(scheduler, "compute"));
     }
 
     /**
@@ -221,9 +220,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withGroups(Function<String, Scheduler> schedulers) {
-        RunOptions changed = copy();
-        changed.groups = Objects.requireNonNull(schedulers, "groups");
-        return changed;
+        return with(changed -> changed.groups = Objects.requireNonNull(schedulers, "groups"));
     }
 
     /**
@@ -233,9 +230,8 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withListener(TaskListener added) {
-        RunOptions changed = copy();
-        changed.listener = listener == null ? Objects.requireNonNull(added, "listener") : listener.and(added);
-        return changed;
+        Objects.requireNonNull(added, "listener");
+        return with(changed -> changed.listener = listener == null ? added : listener.and(added));
     }
 
     /**
@@ -245,9 +241,8 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withPropagator(ContextPropagator propagator) {
-        RunOptions changed = copy();
-        changed.propagators = added(propagators, Objects.requireNonNull(propagator, "propagator"));
-        return changed;
+        Objects.requireNonNull(propagator, "propagator");
+        return with(changed -> changed.propagators = added(propagators, propagator));
     }
 
     /**
@@ -257,9 +252,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withScopedValue(ScopedValue<?> value) {
-        RunOptions changed = copy();
-        changed.scopedValues = added(scopedValues, Objects.requireNonNull(value, "value"));
-        return changed;
+        return with(changed -> changed.scopedValues = added(scopedValues, Objects.requireNonNull(value, "value")));
     }
 
     private static <X> List<X> added(List<X> list, X one) {
@@ -275,9 +268,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withExceptionSink(ExceptionSink sink) {
-        RunOptions changed = copy();
-        changed.sink = Objects.requireNonNull(sink, "sink");
-        return changed;
+        return with(changed -> changed.sink = Objects.requireNonNull(sink, "sink"));
     }
 
     /**
@@ -287,9 +278,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions onFailure(OnFailure policy) {
-        RunOptions changed = copy();
-        changed.onFailure = Objects.requireNonNull(policy, "onFailure");
-        return changed;
+        return with(changed -> changed.onFailure = Objects.requireNonNull(policy, "onFailure"));
     }
 
     /**
@@ -299,9 +288,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions obsolete(UnneededPolicy policy) {
-        RunOptions changed = copy();
-        changed.obsolete = Objects.requireNonNull(policy, "obsolete");
-        return changed;
+        return with(changed -> changed.obsolete = Objects.requireNonNull(policy, "obsolete"));
     }
 
     /**
@@ -313,9 +300,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions only(String... targets) {
-        RunOptions changed = copy();
-        changed.only = List.of(targets);
-        return changed;
+        return with(changed -> changed.only = List.of(targets));
     }
 
     /**
@@ -325,9 +310,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withTimeSource(TimeSource timeSource) {
-        RunOptions changed = copy();
-        changed.time = Objects.requireNonNull(timeSource, "time");
-        return changed;
+        return with(changed -> changed.time = Objects.requireNonNull(timeSource, "time"));
     }
 
     /**
@@ -348,10 +331,10 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withJournal(FlowJournal journal) {
-        RunOptions changed = copy();
-        changed.journal = Objects.requireNonNull(journal, "journal");
-        changed.runId = null;
-        return changed;
+        return with(changed -> {
+            changed.journal = Objects.requireNonNull(journal, "journal");
+            changed.runId = null;
+        });
     }
 
     /**
@@ -391,9 +374,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions rerun(String... nodes) {
-        RunOptions changed = copy();
-        changed.again = List.of(nodes);
-        return changed;
+        return with(changed -> changed.again = List.of(nodes));
     }
 
     /**
