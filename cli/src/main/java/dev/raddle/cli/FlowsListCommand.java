@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.flows.FlowsAccess;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +33,11 @@ final class FlowsListCommand implements Callable<Integer> {
             paramLabel = "STATE",
             split = ",",
             description = "Only runs in these states: WAITING, WITHOUT_VERSION, RUNNING, SUCCESS, DEGRADED, FAILED,"
-                    + " TIMED_OUT, CANCELLED.")
+                    + " TIMED_OUT, CANCELLED, STUCK.")
     private List<String> states = List.of();
+
+    @Option(names = "--stuck", description = "Only runs that are STUCK, and why; the same as --state stuck.")
+    private boolean stuck;
 
     @Option(
             names = "--limit",
@@ -49,7 +53,10 @@ final class FlowsListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        return parent.ask(
-                spec, flows -> new FlowsAccess.Answer(true, flows.list(flow, List.copyOf(states), limit, json)));
+        List<String> wanted = new ArrayList<>(states);
+        if (stuck) {
+            wanted.add("STUCK");
+        }
+        return parent.ask(spec, flows -> new FlowsAccess.Answer(true, flows.list(flow, wanted, limit, json)));
     }
 }

@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +13,7 @@ final class Compensations {
             int node, @Nullable Object value, @Nullable Completed earlier) {}
 
     private final AtomicReference<@Nullable Completed> completed = new AtomicReference<>();
+    private volatile @Nullable UndoCall current; // the latest
 
     /**
      * Adds a node whose action has succeeded, before any node that depends on it begins.
@@ -40,9 +40,9 @@ final class Compensations {
     /**
      * Undoes all nodes, the last to complete first, and returns what failed. Stops if the run is lost.
      *
-     * <p>A journal receives the decision first, and each node after its compensation has returned. After a crash the
-     * next run continues here, whatever the outcome of its nodes would be; it repeats at most the compensation that was
-     * not recorded. If the decision cannot be recorded, nothing is undone, since the next run would keep the values.
+     * <p>A journal receives the decision first, then each failed attempt, and each node after its compensation has
+     * returned. After a crash, or if a compensation has failed for good, the next run continues here, whatever the
+     * outcome of its nodes would be, with the compensations that are not recorded. If the decision cannot be recorded, nothing is undone, since the next run would keep the values.
      */
     List<CompensationFailure> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
         List<CompensationFailure> failures = new ArrayList<>();
@@ -51,9 +51,10 @@ final class Compensations {
             return failures;
         }
         for (Completed each = last; each != null && !run.isLost(); each = each.earlier()) {
-            Thread.interrupted(); // another compensation may have left an interrupt
             try {
-                undo(run, each);
+                UndoCall call = new UndoCall(run, each.node(), each.value());
+                current = call;
+                call.run();
             } catch (Throwable failure) {
                 if (!run.isLost()) {
                     failures.add(new CompensationFailure(run.graph.ids[each.node()], failure));
@@ -78,16 +79,22 @@ final class Compensations {
         }
     }
 
-    private static void undo(RunEnvironment run, Completed completed) throws Exception {
-        run.callInStarterContext(() -> call(run, completed.node(), completed.value()));
-        if (run.journal != null) {
-            run.journal.compensated(completed.node());
+    /** Returns whether a compensation may wait for a moment. */
+    boolean mayWait(Graph graph) {
+        for (Completed each = completed.get(); each != null; each = each.earlier()) {
+            Compensation how = graph.optionsOf(each.node()).compensation();
+            if (how != null && how.mayWait()) {
+                return true;
+            }
         }
+        return false;
     }
 
-    @SuppressWarnings("NullAway") // null is a value
-    static RunEnvironment call(RunEnvironment run, int node, @Nullable Object value) throws Exception {
-        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.contextOf(node), value);
-        return run;
+    /** Ends the wait for another attempt of a compensation, because the run is lost. */
+    void endDelay() {
+        UndoCall latest = current;
+        if (latest != null) {
+            latest.endDelay();
+        }
     }
 }

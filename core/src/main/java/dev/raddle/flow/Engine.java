@@ -564,6 +564,9 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private void stopLost() {
+        if (transitions.compensations != null) {
+            transitions.compensations.endDelay();
+        }
         NodeTransitions.Stop why = new NodeTransitions.Stop(FlowStatus.LOST, run.lostBy(), NodeEnd.NO_NODE);
         if (!stop(why) && transitions.isStopping()) {
             runTransitions(runner -> transitions.endAll(runner, why)); // those whose ends are being recorded
@@ -586,6 +589,9 @@ final class Engine implements RunEntry, NestedRun {
 
     @Override
     public @Nullable Runner tryStop(DeferredSteps deferred) {
+        if (run.isLost() && transitions.compensations != null) {
+            transitions.compensations.endDelay();
+        }
         NodeTransitions.Stop why = transitions.cancelled(
                 "its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
         if (!transitions.trySetStop(why) && !(run.isLost() && transitions.isStopping())) {
@@ -616,7 +622,10 @@ final class Engine implements RunEntry, NestedRun {
         }
         AlarmThread alarms = run.alarmThread();
         Runnable compensation = () -> compensate(completed, status);
-        if (alarms.followsFiringThread() && !runner.isJoiner && !runner.deferred().isGrouped) {
+        if (alarms.followsFiringThread()
+                && !runner.isJoiner
+                && !runner.deferred().isGrouped
+                && !completed.mayWait(run.graph)) {
             runner.deferred().add(compensation);
         } else {
             alarms.execute(compensation); // neither delayed by actions nor delaying the caller

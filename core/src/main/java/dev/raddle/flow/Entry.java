@@ -92,6 +92,16 @@ public sealed interface Entry {
     }
 
     /**
+     * An attempt of a node begins. Recorded only by a process that continues a run whose earlier process has
+     * {@linkplain FlowJournal#wasLost died}. If neither the end of the node nor of the attempt follows, that process has
+     * died, too: the next one records the attempt as failed, if the node has a retry policy, a fallback or a default.
+     *
+     * @param id the id of the node; its function may be an action, a subflow or a {@code map}
+     * @param attempt the number of the attempt, 1 for the first
+     */
+    record AttemptBegan(String id, int attempt) implements Entry {}
+
+    /**
      * An attempt of a node has failed, and another one, or the fallback, follows.
      *
      * @param id the id of the node
@@ -154,6 +164,17 @@ public sealed interface Entry {
      * @param at the moment on the wall clock
      */
     record Compensating(FlowStatus status, @Nullable RecordedFailure cause, Instant at) implements Entry {}
+
+    /**
+     * An attempt to compensate a node has failed.
+     *
+     * @param id the id of the node
+     * @param attempt the number of the attempt, 1 for the first
+     * @param failure the exception
+     * @param isLast whether no other attempt follows in this process. A process that continues the run begins anew
+     */
+    record CompensationAttemptFailed(String id, int attempt, RecordedFailure failure, boolean isLast)
+            implements Entry {}
 
     /**
      * A node was compensated.

@@ -48,6 +48,7 @@ final class EntryLines {
                                 "" + end.number(),
                                 end.at().toString())
                         + " " + value(end.value()) + " " + failure(end.failure());
+            case Entry.AttemptBegan attempt -> line("began", attempt.id(), "" + attempt.attempt());
             case Entry.AttemptFailed failed ->
                 line("failed", failed.id(), "" + failed.attempt(), failed.isLast() ? "last" : "retried") + " "
                         + failure(failed.failure());
@@ -67,6 +68,9 @@ final class EntryLines {
                         map.at().toString());
             case Entry.Compensating stopped ->
                 line("compensating", stopped.status().name(), stopped.at().toString()) + " " + failure(stopped.cause());
+            case Entry.CompensationAttemptFailed failed ->
+                line("undo-failed", failed.id(), "" + failed.attempt(), failed.isLast() ? "last" : "retried") + " "
+                        + failure(failed.failure());
             case Entry.Compensated done -> line("compensated", done.id());
             case Entry.RunEnded end -> line("end", end.status().name());
         };
@@ -95,8 +99,12 @@ final class EntryLines {
                         failure(fields, 8),
                         Long.parseLong(fields[5]),
                         Instant.parse(fields[6]));
+            case "began" -> new Entry.AttemptBegan(plain(fields[1]), Integer.parseInt(fields[2]));
             case "failed" ->
                 new Entry.AttemptFailed(
+                        plain(fields[1]), Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals("last"));
+            case "undo-failed" ->
+                new Entry.CompensationAttemptFailed(
                         plain(fields[1]), Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals("last"));
             case "deadline" -> new Entry.DeadlineSet(plain(fields[1]), Instant.parse(fields[2]));
             case "sleep" -> new Entry.SleepUntil(plain(fields[1]), Instant.parse(fields[2]));

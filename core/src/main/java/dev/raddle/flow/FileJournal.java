@@ -92,6 +92,7 @@ public final class FileJournal implements FlowJournal, Closeable {
     private final EntryLines lines;
     private final List<Entry> entries = new ArrayList<>(); // guarded by this
     private final ForcedFile records;
+    private final boolean wasBegun; // whether the file had entries when it was opened
     private @Nullable Work bound; // null until the first run; guarded by this
 
     private FileJournal(Path file, Object identity, RandomAccessFile bytes, FlowCodec codec, Forcing forcing)
@@ -101,6 +102,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         lines = new EntryLines(codec);
         boolean groups = forcing == Forcing.GROUPS;
         Reading found = read(bytes);
+        wasBegun = !entries.isEmpty();
         records = new ForcedFile(bytes, found.whole, MAX_BYTES, groups, ForcedFile.SYNC);
         if (found.whole == 0) {
             protect(file);
@@ -362,6 +364,12 @@ public final class FileJournal implements FlowJournal, Closeable {
         synchronized (this) {
             entries.add(entry);
         }
+    }
+
+    /** Returns whether the file had entries when it was opened: if its run has not ended, its process has died. */
+    @Override
+    public boolean wasLost() {
+        return wasBegun;
     }
 
     private IOException closed(String what) {

@@ -183,6 +183,18 @@ public interface FlowJournal {
     void record(Entry entry) throws Exception;
 
     /**
+     * Returns whether an earlier process of the run has died, or may have died, since it last recorded that something
+     * ended. A run that continues then records the {@linkplain Entry.AttemptBegan begin of each attempt}, so that a
+     * node that kills its process fails in the end, instead of killing one process after the other. Called after
+     * {@link #open}. The default implementation returns false.
+     *
+     * @return whether to record the begins of attempts
+     */
+    default boolean wasLost() {
+        return false;
+    }
+
+    /**
      * Called before each attempt of an action, in its thread, for the nodes of the plan and not for those of nested
      * plans. The default implementation does nothing.
      *

@@ -143,7 +143,7 @@ public final class FlowStepper<R> {
                     + " is not to be called; it has ended with its run"));
         }
         return work instanceof Step.Compensate
-                ? place.run().callCompensation(place.node())
+                ? place.run().callCompensation(place.node(), work.attempt())
                 : place.run().call(place.node(), work.attempt());
     }
 
@@ -166,7 +166,7 @@ public final class FlowStepper<R> {
             }
             Stepping.Place place = placeOf(node);
             if (work instanceof Step.Compensate) {
-                place.run().compensated(place.node(), result);
+                place.run().compensated(place.node(), work.attempt(), result);
             } else {
                 place.run().settled(place.node(), work.attempt(), result);
             }

@@ -302,11 +302,13 @@ public final class Node<T> extends Dependency<T> {
 
     /**
      * Sets a compensation, which undoes the effects of the node if the node succeeded and the run fails, is cancelled
-     * or times out. Nodes are undone in the reverse order of their completion, one after the other, before the run
-     * ends. In a run with a {@linkplain FlowJournal journal} this includes the nodes that earlier runs have completed.
+     * or times out; also if the action has returned, and its value could not be recorded. Nodes are undone in the
+     * reverse order of their completion, one after the other, before the run ends. In a run with a
+     * {@linkplain FlowJournal journal} this includes the nodes that earlier runs have completed.
      *
-     * @param undo a function of the node's value; its exceptions are collected in the result, and the node counts as
-     *     not undone
+     * @param undo a function of the node's value. If its last attempt throws, the exception is in the result, the node
+     *     counts as not undone, and the other nodes are undone nevertheless; a run with a journal has then not ended,
+     *     and goes on undoing when it is continued
      * @return this node
      */
     public Node<T> compensate(CheckedFunction.V1<? super T> undo) {
@@ -319,14 +321,60 @@ public final class Node<T> extends Dependency<T> {
      * upstream nodes.
      *
      * {@snippet :
-     * f.node("pay", order, o -> bank.pay(o)).compensateWith((c, payment) -> bank.refund(c.read(order), payment));
+     * f.node("pay", order, o -> bank.pay(o))
+     *         .compensateWith((c, payment) -> bank.refund(c.read(order), payment))
+     *         .compensationRetry(RetryPolicy.fixedDelay(5, Duration.ofSeconds(1)))
+     *         .compensationTimeout(Duration.ofMinutes(1));
      * }
      *
-     * @param undo a function of the context of the node and of its value
+     * @param undo a function of the context of the node, whose remaining time is that of the compensation, and of its
+     *     value
      * @return this node
      */
+    @SuppressWarnings("unchecked") // the node's values are of the function's type
     public Node<T> compensateWith(CheckedFunction.V2<? super NodeContext<?>, ? super T> undo) {
-        return with(options.withCompensation(Objects.requireNonNull(undo, "compensate")));
+        Objects.requireNonNull(undo, "compensate");
+        return with(options.withCompensation(
+                new Compensation((c, value) -> undo.accept(c, (T) value), RetryPolicy.noRetry(), null)));
+    }
+
+    private Compensation compensation(String option) {
+        Compensation known = options.compensation();
+        if (known == null) {
+            throw new IllegalStateException(
+                    "node \"" + id + "\" has no compensation; call compensate before " + option);
+        }
+        return known;
+    }
+
+    /**
+     * Sets the retry policy of the compensation. Without it there is one attempt.
+     *
+     * @param policy the number of attempts and the pauses between them
+     * @return this node
+     * @throws IllegalStateException if the node has no compensation yet
+     */
+    public Node<T> compensationRetry(RetryPolicy policy) {
+        Compensation known = compensation("compensationRetry");
+        return with(options.withCompensation(
+                new Compensation(known.undo(), Objects.requireNonNull(policy, "retry"), known.timeout())));
+    }
+
+    /**
+     * Limits the duration of the compensation, all attempts and the pauses between them included. After that the
+     * compensation is interrupted and has failed. In another process the time begins anew.
+     *
+     * @param timeout the timeout, positive
+     * @return this node
+     * @throws IllegalStateException if the node has no compensation yet
+     */
+    public Node<T> compensationTimeout(Duration timeout) {
+        Compensation known = compensation("compensationTimeout");
+        if (!timeout.isPositive()) {
+            throw new IllegalArgumentException(
+                    "compensationTimeout of node \"" + id + "\" must be positive, was " + timeout);
+        }
+        return with(options.withCompensation(new Compensation(known.undo(), known.retry(), timeout)));
     }
 
     @Override

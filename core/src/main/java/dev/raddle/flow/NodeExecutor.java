@@ -83,6 +83,9 @@ final class NodeExecutor {
                 return false;
             }
             if (run.graph.is(Graph.NESTED, node)) {
+                if (run.journal != null) {
+                    run.journal.beginNested(node);
+                }
                 return true;
             }
             if (run.graph.is(Graph.WAITS, node)) {

@@ -19,7 +19,7 @@ record NodeOptions(
         @Nullable Function<? super NodeContext<?>, String> group,
         @Nullable Consumer<? super NodeContext<?>> begin,
         @Nullable Consumer<? super NodeReport<?>> result,
-        CheckedFunction.@Nullable V2<NodeContext<?>, Object> compensation) {
+        @Nullable Compensation compensation) {
 
     static final NodeOptions NONE = new NodeOptions(0, null, null, null, null, null, null, null, null, null);
 
@@ -39,6 +39,11 @@ record NodeOptions(
         public String apply(NodeContext<?> unused) {
             return (String) value;
         }
+    }
+
+    /** Returns whether something follows a failed attempt: another one, or another value. */
+    boolean hasRecourse() {
+        return retry != null || fallback != null || defaultValue != null;
     }
 
     boolean has(int flag) {
@@ -118,18 +123,7 @@ record NodeOptions(
         }
     }
 
-    @SuppressWarnings("unchecked") // the node's values are of the function's type
-    <T> NodeOptions withCompensation(CheckedFunction.V2<? super NodeContext<?>, ? super T> undo) {
-        return new NodeOptions(
-                flags,
-                timeout,
-                retry,
-                fallback,
-                defaultValue,
-                condition,
-                group,
-                begin,
-                result,
-                (c, value) -> undo.accept(c, (T) value));
+    NodeOptions withCompensation(Compensation how) {
+        return new NodeOptions(flags, timeout, retry, fallback, defaultValue, condition, group, begin, result, how);
     }
 }

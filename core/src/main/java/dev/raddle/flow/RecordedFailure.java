@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record RecordedFailure(String type, @Nullable String message, String trace) implements Serializable {
 
+    /** The type of the failure of an attempt whose process has died, which is not the name of a class. */
+    public static final String LOST = "lost process";
+
     private static final int MOST_OF_MESSAGE = 2_000;
     private static final int FRAMES = 16;
     private static final int CAUSES = 4;
@@ -35,6 +38,14 @@ public record RecordedFailure(String type, @Nullable String message, String trac
             return again.failure();
         }
         return new RecordedFailure(failure.getClass().getName(), messageOf(failure), traceOf(failure));
+    }
+
+    /** Returns the record of an attempt whose process has died. */
+    static RecordedFailure ofLost(Entry.AttemptBegan attempt) {
+        return new RecordedFailure(
+                LOST,
+                "the process has died during attempt " + attempt.attempt() + " of node \"" + attempt.id() + "\"",
+                "");
     }
 
     private static @Nullable String messageOf(Throwable failure) {

@@ -19,11 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param begun the moment from which the timeout of the run counts, or null if no try has begun
  * @param nodes the nodes whose ends are recorded, by their ids, in the order in which the ends took effect
  * @param attempts the latest failed attempt of each node that has not ended and has one
+ * @param begunAttempts the latest attempt of each node that has begun and not ended, as far as that was recorded
  * @param deadlines the moments at which nodes that have not ended time out
  * @param sleeps the moments at which nodes that have not ended stop sleeping
  * @param signals the signals that were received
  * @param elements the results of the elements of each {@code map} that has not succeeded, by their positions
  * @param compensating the status of a run that was compensating its nodes, or null
+ * @param undoAttempts the number of failed attempts to compensate a node, for those that were not the last
  * @param compensated the nodes that were compensated; they are among {@code nodes}, too
  * @param ended the status of the run, or null if the latest try has not ended
  */
@@ -31,11 +33,13 @@ public record Recovered(
         @Nullable Instant begun,
         Map<String, Entry.NodeEnded> nodes,
         Map<String, Entry.AttemptFailed> attempts,
+        Map<String, Entry.AttemptBegan> begunAttempts,
         Map<String, Instant> deadlines,
         Map<String, Instant> sleeps,
         Map<String, Entry.SignalReceived> signals,
         Map<String, Map<Integer, @Nullable Object>> elements,
         Entry.@Nullable Compensating compensating,
+        Map<String, Integer> undoAttempts,
         Set<String> compensated,
         @Nullable FlowStatus ended) {
 
@@ -65,18 +69,29 @@ public record Recovered(
         return replay.result();
     }
 
-    /** Returns the state after another entry. */
-    Recovered after(Entry entry) {
+    /** Returns the state after other entries. */
+    Recovered after(List<? extends Entry> entries) {
         Replay replay = new Replay();
         replay.load(this);
-        replay.add(entry);
+        entries.forEach(replay::add);
         return replay.result();
     }
 
     /** Returns this state with other nodes. */
     Recovered withNodes(Map<String, Entry.NodeEnded> others) {
         return new Recovered(
-                begun, others, attempts, deadlines, sleeps, signals, elements, compensating, compensated, ended);
+                begun,
+                others,
+                attempts,
+                begunAttempts,
+                deadlines,
+                sleeps,
+                signals,
+                elements,
+                compensating,
+                undoAttempts,
+                compensated,
+                ended);
     }
 
     /** Applies entries, one after the other. */
@@ -84,11 +99,13 @@ public record Recovered(
         private @Nullable Instant begun;
         private final Map<String, Entry.NodeEnded> nodes = new LinkedHashMap<>();
         private final Map<String, Entry.AttemptFailed> attempts = new LinkedHashMap<>();
+        private final Map<String, Entry.AttemptBegan> begunAttempts = new LinkedHashMap<>();
         private final Map<String, Instant> deadlines = new LinkedHashMap<>();
         private final Map<String, Instant> sleeps = new LinkedHashMap<>();
         private final Map<String, Entry.SignalReceived> signals = new LinkedHashMap<>();
         private final Map<String, Map<Integer, @Nullable Object>> elements = new LinkedHashMap<>();
         private Entry.@Nullable Compensating compensating;
+        private final Map<String, Integer> undoAttempts = new LinkedHashMap<>();
         private final Set<String> compensated = new LinkedHashSet<>();
         private @Nullable FlowStatus ended;
 
@@ -96,11 +113,13 @@ public record Recovered(
             begun = from.begun;
             nodes.putAll(from.nodes);
             attempts.putAll(from.attempts);
+            begunAttempts.putAll(from.begunAttempts);
             deadlines.putAll(from.deadlines);
             sleeps.putAll(from.sleeps);
             signals.putAll(from.signals);
             from.elements.forEach((id, values) -> elements.put(id, new TreeMap<>(values)));
             compensating = from.compensating;
+            undoAttempts.putAll(from.undoAttempts);
             compensated.addAll(from.compensated);
             ended = from.ended;
         }
@@ -114,11 +133,15 @@ public record Recovered(
                 end(end);
             } else if (entry instanceof Entry.ElementEnded element) {
                 elementsOf(element.id()).put(element.index(), element.value());
+                begunAttempts.remove(element.id()); // the map has advanced
             } else if (entry instanceof Entry.MapEnded map) {
                 end(new Entry.NodeEnded(
                         map.id(), NodeState.SUCCESS, ValueSource.ACTION, listOf(map), 1, null, map.number(), map.at()));
             } else if (entry instanceof Entry.AttemptFailed failed) {
                 attempts.put(failed.id(), failed);
+                begunAttempts.remove(failed.id());
+            } else if (entry instanceof Entry.AttemptBegan attempt) {
+                begunAttempts.put(attempt.id(), attempt);
             } else if (entry instanceof Entry.DeadlineSet limit) {
                 deadlines.put(limit.id(), limit.until());
             } else if (entry instanceof Entry.SleepUntil sleep) {
@@ -129,6 +152,8 @@ public record Recovered(
                 begin(begin);
             } else if (entry instanceof Entry.Compensating stopped) {
                 compensating = stopped;
+            } else if (entry instanceof Entry.CompensationAttemptFailed failed) {
+                undoAttempts.put(failed.id(), failed.isLast() ? 0 : failed.attempt());
             } else if (entry instanceof Entry.Compensated done) {
                 compensated.add(done.id());
             } else if (entry instanceof Entry.RunEnded end) {
@@ -151,11 +176,13 @@ public record Recovered(
             sort();
             nodes.replaceAll((id, end) -> end.ofEarlierTry());
             attempts.clear();
+            begunAttempts.clear();
             deadlines.clear();
             sleeps.clear();
             forget(compensated);
             forget(begin.again());
             compensating = null;
+            undoAttempts.clear();
             compensated.clear();
             ended = null;
         }
@@ -180,6 +207,7 @@ public record Recovered(
             String id = end.id();
             nodes.put(id, end);
             attempts.remove(id);
+            begunAttempts.remove(id);
             deadlines.remove(id);
             sleeps.remove(id);
             if (end.isSuccess()) {
@@ -208,11 +236,13 @@ public record Recovered(
                     begun,
                     Collections.unmodifiableMap(nodes),
                     Collections.unmodifiableMap(attempts),
+                    Collections.unmodifiableMap(begunAttempts),
                     Collections.unmodifiableMap(deadlines),
                     Collections.unmodifiableMap(sleeps),
                     Collections.unmodifiableMap(signals),
                     Collections.unmodifiableMap(copies),
                     compensating,
+                    Collections.unmodifiableMap(undoAttempts),
                     Collections.unmodifiableSet(compensated),
                     ended);
         }

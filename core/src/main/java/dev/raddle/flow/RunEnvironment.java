@@ -320,7 +320,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
 
     @Override
     public NodeContext<?> contextOf(int node) {
-        return new RunNodeContext(this, node);
+        return new RunNodeContext(this, node, null);
     }
 
     @Override

@@ -30,6 +30,11 @@ final class RunJournal {
      * element with the position i is the node i of the inner run. They are used only if the order of the collection is
      * part of its equality. Other nested runs have none: a subflow is recorded as one value.
      *
+     * If an earlier process has died, this one records the begin of each attempt (`beginsAreRecorded`): nobody knows
+     * what that process was doing, but the next one will know what this one did. An attempt that has begun and not
+     * ended is recorded as failed when the run is continued (`withLostAttempts`). So runs that are not lost pay nothing
+     * for this, and the first loss counts as no node's failure.
+     *
      * Each method that records does so before its caller changes the state of the node. So a fact is never visible
      * before it is durable. No other thread ends the node in between (NodeTransitions).
      *
@@ -47,17 +52,25 @@ final class RunJournal {
     private final boolean[] isInside; // of each node: whether an attempt has begun and attemptEnded was not called
     private final Map<Integer, Instant> triggers = new ConcurrentHashMap<>(); // of nodes that had not begun before
     private final boolean hasBegunTry;
+    private final boolean beginsAreRecorded;
     final EndSequence ends;
+    private boolean isUndoing; // whether a compensation has begun, and endUndo was not called; by its thread
     private volatile boolean isIncomplete; // whether the end of the run must not be recorded
     private volatile @Nullable Throwable torn; // the failure of a record without which later ones mean nothing
 
     private RunJournal(
-            RunEnvironment run, FlowJournal journal, Recovered recovered, @Nullable String map, boolean hasBegunTry) {
+            RunEnvironment run,
+            FlowJournal journal,
+            Recovered recovered,
+            @Nullable String map,
+            boolean hasBegunTry,
+            boolean beginsAreRecorded) {
         this.run = run;
         this.journal = journal;
         this.recovered = recovered;
         this.map = map;
         this.hasBegunTry = hasBegunTry;
+        this.beginsAreRecorded = beginsAreRecorded;
         ends = new EndSequence(recovered.nodes().values().stream()
                 .mapToLong(Entry.NodeEnded::number)
                 .max()
@@ -98,10 +111,14 @@ final class RunJournal {
         FlowJournal.Work work = new FlowJournal.Work(options.runId, run.graph.name, run.graph.digest(), parameter);
         Recovered found;
         boolean isNewTry = false;
+        boolean wasLost = false;
         try {
             Recovered before = journal.open(work);
-            found = continued(run, journal, before);
-            isNewTry = found != before;
+            isNewTry = before.begun() == null || before.ended() != null || !options.again.isEmpty();
+            wasLost = !isNewTry && journal.wasLost();
+            found = isNewTry
+                    ? newTry(run, journal, before)
+                    : wasLost ? withLostAttempts(run.graph, journal, before) : before;
         } catch (FencedException fenced) {
             run.markLost(fenced);
             found = Recovered.nothing();
@@ -116,18 +133,31 @@ final class RunJournal {
             throw new IllegalStateException(
                     "the journal of flow \"" + run.graph.name + "\" could not be opened", failure);
         }
-        return new RunJournal(run, journal, found, null, isNewTry);
+        return new RunJournal(run, journal, found, null, isNewTry, wasLost);
     }
 
-    /** Begins a new try if the latest one has ended or nodes are to run again. */
-    private static Recovered continued(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
-        List<String> again = run.options.again;
-        if (found.begun() != null && found.ended() == null && again.isEmpty()) {
-            return found;
-        }
-        Entry.Begun begun = new Entry.Begun(run.time.instant(), withDependents(run.graph, found, again));
+    private static Recovered newTry(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
+        Entry.Begun begun = new Entry.Begun(run.time.instant(), withDependents(run.graph, found, run.options.again));
         journal.record(begun);
-        return found.after(begun);
+        return found.after(List.of(begun));
+    }
+
+    /**
+     * Records the attempts whose process has died as failed. Those of a node that has neither a retry policy nor a
+     * fallback or default are not: they could only fail the run, and their process may have died for another reason.
+     */
+    private static Recovered withLostAttempts(Graph graph, FlowJournal journal, Recovered found) throws Exception {
+        List<Entry.AttemptFailed> lost = new ArrayList<>();
+        for (Entry.AttemptBegan attempt : found.begunAttempts().values()) {
+            if (graph.optionsOf(graph.indexOf(attempt.id())).hasRecourse()) {
+                lost.add(new Entry.AttemptFailed(
+                        attempt.id(), attempt.attempt(), RecordedFailure.ofLost(attempt), false));
+            }
+        }
+        for (Entry.AttemptFailed each : lost) {
+            journal.record(each);
+        }
+        return found.after(lost);
     }
 
     /**
@@ -172,7 +202,7 @@ final class RunJournal {
                 nodes.put(element, Entry.NodeEnded.succeeded(element, value));
             }
         });
-        return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id, true);
+        return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id, true, false);
     }
 
     /**
@@ -276,11 +306,27 @@ final class RunJournal {
     }
 
     /** Called before an attempt, in its thread. */
-    void beginAttempt(int node) {
+    void beginAttempt(int node) throws Exception {
         attempts[node]++;
+        recordBegin(node, attempts[node]);
         if (map == null) { // an element may have the id of a node of the plan
             isInside[node] = true;
             run.guard("attemptBegan() of the journal", node, () -> journal.attemptBegan(run.contextOf(node)));
+        }
+    }
+
+    /** Called before a nested run is opened. Throws the failure of its node if that may not be attempted again. */
+    void beginNested(int node) throws Exception {
+        RecordedException before = exhausted(node, 1);
+        if (before != null) {
+            throw before;
+        }
+        recordBegin(node, attempts[node] + 1);
+    }
+
+    private void recordBegin(int node, int attempt) throws Exception {
+        if (beginsAreRecorded) {
+            record(new Entry.AttemptBegan(run.graph.ids[node], attempt));
         }
     }
 
@@ -382,15 +428,57 @@ final class RunJournal {
         }
     }
 
+    /** Returns the number of failed attempts to compensate a node, in earlier processes. */
+    int failedUndos(int node) {
+        return recovered.undoAttempts().getOrDefault(run.graph.ids[node], 0);
+    }
+
+    /** Called before an attempt to compensate a node, in its thread. */
+    void beginUndo(NodeContext<?> context) {
+        if (map == null) {
+            isUndoing = true;
+            run.guard("attemptBegan() of the journal", NodeEnd.NO_NODE, () -> journal.attemptBegan(context));
+        }
+    }
+
+    /** Called when the end of such an attempt was recorded or dropped, in its thread. */
+    void endUndo(int node) {
+        if (isUndoing) {
+            isUndoing = false;
+            run.guard("attemptEnded() of the journal", node, () -> journal.attemptEnded(run.graph.ids[node]));
+        }
+    }
+
+    /** Records that a node is compensated, when the function has returned. */
     void compensated(int node) throws Exception {
         if (map != null) {
             return;
         }
         try {
-            record(new Entry.Compensated(run.graph.ids[node]));
-        } catch (Throwable failure) {
-            isIncomplete = true; // so that the next run compensates the node again, rather than keep its value
-            throw failure;
+            journal.attemptReturned(run.graph.ids[node]);
+        } catch (FencedException fenced) {
+            run.lose(fenced);
+            throw fenced;
+        }
+        record(new Entry.Compensated(run.graph.ids[node]));
+    }
+
+    void undoAttemptFailed(int node, int attempt, Throwable failure, boolean isLast) throws Exception {
+        if (map == null) {
+            record(new Entry.CompensationAttemptFailed(
+                    run.graph.ids[node], attempt, RecordedFailure.of(failure), isLast));
+        }
+    }
+
+    /** Records that a compensation has failed for good. The run then does not end, so that the next one goes on. */
+    void undoFailed(int node, int attempt, Throwable failure) {
+        isIncomplete = true;
+        try {
+            undoAttemptFailed(node, attempt, failure, true);
+        } catch (Throwable unrecorded) {
+            if (unrecorded != failure) {
+                failure.addSuppressed(unrecorded);
+            }
         }
     }
 

@@ -3,9 +3,16 @@ package dev.raddle.flow;
 import dev.raddle.task.Outcome;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
-/** The context of one node of one run. */
-record RunNodeContext(RunEnvironment run, int node) implements NodeContext<Object> {
+/**
+ * The context of one node of one run.
+ *
+ * @param undoTime the remaining time of the compensation that receives this context; null for other functions
+ */
+record RunNodeContext(
+        RunEnvironment run, int node, @Nullable Supplier<Duration> undoTime) implements NodeContext<Object> {
 
     @Override
     @SuppressWarnings("NullAway") // null if the run was started with null
@@ -20,13 +27,16 @@ record RunNodeContext(RunEnvironment run, int node) implements NodeContext<Objec
 
     @Override
     public boolean isCancelled() {
+        if (undoTime != null) {
+            return run.isLost() || !undoTime.get().isPositive();
+        }
         NodeState state = states().state(node);
         return state.isTerminal() && state != NodeState.SUCCESS;
     }
 
     @Override
     public Duration remaining() {
-        return run.remainingOf(node);
+        return undoTime == null ? run.remainingOf(node) : undoTime.get();
     }
 
     private NodeStates states() {

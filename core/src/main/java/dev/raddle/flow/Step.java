@@ -55,17 +55,13 @@ public sealed interface Step {
      * a time in a run; a run and its nested runs may each have one.
      *
      * @param node the id of the node
+     * @param attempt the number of the attempt, 1 for the first
      */
-    record Compensate(String node) implements Work {
+    record Compensate(String node, int attempt) implements Work {
 
         /** Checks that there is a node. */
         public Compensate {
             Objects.requireNonNull(node, "node");
-        }
-
-        @Override
-        public int attempt() {
-            return 1;
         }
     }
 
@@ -94,8 +90,9 @@ public sealed interface Step {
     }
 
     /**
-     * A node has ended while its action was called. The action should be interrupted, if that is possible; its result
-     * is dropped and need not be reported. An {@link Ended} step of the node follows.
+     * A node has ended while its action was called, or the time of its compensation is over. The call should be
+     * interrupted, if that is possible; its result is dropped and need not be reported. For an action, an {@link Ended}
+     * step of the node follows.
      *
      * @param node the id of the node
      */

@@ -80,6 +80,7 @@ final class SteppedRun implements RunEntry, NestedRun {
     Alarm alarm; // for the deadline; null if there is none
 
     final StepperUndo undo;
+    private volatile long undoUntil = Long.MAX_VALUE; // the timeout of the compensation; read by the threads of calls
     private @Nullable FlowResult<?> result; // null until the run has ended
 
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
@@ -420,24 +421,77 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    /** Calls a compensation. Safe for any thread. */
-    CallResult callCompensation(int node) {
+    /** Calls a compensation, and asks its retry policy if it throws. Safe for any thread. */
+    CallResult callCompensation(int node, int attempt) {
+        Compensation how = Objects.requireNonNull(run.graph.optionsOf(node).compensation());
         try {
-            Compensations.call(run, node, run.states.value(node));
+            how.call(run, Compensation.contextOf(run, node, this::undoTime), run.states.value(node));
             return new CallResult.Returned(null);
         } catch (Throwable failure) {
-            return new CallResult.Failed(failure);
+            try {
+                return how.retry().allowsRetry(attempt, failure)
+                        ? new CallResult.Retry(
+                                failure, Duration.ofNanos(how.retry().delayNanos(attempt, failure)))
+                        : new CallResult.Failed(failure);
+            } catch (RuntimeException | Error thrown) {
+                return new CallResult.Failed(NodeTransitions.withSuppressed(thrown, failure));
+            }
         }
+    }
+
+    private Duration undoTime() {
+        long until = undoUntil;
+        return Duration.ofNanos(until == Long.MAX_VALUE ? until : until - stepping.time.nanoTime());
     }
 
     // Reports.
 
     /** Applies the result of a compensation, unless it was reported before. */
-    void compensated(int node, CallResult reported) {
-        if (undo.current() == node) {
-            undo.settled(reported);
-            undoNext();
+    void compensated(int node, int attempt, CallResult reported) {
+        if (undo.current() != node || undo.attempt != attempt || undo.delayed != null) {
+            return;
         }
+        switch (reported) {
+            case CallResult.Returned _, CallResult.Recovered _ -> endUndo(null);
+            case CallResult.Failed(Throwable failure) -> endUndo(failure);
+            case CallResult.Retry(Throwable failure, Duration delay) -> {
+                if (delay.compareTo(undoTime()) >= 0) {
+                    endUndo(failure); // the next attempt would begin too late
+                } else {
+                    undo.attempt++;
+                    undoAgain(node, delay);
+                }
+            }
+        }
+    }
+
+    private void undoAgain(int node, Duration delay) {
+        if (delay.isPositive()) {
+            undo.delayed = stepping.time.after(delay, () -> {
+                undo.delayed = null;
+                stepping.add(undoStep());
+            });
+            stepping.add(new Step.SleepUntil(pathOf(node), undo.delayed.nanos));
+        } else {
+            stepping.add(undoStep());
+        }
+    }
+
+    private void endUndo(@Nullable Throwable failure) {
+        undo.end(failure);
+        undoNext();
+    }
+
+    private Step undoStep() {
+        return new Step.Compensate(pathOf(undo.current()), undo.attempt);
+    }
+
+    private void undoTimedOut(Duration timeout) {
+        String id = run.graph.ids[undo.current()];
+        if (undo.delayed == null) {
+            stepping.add(new Step.Cancel(pathOf(undo.current())));
+        }
+        endUndo(UndoCall.late(run, id, timeout, undo.attempt, null));
     }
 
     /** Applies the result of a call, unless it was reported before. */
@@ -525,11 +579,19 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     private void undoNext() {
         int node = undo.current();
-        if (node >= 0) {
-            stepping.add(new Step.Compensate(pathOf(node)));
-        } else {
+        if (node < 0) {
             end();
+            return;
         }
+        Duration timeout =
+                Objects.requireNonNull(run.graph.optionsOf(node).compensation()).timeout();
+        undoUntil = Long.MAX_VALUE;
+        if (timeout != null) {
+            StepperTime.Moment moment = stepping.time.after(timeout, () -> undoTimedOut(timeout));
+            undo.timeout = moment;
+            undoUntil = moment.nanos;
+        }
+        stepping.add(undoStep());
     }
 
     private void end() {
@@ -570,7 +632,7 @@ final class SteppedRun implements RunEntry, NestedRun {
             } else if (slot instanceof NodeWait wait) {
                 pending.add(stepOf(wait));
             } else if (undo.current() == node) {
-                pending.add(new Step.Compensate(pathOf(node)));
+                pending.add(undo.delayed == null ? undoStep() : new Step.SleepUntil(pathOf(node), undo.delayed.nanos));
             }
         }
     }

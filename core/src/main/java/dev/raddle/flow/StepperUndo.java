@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.time.Alarm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -13,6 +14,13 @@ final class StepperUndo {
     private int position; // of the node that is being undone
     private @Nullable FlowStatus status; // null until all nodes have ended
     private final List<CompensationFailure> failures = new ArrayList<>();
+
+    int attempt = 1; // the current or the next one of the node
+
+    @Nullable
+    Alarm timeout; // of the node; null if it has none
+
+    StepperTime.@Nullable Moment delayed; // the begin of the attempt, if it has not begun
 
     StepperUndo(String[] ids) {
         this.ids = ids;
@@ -29,18 +37,21 @@ final class StepperUndo {
         return position < nodes.length ? nodes[position] : NodeEnd.NO_NODE;
     }
 
-    void settled(CallResult result) {
-        switch (result) {
-            case CallResult.Returned _ -> {}
-            case CallResult.Recovered _ -> {}
-            case CallResult.Failed(Throwable failure) -> add(failure);
-            case CallResult.Retry retry -> add(retry.failure());
+    /** Ends the current node, undone or with a failure, and proceeds to the next one. */
+    void end(@Nullable Throwable failure) {
+        if (failure != null) {
+            failures.add(new CompensationFailure(ids[current()], failure));
         }
+        if (timeout != null) {
+            timeout.cancel();
+            timeout = null;
+        }
+        if (delayed != null) {
+            delayed.cancel();
+            delayed = null;
+        }
+        attempt = 1;
         position++;
-    }
-
-    private void add(Throwable failure) {
-        failures.add(new CompensationFailure(ids[current()], failure));
     }
 
     FlowStatus status() {

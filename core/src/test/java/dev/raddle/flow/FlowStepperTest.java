@@ -59,7 +59,7 @@ class FlowStepperTest {
     }
 
     private List<Step> undo(String node) {
-        Step.Work work = new Step.Compensate(node);
+        Step.Work work = new Step.Compensate(node, 1);
         return stepper.settled(work, stepper.call(work), 0);
     }
 
@@ -477,8 +477,8 @@ class FlowStepperTest {
         start(plan, RunOptions.defaults());
         call("a");
         call("b");
-        assertThat(call("c")).containsExactly(ended("c", NodeState.FAILED), new Step.Compensate("b"));
-        assertThat(undo("b")).containsExactly(new Step.Compensate("a"));
+        assertThat(call("c")).containsExactly(ended("c", NodeState.FAILED), new Step.Compensate("b", 1));
+        assertThat(undo("b")).containsExactly(new Step.Compensate("a", 1));
         assertThat(undo("a")).containsExactly(new Step.Complete(FlowStatus.FAILED));
         assertThat(log).containsExactly("undo va");
         assertThat(stepper.isComplete()).isTrue();
@@ -530,7 +530,7 @@ class FlowStepperTest {
                         new Step.Cancel("sub/y"),
                         ended("sub", NodeState.TIMED_OUT),
                         ended("sub/y", NodeState.CANCELLED),
-                        new Step.Compensate("sub/x"));
+                        new Step.Compensate("sub/x", 1));
         assertThat(stepper.isComplete()).isFalse();
         assertThat(undo("sub/x")).containsExactly(new Step.Complete(FlowStatus.FAILED));
         assertThat(log).containsExactly("undo inx");
@@ -684,10 +684,10 @@ class FlowStepperTest {
         Step.Work paying = (Step.Work) started("pay");
         CallResult paid = stepper.call(paying);
         stepper.settled(paying, paid, 0);
-        assertThat(call("ship")).contains(new Step.Compensate("pay"));
+        assertThat(call("ship")).contains(new Step.Compensate("pay", 1));
 
         assertThat(stepper.settled(paying, paid, 0)).isEmpty();
-        assertThat(stepper.pending()).containsExactly(new Step.Compensate("pay"));
+        assertThat(stepper.pending()).containsExactly(new Step.Compensate("pay", 1));
         undo("pay");
         assertThat(log).containsExactly("refund paid");
         assertThat(stepper.isComplete()).isTrue();

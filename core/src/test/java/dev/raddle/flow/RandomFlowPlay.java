@@ -157,7 +157,7 @@ final class RandomFlowPlay {
 
     private static Recovered nextTry(Graph graph, MemoryJournal journal) {
         Recovered known = Recovered.of(journal.entries());
-        return known.after(new Entry.Begun(Instant.EPOCH, RunJournal.withDependents(graph, known, List.of())));
+        return known.after(List.of(new Entry.Begun(Instant.EPOCH, RunJournal.withDependents(graph, known, List.of()))));
     }
 
     private void interruptedRun() throws Exception {

@@ -27,6 +27,8 @@ class RecoveredTest {
             new Entry.NodeEnded("a", NodeState.SUCCESS, ValueSource.FALLBACK, "F", 3, FAILURE, 1, NOON),
             new Entry.NodeEnded("a", NodeState.FAILED, ValueSource.NONE, null, 1, SILENT, 2, NOON),
             new Entry.NodeEnded("a", NodeState.SKIPPED, ValueSource.NONE, null, 0, null, 3, NOON),
+            new Entry.CompensationAttemptFailed("a", 2, FAILURE, true),
+            new Entry.AttemptBegan("a b", 2),
             new Entry.AttemptFailed("a", 2, FAILURE, true),
             new Entry.AttemptFailed("a", 2, SILENT, false),
             new Entry.DeadlineSet("a", NOON),
@@ -93,6 +95,7 @@ class RecoveredTest {
                 Entry.NodeEnded.succeeded("undone", 1),
                 new Entry.NodeEnded("failed", NodeState.FAILED, ValueSource.NONE, null, 1, SILENT, 1, NOON),
                 new Entry.AttemptFailed("attempted", 2, SILENT, false),
+                new Entry.AttemptBegan("attempted", 3),
                 new Entry.DeadlineSet("attempted", NOON),
                 new Entry.SleepUntil("sleeping", NOON),
                 new Entry.SignalReceived("signalled", "first"),
@@ -109,9 +112,11 @@ class RecoveredTest {
                         Map.of(),
                         Map.of(),
                         Map.of(),
+                        Map.of(),
                         Map.of("signalled", new Entry.SignalReceived("signalled", "first")),
                         Map.of("mapped", Map.of(0, "x")),
                         null,
+                        Map.of(),
                         Set.of(),
                         null));
     }

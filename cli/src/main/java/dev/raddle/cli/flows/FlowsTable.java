@@ -102,8 +102,12 @@ final class FlowsTable {
                 "begins at " + time(entry.at())
                         + (entry.nodes().isEmpty() ? "" : ", again: " + String.join(", ", entry.nodes()));
             case "NODE" -> entry.state() + source(entry);
+            case "ATTEMPT_BEGAN" -> "attempt " + entry.count() + " begins";
             case "ATTEMPT" ->
                 "attempt " + entry.count() + " has failed" + (entry.state() == null ? "" : ", the last one");
+            case "UNDO_FAILED" ->
+                "attempt " + entry.count() + " to compensate has failed"
+                        + (entry.state() == null ? "" : ", the last one");
             case "DEADLINE" -> "times out at " + time(entry.at());
             case "SLEEP" -> "sleeps until " + time(entry.at());
             case "SIGNAL" -> "signal received";

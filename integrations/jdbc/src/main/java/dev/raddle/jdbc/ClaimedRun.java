@@ -63,6 +63,7 @@ final class ClaimedRun {
     private final RunTable.Claim claim;
     private final JdbcJournal journal;
     private volatile @Nullable FlowRun<?> run; // null until it has started
+    private final long begun = System.nanoTime();
     private final AtomicBoolean attended = new AtomicBoolean();
     private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the attending thread
     private boolean mayHaveOldSignals; // of an earlier try; likewise
@@ -84,7 +85,39 @@ final class ClaimedRun {
         return claim.id();
     }
 
+    /**
+     * Returns whether the next run that has lost its worker must not be begun here yet: this one has, it has recorded
+     * nothing since, and it was begun less than a time ago. It may be the one that kills workers.
+     */
+    boolean isOnProbation(Duration time) {
+        return !journal.hasAdvanced() && System.nanoTime() - begun < time.toNanos();
+    }
+
     // Called by the thread of the claim.
+
+    /** Lets the run be stuck instead of executing it, because it has lost its workers too often. */
+    End stickLost() {
+        try {
+            List<String> nodes = runs.lostNodes(id());
+            String where = nodes.isEmpty()
+                    ? "what it was doing then is not recorded"
+                    : "it was executing " + String.join(", ", quoted(nodes)) + " then";
+            String problem = "it has lost its worker " + claim.losses() + " times without a record in between, and "
+                    + where + "; see why the processes ended, and run it again to continue";
+            return stick(problem);
+        } catch (SQLException failure) {
+            return new End.Waits(textOf(failure), AFTER_OUTAGE);
+        }
+    }
+
+    private End stick(String problem) throws SQLException {
+        LOG.error("{} is stuck: {}", this, problem);
+        return runs.stick(id(), claim.epoch(), problem) ? new End.Done() : new End.Lost();
+    }
+
+    private static List<String> quoted(List<String> nodes) {
+        return nodes.stream().map(node -> "node \"" + node + "\"").toList();
+    }
 
     /** Executes the run in this JVM. */
     End execute() {
@@ -192,11 +225,16 @@ final class ClaimedRun {
     }
 
     private End end(FlowResult<?> result) throws SQLException {
+        String undone = failedCompensations(result);
+        if (!journal.hasEnd() && undone != null) {
+            return stick("it is " + result.status() + ", and is not undone: " + undone
+                    + "; remove the cause, and run it again to go on undoing");
+        }
         if (!journal.hasEnd()) {
             return new End.Waits("its end could not be recorded", AFTER_PROBLEM);
         }
         byte @Nullable [] value = null;
-        String problem = failedCompensations(result);
+        String problem = null;
         if (result.status() == FlowStatus.SUCCESS || result.status() == FlowStatus.DEGRADED) {
             try {
                 value = new RunValue(registration.values())
@@ -210,7 +248,9 @@ final class ClaimedRun {
     }
 
     private static @Nullable String failedCompensations(FlowResult<?> result) {
-        List<CompensationFailure> failures = result.compensationFailures();
+        List<CompensationFailure> failures = result.compensationFailures().stream()
+                .filter(failure -> failure.node() != null) // otherwise the decision to undo was not recorded
+                .toList();
         if (failures.isEmpty()) {
             return null;
         }
@@ -362,6 +402,10 @@ final class ClaimedRun {
         if (started != null) {
             started.abandon(reason);
         }
+    }
+
+    int losses() {
+        return claim.losses();
     }
 
     long epoch() {

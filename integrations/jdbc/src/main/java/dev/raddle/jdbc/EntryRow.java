@@ -53,6 +53,7 @@ record EntryRow(
         WORK,
         BEGUN,
         NODE,
+        ATTEMPT_BEGAN,
         ATTEMPT,
         DEADLINE,
         SLEEP,
@@ -60,6 +61,7 @@ record EntryRow(
         ELEMENT,
         MAP,
         COMPENSATING,
+        UNDO_FAILED,
         COMPENSATED,
         ENDED
     }
@@ -119,6 +121,8 @@ record EntryRow(
                             end.failure(),
                             List.of(),
                             end.number());
+                case Entry.AttemptBegan attempt ->
+                    valued(number, Kind.ATTEMPT_BEGAN, attempt.id(), attempt.attempt(), null);
                 case Entry.AttemptFailed failed ->
                     row(
                             number,
@@ -166,6 +170,18 @@ record EntryRow(
                             stopped.at(),
                             null,
                             stopped.cause(),
+                            List.of());
+                case Entry.CompensationAttemptFailed failed ->
+                    row(
+                            number,
+                            Kind.UNDO_FAILED,
+                            failed.id(),
+                            failed.isLast() ? LAST : null,
+                            null,
+                            failed.attempt(),
+                            null,
+                            null,
+                            failed.failure(),
                             List.of());
                 case Entry.Compensated done -> valued(number, Kind.COMPENSATED, done.id(), null, null);
                 case Entry.RunEnded end ->
@@ -273,6 +289,7 @@ record EntryRow(
                             failure,
                             placeOrOrder(),
                             momentOrEpoch());
+                case ATTEMPT_BEGAN -> new Entry.AttemptBegan(id(), requiredCount());
                 case ATTEMPT ->
                     new Entry.AttemptFailed(
                             id(), requiredCount(), Objects.requireNonNull(failure, "failure"), LAST.equals(state));
@@ -283,6 +300,9 @@ record EntryRow(
                 case MAP -> new Entry.MapEnded(id(), requiredCount(), placeOrOrder(), momentOrEpoch());
                 case COMPENSATING ->
                     new Entry.Compensating(FlowStatus.valueOf(text(state, "state")), failure, momentOrEpoch());
+                case UNDO_FAILED ->
+                    new Entry.CompensationAttemptFailed(
+                            id(), requiredCount(), Objects.requireNonNull(failure, "failure"), LAST.equals(state));
                 case COMPENSATED -> new Entry.Compensated(id());
                 case ENDED -> new Entry.RunEnded(FlowStatus.valueOf(text(state, "state")));
             };

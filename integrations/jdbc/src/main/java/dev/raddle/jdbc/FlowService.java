@@ -397,7 +397,8 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
-     * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. A run
+     * Runs nodes of a run that has ended again, with all nodes that depend on them; all others keep their values. If no
+     * node is named, a run that is {@link RunState#STUCK} continues where it was, in the same try. Another run
      * without success also runs its nodes without success again, so no node need be named. A signal node that runs
      * again because it was named, or depends on such a node or on one that was compensated, waits for a new signal. If
      * the version is not registered here, {@link #signal} refuses that until a worker has begun the run again.
@@ -557,6 +558,7 @@ public final class FlowService implements AutoCloseable {
         private String name = ProcessHandle.current().pid() + "-"
                 + UUID.randomUUID().toString().substring(0, 8);
         private int maxRuns = 16;
+        private int maxRecoveries = 5;
         private Duration heartbeat = Duration.ofSeconds(1);
         private int missedHeartbeats = 10;
         private Duration pollInterval = Duration.ofMillis(500);
@@ -670,6 +672,22 @@ public final class FlowService implements AutoCloseable {
         }
 
         /**
+         * Sets how often a run may lose its worker without a record in between, because the process dies or is stopped
+         * beyond its heartbeats; the default is 5. After that the run is {@link RunState#STUCK}. A run that has lost its
+         * worker records the begins of attempts from then on, and a worker begins only one such run at a time.
+         *
+         * @param losses the number of losses after which a run is STUCK, at least 1
+         * @return this builder
+         */
+        public Builder maxRecoveries(int losses) {
+            if (losses < 1) {
+                throw new IllegalArgumentException("maxRecoveries must be at least 1, was " + losses);
+            }
+            maxRecoveries = losses;
+            return this;
+        }
+
+        /**
          * Sets the heartbeats of runs; the default is one each second, and ten that may be missing. The runs of a
          * process that has ended, or has stopped for longer than the product, are taken over by others, at the latest
          * two heartbeats and a poll interval later. An outage of the database that is longer makes runs begin anew from
@@ -755,7 +773,15 @@ public final class FlowService implements AutoCloseable {
 
         private ServiceSettings settings() {
             return new ServiceSettings(
-                    name, maxRuns, heartbeat, missedHeartbeats, pollInterval, parkAfter, retention, closeTimeout);
+                    name,
+                    maxRuns,
+                    maxRecoveries,
+                    heartbeat,
+                    missedHeartbeats,
+                    pollInterval,
+                    parkAfter,
+                    retention,
+                    closeTimeout);
         }
 
         /**

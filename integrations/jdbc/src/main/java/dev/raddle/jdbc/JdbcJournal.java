@@ -5,6 +5,7 @@ import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeState;
+import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.Recovered;
 import dev.raddle.flow.ValueSource;
 import java.io.IOException;
@@ -33,12 +34,13 @@ final class JdbcJournal implements FlowJournal {
      * one statement that also sets the state and the value of the run (RunTable.end), since a run whose end was
      * recorded would begin another try if its process ended before the state was set.
      *
-     * A connection is handed out for an attempt of a node of this run only, from `attemptBegan` until its end is
+     * A connection is handed out for an attempt of a node of this run, or to compensate it, only, from `attemptBegan` until its end is
      * recorded or `attemptEnded` is called, in the thread of the action and for its context. So not for a node of a
      * nested plan with the same id, in a condition, a callback, a fallback, a default or a thread that the action has
      * started. Only the thread of the action touches its transaction, which ends and returns its connection to the pool
      *
      *   when the end of the node is recorded     by a commit if it is the success of the action, else by a rollback
+     *   when it is recorded as compensated       by a commit
      *   when a failed attempt is recorded        by a rollback, before the next attempt or the fallback
      *   otherwise in attemptEnded                by a rollback: the node was ended meanwhile by a timeout or a cancel,
      *                                            or the run is lost
@@ -64,22 +66,31 @@ final class JdbcJournal implements FlowJournal {
     private final EntryRow.Maker maker;
     private final Duration maxIdle; // of transactions of nodes
     private final Set<String> nodes; // of the plan, without those of nested plans
+    private final boolean wasLost;
     private final AtomicInteger nextNumber = new AtomicInteger();
     private final Map<String, NodeAttempt> attempts = new ConcurrentHashMap<>(); // those under way, by node
     private volatile @Nullable EntryRow work; // to be written with the first entry
     private volatile @Nullable String lost; // the reason
     private volatile @Nullable String problem; // the reason why the run must continue, if it may be a lasting one
+    private volatile boolean hasAdvanced; // whether this claim has recorded that something ended
     private volatile boolean mustContinue; // whether the run was lost without another claim
     private volatile int claimsInVain; // the number of claims since the latest entry was recorded, without this one
     private volatile int endNumber = -1;
     private volatile long activeAt = System.nanoTime(); // the latest moment at which something was recorded
 
-    JdbcJournal(Database database, JournalWriter writer, EntryRow.Maker maker, Set<String> nodes, Duration maxIdle) {
+    JdbcJournal(
+            Database database,
+            JournalWriter writer,
+            EntryRow.Maker maker,
+            Set<String> nodes,
+            Duration maxIdle,
+            boolean wasLost) {
         this.database = database;
         this.writer = writer;
         this.maker = maker;
         this.nodes = Set.copyOf(nodes);
         this.maxIdle = maxIdle;
+        this.wasLost = wasLost;
     }
 
     String runId() {
@@ -159,6 +170,11 @@ final class JdbcJournal implements FlowJournal {
         }
     }
 
+    @Override
+    public boolean wasLost() {
+        return wasLost;
+    }
+
     private EntryRow read(ResultSet row) throws SQLException {
         try {
             return EntryRow.read(runId(), row);
@@ -173,32 +189,43 @@ final class JdbcJournal implements FlowJournal {
     public void record(Entry entry) throws SQLException, IOException {
         ensureHeld();
         activeAt = System.nanoTime();
+        hasAdvanced |= isProgress(entry);
         if (entry instanceof Entry.RunEnded) {
             endNumber = nextNumber.getAndIncrement();
             return;
         }
         if (entry instanceof Entry.NodeEnded end) {
             NodeTransaction open = endAttempt(end.id());
+            boolean isOfAction = end.state() == NodeState.SUCCESS && end.via() == ValueSource.ACTION;
+            if (open != null && isOfAction) {
+                commit(open, end);
+                return;
+            }
+            rollBack(open);
+        } else if (entry instanceof Entry.Compensated done) {
+            NodeTransaction open = endAttempt(done.id());
             if (open != null) {
-                endTransaction(open, end);
+                commit(open, done);
                 return;
             }
         } else if (entry instanceof Entry.AttemptFailed failed) {
-            NodeTransaction open = endAttempt(failed.id());
-            if (open != null) {
-                rollBack(open);
-            }
+            rollBack(endAttempt(failed.id()));
+        } else if (entry instanceof Entry.CompensationAttemptFailed failed) {
+            rollBack(endAttempt(failed.id()));
         }
         write(maker.row(nextNumber.getAndIncrement(), entry));
     }
 
-    private void endTransaction(NodeTransaction open, Entry.NodeEnded end) throws SQLException, IOException {
-        boolean isOfAction = end.state() == NodeState.SUCCESS && end.via() == ValueSource.ACTION;
-        if (!isOfAction) {
-            rollBack(open);
-            write(maker.row(nextNumber.getAndIncrement(), end));
-            return;
-        }
+    /** Returns whether an entry says that something has ended, as the count of losses in RunTable has it. */
+    private static boolean isProgress(Entry entry) {
+        return switch (entry) {
+            case Entry.Begun _, Entry.AttemptBegan _, Entry.DeadlineSet _, Entry.SleepUntil _ -> false;
+            case Entry.AttemptFailed failed -> !failed.failure().type().equals(RecordedFailure.LOST);
+            default -> true;
+        };
+    }
+
+    private void commit(NodeTransaction open, Entry end) throws SQLException, IOException {
         EntryRow row;
         try {
             row = maker.row(nextNumber.getAndIncrement(), end);
@@ -224,7 +251,10 @@ final class JdbcJournal implements FlowJournal {
      * Ends the transaction of an action that has failed. If it failed because the database went away, that is no
      * failure of the node: the run is continued from its records.
      */
-    private void rollBack(NodeTransaction open) {
+    private void rollBack(@Nullable NodeTransaction open) {
+        if (open == null) {
+            return;
+        }
         boolean isBroken = open.isBroken();
         open.rollBack();
         if (isBroken) {
@@ -313,6 +343,10 @@ final class JdbcJournal implements FlowJournal {
         return Duration.ofNanos(System.nanoTime() - activeAt).compareTo(time) >= 0;
     }
 
+    boolean hasAdvanced() {
+        return hasAdvanced;
+    }
+
     /** Returns whether the run has ended and its records are complete. */
     boolean hasEnd() {
         return endNumber >= 0;
@@ -351,8 +385,9 @@ final class JdbcJournal implements FlowJournal {
 
     @Override
     public void attemptEnded(String id) {
-        NodeAttempt attempt = attempts.remove(id);
-        if (attempt != null) {
+        NodeAttempt attempt = attempts.get(id);
+        if (attempt != null && attempt.isOfThisThread()) { // its compensation may have begun in another one
+            attempts.remove(id, attempt);
             attempt.rollBack(); // unless its end was recorded
         }
     }

@@ -27,6 +27,10 @@ final class NodeAttempt {
         return !isOver && Thread.currentThread() == thread && context.equals(asked);
     }
 
+    boolean isOfThisThread() {
+        return Thread.currentThread() == thread;
+    }
+
     /** Returns the transaction of this attempt; begins it at the first call. */
     NodeTransaction transaction(Begin begin) throws SQLException {
         NodeTransaction open = transaction;

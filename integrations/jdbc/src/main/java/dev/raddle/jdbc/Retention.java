@@ -5,13 +5,13 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Removes runs that have ended long ago, some at a time, so that no transaction is long. */
+/** Removes runs that have ended long ago and are not stuck, some at a time, so that no transaction is long. */
 final class Retention {
 
     static final int PORTION = 500;
 
     private static final String REMOVE = "WITH old AS MATERIALIZED (SELECT id FROM raddle_run"
-            + " WHERE ended_at < now() - ? * interval '1 second' AND NOT id = ANY (?) ORDER BY ended_at LIMIT "
+            + " WHERE ended_at < now() - ? * interval '1 second' AND status <> 'STUCK' AND NOT id = ANY (?) ORDER BY ended_at LIMIT "
             + PORTION
             + " FOR UPDATE SKIP LOCKED),"
             + " entries AS (DELETE FROM raddle_entry USING old WHERE run_id = old.id),"

@@ -20,10 +20,16 @@ public enum RunState {
     /** The deadline of the run passed first. */
     TIMED_OUT,
     /** The run was cancelled. */
-    CANCELLED;
+    CANCELLED,
+    /**
+     * The run has lost its workers too often, one after the other, or a node could not be compensated, as
+     * {@link StoredRun#problem} says. It neither runs
+     * nor ends by itself, and is never removed: look at it, and then let it {@linkplain FlowService#rerun continue}.
+     */
+    STUCK;
 
     /**
-     * Returns whether a run in this state has ended.
+     * Returns whether a run in this state has ended, unless it is run again.
      *
      * @return false if it waits or runs
      */

@@ -26,6 +26,7 @@ final class RunTable {
      * @param parameter the encoded parameter
      * @param again the nodes to run again
      * @param isAgain whether the run has ended before
+     * @param losses how often the run has lost its worker without a record in between
      * @param cancelReason the reason of a request to cancel, or null
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -35,6 +36,7 @@ final class RunTable {
             byte @Nullable [] parameter,
             List<String> again,
             boolean isAgain,
+            int losses,
             @Nullable String cancelReason) {}
 
     /**
@@ -81,15 +83,25 @@ final class RunTable {
     private static final String SUBMITTED = "SELECT flow, version, parameter FROM raddle_run WHERE id = ?";
 
     /*
+     * How often the run has lost its worker without a record in between. A worker returns or parks a run that it
+     * leaves, so a run that is RUNNING when it is claimed has lost its worker. What is recorded when something begins,
+     * or because a worker was lost, is no progress.
+     */
+    private static final String LOSSES = "CASE WHEN EXISTS (SELECT 1 FROM raddle_entry p WHERE p.run_id = raddle_run.id"
+            + " AND p.epoch = raddle_run.epoch AND p.kind NOT IN ('WORK', 'BEGUN', 'ATTEMPT_BEGAN', 'DEADLINE', 'SLEEP')"
+            + " AND p.failure_type IS DISTINCT FROM '" + RecordedFailure.LOST + "') THEN 0 ELSE losses END"
+            + " + CASE WHEN status = 'RUNNING' THEN 1 ELSE 0 END";
+
+    /*
      * Nodes run again only in the first try after the request. Whether that try has begun is known from its entry,
      * which has a greater epoch than the request.
      */
     private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
-            + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL"
-            + " WHERE id = ? AND ended_at IS NULL"
+            + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL, losses = " + LOSSES
+            + " WHERE id = ? AND ended_at IS NULL AND (? OR " + LOSSES + " = 0)"
             + " RETURNING epoch, parameter, cancel_reason, again_after > 0,"
             + " CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
-            + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END";
+            + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END, losses";
 
     private static final String END = "WITH run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
             + " failure_message = ?, failure_trace = ?, problem = ?, cancel_reason = NULL, ended_at = now()"
@@ -102,6 +114,20 @@ final class RunTable {
 
     private static final String RELEASE = "UPDATE raddle_run SET status = 'WAITING', problem = ? WHERE id = ?"
             + " AND epoch = ? AND ended_at IS NULL";
+
+    /* What a worker that returns its run was doing has not died. */
+    private static final String FORGET_BEGINS =
+            "DELETE FROM raddle_entry WHERE run_id = ? AND epoch = ? AND kind = 'ATTEMPT_BEGAN'";
+
+    /** The nodes that the latest worker was executing, as far as it has recorded that. */
+    private static final String LOST_NODES = "SELECT DISTINCT b.node FROM raddle_entry b WHERE b.run_id = ?"
+            + " AND b.kind = 'ATTEMPT_BEGAN' AND b.epoch = (SELECT max(epoch) FROM raddle_entry WHERE run_id = b.run_id)"
+            + " AND NOT EXISTS (SELECT 1 FROM raddle_entry e WHERE e.run_id = b.run_id AND e.node = b.node"
+            + " AND e.kind IN ('NODE', 'MAP', 'ELEMENT', 'ATTEMPT') AND (e.epoch, e.number) > (b.epoch, b.number))"
+            + " ORDER BY b.node";
+
+    private static final String STICK = "UPDATE raddle_run SET status = 'STUCK', problem = ?, ended_at = now()"
+            + " WHERE id = ? AND epoch = ? AND ended_at IS NULL";
 
     /* A run that no worker has claimed yet needs none to end. */
     private static final String CANCEL = "UPDATE raddle_run SET cancel_reason = coalesce(cancel_reason, ?),"
@@ -165,6 +191,12 @@ final class RunTable {
     /** Whether a signal is for a node, or for one of its subflow. */
     private static final String IS_IN = "(s.node = n.id OR starts_with(s.node, n.id || '/'))";
 
+    private static final String RESTORE_TASK =
+            " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+                    + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
+                    + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
+                    + " picked = false, picked_by = NULL, last_heartbeat = NULL, version = raddle_task.version + 1";
+
     /*
      * Signals that a run received before it runs again. Those of nodes that run again are not valid for them. Which
      * nodes these are is known when the next try has begun: its entry has them, also those that depend on the named
@@ -175,15 +207,19 @@ final class RunTable {
     private static final String RERUN = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', again = ?,"
             + " again_after = epoch, ended_at = NULL, cancel_reason = NULL, value = NULL, failure_type = NULL,"
             + " failure_message = NULL,"
-            + " failure_trace = NULL, problem = NULL WHERE id = ? AND ended_at IS NOT NULL RETURNING id),"
+            + " failure_trace = NULL, problem = NULL, losses = 0 WHERE id = ? AND ended_at IS NOT NULL RETURNING id),"
             + " gone AS (DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND EXISTS"
             + " (SELECT 1 FROM unnest(?) AS n (id) WHERE " + IS_IN + ")),"
             + " marked AS (UPDATE raddle_signal s SET sent_at = '-infinity' FROM run WHERE s.run_id = run.id AND NOT"
             + " EXISTS (SELECT 1 FROM unnest(?) AS n (id) WHERE " + IS_IN + "))"
-            + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
-            + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
-            + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
-            + " picked = false, picked_by = NULL, last_heartbeat = NULL, version = raddle_task.version + 1";
+            + RESTORE_TASK;
+
+    /** A stuck run continues its try: nothing is forgotten but what its lost worker was executing. */
+    private static final String CONTINUE = "WITH run AS (UPDATE raddle_run SET status = 'WAITING', ended_at = NULL,"
+            + " problem = NULL, failure_type = NULL, failure_message = NULL, failure_trace = NULL, losses = 0"
+            + " WHERE id = ? AND status = 'STUCK' RETURNING id),"
+            + " gone AS (DELETE FROM raddle_entry USING run WHERE run_id = run.id AND kind = 'ATTEMPT_BEGAN')"
+            + RESTORE_TASK;
 
     private static final String FORGET_SIGNALS = "DELETE FROM raddle_signal s USING raddle_run r, raddle_entry e"
             + " WHERE s.run_id = ? AND s.sent_at = '-infinity' AND r.id = s.run_id AND e.run_id = s.run_id"
@@ -248,12 +284,18 @@ final class RunTable {
 
     // The claims of workers.
 
-    /** Claims a run for a worker. Returns null if it has ended or there is none. */
+    /**
+     * Claims a run for a worker.
+     *
+     * @param mayBeLost whether to claim it also if it has lost its worker without a record since
+     * @return null if it has ended, there is none, or it is not claimed because it has lost its worker
+     */
     @Nullable
-    Claim claim(String id, String worker) throws SQLException {
+    Claim claim(String id, String worker, boolean mayBeLost) throws SQLException {
         return database.<@Nullable Claim>statement(CLAIM, statement -> {
             statement.setString(1, worker);
             statement.setString(2, id);
+            statement.setBoolean(3, mayBeLost);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next()
                         ? new Claim(
@@ -262,6 +304,7 @@ final class RunTable {
                                 row.getBytes(2),
                                 EntryRow.nodes(row.getArray(5)),
                                 row.getBoolean(4),
+                                row.getInt(6),
                                 row.getString(3))
                         : null;
             }
@@ -307,12 +350,49 @@ final class RunTable {
 
     /** Lets a claimed run wait, because it cannot continue here. */
     void release(String id, long epoch, @Nullable String problem) throws SQLException {
-        database.statement(RELEASE, statement -> {
+        database.<Boolean>transaction(connection -> {
+            int released = Database.statement(connection, RELEASE, statement -> {
+                statement.setString(1, JournalWriter.storable(problem));
+                statement.setString(2, id);
+                statement.setLong(3, epoch);
+                return statement.executeUpdate();
+            });
+            return released == 1
+                    && Database.<Boolean>statement(connection, FORGET_BEGINS, statement -> {
+                        statement.setString(1, id);
+                        statement.setLong(2, epoch);
+                        return statement.executeUpdate() > 0;
+                    });
+        });
+    }
+
+    /** Returns the nodes that the worker of the latest entries was executing, as far as it has recorded that. */
+    List<String> lostNodes(String id) throws SQLException {
+        return database.statement(LOST_NODES, statement -> {
+            statement.setString(1, id);
+            List<String> nodes = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    nodes.add(row.getString(1));
+                }
+            }
+            return nodes;
+        });
+    }
+
+    /**
+     * Lets a claimed run be stuck. Its try does not end, so it continues there.
+     *
+     * @return false if it was claimed again
+     */
+    boolean stick(String id, long epoch, String problem) throws SQLException {
+        int stuck = database.statement(STICK, statement -> {
             statement.setString(1, JournalWriter.storable(problem));
             statement.setString(2, id);
             statement.setLong(3, epoch);
             return statement.executeUpdate();
         });
+        return stuck == 1 || hasEnded(id, epoch); // an earlier attempt may have done it before its connection broke
     }
 
     /**
@@ -431,7 +511,7 @@ final class RunTable {
     }
 
     /**
-     * Lets a run that has ended begin again.
+     * Lets a run that has ended begin again, or one that is stuck continue if no nodes are named.
      *
      * @param nodes the named nodes
      * @param unsignalled the nodes whose signals are no longer valid, as far as they are known
@@ -440,14 +520,24 @@ final class RunTable {
     boolean rerun(StoredRun run, Collection<String> nodes, Collection<String> unsignalled) throws SQLException {
         return database.transaction(connection -> {
             seeCommitted(connection);
-            return lock(connection, run.id(), true)
-                    && Database.<Boolean>statement(connection, RERUN, statement -> {
+            if (!lock(connection, run.id(), true)) {
+                return false;
+            }
+            String task = taskName(run.flow(), run.version());
+            boolean continues = nodes.isEmpty()
+                    && Database.<Boolean>statement(connection, CONTINUE, statement -> {
+                        statement.setString(1, run.id());
+                        statement.setString(2, task);
+                        return statement.executeUpdate() == 1;
+                    });
+            return continues
+                    || Database.<Boolean>statement(connection, RERUN, statement -> {
                         Array invalid = connection.createArrayOf("text", unsignalled.toArray());
                         statement.setArray(1, connection.createArrayOf("text", nodes.toArray()));
                         statement.setString(2, run.id());
                         statement.setArray(3, invalid);
                         statement.setArray(4, invalid);
-                        statement.setString(5, taskName(run.flow(), run.version()));
+                        statement.setString(5, task);
                         return statement.executeUpdate() == 1;
                     });
         });

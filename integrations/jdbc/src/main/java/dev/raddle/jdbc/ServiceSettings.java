@@ -7,6 +7,7 @@ import java.time.Duration;
  *
  * @param name the name of the worker
  * @param maxRuns the number of runs that it executes at the same time
+ * @param maxRecoveries how often a run may lose its worker without a record in between
  * @param heartbeat the time between two heartbeats of a run
  * @param missedHeartbeats the number of missing heartbeats after which a run is taken over
  * @param pollInterval the time between two looks for runs that are due
@@ -17,6 +18,7 @@ import java.time.Duration;
 record ServiceSettings(
         String name,
         int maxRuns,
+        int maxRecoveries,
         Duration heartbeat,
         int missedHeartbeats,
         Duration pollInterval,

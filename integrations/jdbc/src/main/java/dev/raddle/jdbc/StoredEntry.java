@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <tr><th>kind</th><th>see</th><th>components</th></tr>
  * <tr><td>BEGUN</td><td>{@link dev.raddle.flow.Entry.Begun}</td><td>at, nodes</td></tr>
  * <tr><td>NODE</td><td>{@link dev.raddle.flow.Entry.NodeEnded}</td><td>node, state, via, count, at, failure</td></tr>
+ * <tr><td>ATTEMPT_BEGAN</td><td>{@link dev.raddle.flow.Entry.AttemptBegan}</td><td>node, count</td></tr>
  * <tr><td>ATTEMPT</td><td>{@link dev.raddle.flow.Entry.AttemptFailed}</td><td>node, count, failure</td></tr>
  * <tr><td>DEADLINE</td><td>{@link dev.raddle.flow.Entry.DeadlineSet}</td><td>node, at</td></tr>
  * <tr><td>SLEEP</td><td>{@link dev.raddle.flow.Entry.SleepUntil}</td><td>node, at</td></tr>
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>ELEMENT</td><td>{@link dev.raddle.flow.Entry.ElementEnded}</td><td>node, count</td></tr>
  * <tr><td>MAP</td><td>{@link dev.raddle.flow.Entry.MapEnded}</td><td>node, count, at</td></tr>
  * <tr><td>COMPENSATING</td><td>{@link dev.raddle.flow.Entry.Compensating}</td><td>state, at, failure</td></tr>
+ * <tr><td>UNDO_FAILED</td><td>{@link dev.raddle.flow.Entry.CompensationAttemptFailed}</td><td>node, count, state,
+ * failure</td></tr>
  * <tr><td>COMPENSATED</td><td>{@link dev.raddle.flow.Entry.Compensated}</td><td>node</td></tr>
  * <tr><td>ENDED</td><td>{@link dev.raddle.flow.Entry.RunEnded}</td><td>state</td></tr>
  * </table>

@@ -52,6 +52,11 @@ final class Worker {
      * workers, as it does after a worker was stopped for longer than its heartbeats may be missing, or if it gives out
      * a run that has ended, as it does when a process ends between the end of a run and the removal of its row.
      *
+     * Losses. A run that kills its process, as one that takes all memory does, must not take the others of one worker
+     * after the other with it. So a worker begins only one run at a time that has lost its worker (`suspect`), until
+     * that has recorded the end of something, or has been executed for as long as heartbeats may be missing. The claim
+     * counts the losses without such a record (RunTable); after `maxRecoveries` of them the run is stuck.
+     *
      * Parking. A run that has not ended is in one of these states:
      *
      *   due        its row in the table of db-scheduler is not picked, and its time has come
@@ -112,6 +117,7 @@ final class Worker {
     private final Map<String, ClaimedRun> claimed = new ConcurrentHashMap<>(); // by their ids
     private final Queue<Execution> givenUp = new ConcurrentLinkedQueue<>(); // because of the close
     private final Scheduler scheduler;
+    private @Nullable ClaimedRun suspect; // the latest run that has lost its worker; guarded by this
     private volatile boolean isClosing;
 
     Worker(
@@ -195,25 +201,29 @@ final class Worker {
     private CompletionHandler<Void> execute(TaskInstance<Void> instance, ExecutionContext context) {
         String id = instance.getId();
         Registration<?> registration = registrations.get(instance.getTaskName());
-        RunTable.Claim claim = isClosing || registration == null ? null : claim(id);
-        if (registration == null || claim == null) {
+        ClaimedRun run = isClosing || registration == null ? null : claim(id, registration, false);
+        if (run == null && !isClosing && registration != null) { // it has ended, or has lost its worker
+            synchronized (this) {
+                if (isSuspectOnProbation()) {
+                    return (complete, operations) -> returnAt(operations, complete, settings.pollInterval());
+                }
+                run = claim(id, registration, true);
+                suspect = run == null ? suspect : run;
+            }
+        }
+        if (run == null) {
             return isClosing ? this::returnNow : Worker::remove;
         }
-        EntryRow.Maker maker = new EntryRow.Maker(id, claim.epoch(), registration.values());
-        ClaimedRun run = new ClaimedRun(
-                runs,
-                registration,
-                claim,
-                new JdbcJournal(database, writer, maker, registration.nodes(), settings.lease()));
-        ClaimedRun before = claimed.put(id, run);
-        if (before != null) {
-            before.lose("it was claimed again", false);
-        }
+        return execute(run);
+    }
+
+    private CompletionHandler<Void> execute(ClaimedRun run) {
+        String id = run.id();
         try {
             if (isClosing) {
                 run.lose("the service is being closed", true);
             }
-            End end = run.execute();
+            End end = run.losses() < settings.maxRecoveries() ? run.execute() : run.stickLost();
             if (isClosing && end instanceof End.Waits) {
                 givenUp.add(run.execution()); // before it leaves those that are executed, so that it is in a list
             }
@@ -224,12 +234,31 @@ final class Worker {
         }
     }
 
-    private RunTable.@Nullable Claim claim(String id) {
+    private boolean isSuspectOnProbation() {
+        ClaimedRun latest = suspect;
+        return latest != null && claimed.get(latest.id()) == latest && latest.isOnProbation(settings.lease());
+    }
+
+    /** Claims a run. Returns null if it has ended, or has lost its worker and may not be claimed for that reason. */
+    private @Nullable ClaimedRun claim(String id, Registration<?> registration, boolean mayBeLost) {
+        RunTable.Claim claim;
         try {
-            return runs.claim(id, settings.name());
+            claim = runs.claim(id, settings.name(), mayBeLost);
         } catch (SQLException failure) {
             throw new DatabaseException("claim run \"" + id + "\"", failure); // it is tried again
         }
+        if (claim == null) {
+            return null;
+        }
+        EntryRow.Maker maker = new EntryRow.Maker(id, claim.epoch(), registration.values());
+        JdbcJournal journal =
+                new JdbcJournal(database, writer, maker, registration.nodes(), settings.lease(), claim.losses() > 0);
+        ClaimedRun run = new ClaimedRun(runs, registration, claim, journal);
+        ClaimedRun before = claimed.put(id, run);
+        if (before != null) {
+            before.loseLater("it was claimed again");
+        }
+        return run;
     }
 
     private CompletionHandler<Void> completion(ClaimedRun run, End end) {

@@ -63,9 +63,10 @@ class JdbcJournalTest {
     }
 
     private JdbcJournal claim(String worker, JournalWriter through) throws SQLException {
-        RunTable.Claim claim = Objects.requireNonNull(runs.claim("run-1", worker));
+        RunTable.Claim claim = Objects.requireNonNull(runs.claim("run-1", worker, true));
         EntryRow.Maker maker = new EntryRow.Maker("run-1", claim.epoch(), new Values(FlowCodec.text()));
-        return new JdbcJournal(new Database(database.pool()), through, maker, Set.of("a", "b"), Duration.ofSeconds(5));
+        return new JdbcJournal(
+                new Database(database.pool()), through, maker, Set.of("a", "b"), Duration.ofSeconds(5), false);
     }
 
     private static Entry ended(String node, String value) {

@@ -174,11 +174,8 @@ final class FlowLoop<R> {
 
     /** Returns the name of a command, which the engine shows, and compares in later attempts. */
     private static String nameOf(Step.Work work) {
-        return switch (work) {
-            case Step.Start start ->
-                start.attempt() == 1 ? start.node() : start.node() + ", attempt " + start.attempt();
-            case Step.Compensate compensate -> "undo " + compensate.node();
-        };
+        String name = work instanceof Step.Compensate ? "undo " + work.node() : work.node();
+        return work.attempt() == 1 ? name : name + ", attempt " + work.attempt();
     }
 
     /** Calls a function of the user, in a thread of its own. An exception is a result, too. */

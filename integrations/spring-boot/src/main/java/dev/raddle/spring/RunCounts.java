@@ -89,7 +89,12 @@ final class RunCounts {
             Map<RunState, Integer> counts =
                     new TreeMap<>(service.count(most.in(RunState.WAITING, RunState.WITHOUT_VERSION, RunState.RUNNING)));
             counts.putAll(service.count(most.in(
-                    RunState.SUCCESS, RunState.DEGRADED, RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED)));
+                    RunState.SUCCESS,
+                    RunState.DEGRADED,
+                    RunState.FAILED,
+                    RunState.TIMED_OUT,
+                    RunState.CANCELLED,
+                    RunState.STUCK)));
             answer.complete(counts);
         } catch (Throwable failure) {
             LOGGER.warn("the runs of flows cannot be counted: {}", failure.getMessage());

@@ -1,0 +1,37 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.RetryPolicy;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the effects of a node are undone.
+ *
+ * @param undo a function of the context of the node and of its value
+ * @param timeout the limit of all attempts together, or null
+ */
+record Compensation(
+        CheckedFunction.V2<NodeContext<?>, Object> undo,
+        RetryPolicy retry,
+        @Nullable Duration timeout) {
+
+    /** Returns whether a call may wait for a moment, which must not happen in a thread that advances the time. */
+    boolean mayWait() {
+        return timeout != null || retry.maxAttempts() > 1;
+    }
+
+    /** Calls the function once, in the context of the starter. */
+    @SuppressWarnings("NullAway") // null is a value
+    void call(RunEnvironment run, NodeContext<?> context, @Nullable Object value) throws Exception {
+        run.callInStarterContext(() -> {
+            undo.accept(context, value);
+            return context;
+        });
+    }
+
+    /** Returns the context for a call, whose time is not that of the node. */
+    static NodeContext<?> contextOf(RunEnvironment run, int node, Supplier<Duration> remaining) {
+        return new RunNodeContext(run, node, remaining);
+    }
+}

@@ -1,0 +1,140 @@
+package dev.raddle.flow;
+
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.InterruptWindow;
+import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The compensation of one node, with all its attempts, in the calling thread. */
+final class UndoCall extends InterruptWindow {
+
+    /*
+     * Overview.
+     *
+     * An attempt calls the function and then records that the node is compensated. If a timeout passes during the
+     * function, its thread is interrupted, and the compensation has failed whatever the function does then. Once the
+     * function has returned in time, the window is closed, and the record is not interrupted. The loss of the run ends
+     * the delay between two attempts, but not the function.
+     */
+
+    private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+
+    private final RunEnvironment run;
+    private final int node;
+    private final @Nullable Object value;
+    private final Compensation how;
+    private final Thread thread = Thread.currentThread();
+    private final @Nullable Deadline until;
+    private final NodeContext<?> context;
+    private final Attempts<Boolean> attempts;
+    private volatile boolean isLate;
+
+    UndoCall(RunEnvironment run, int node, @Nullable Object value) {
+        this.run = run;
+        this.node = node;
+        this.value = value;
+        how = Objects.requireNonNull(run.graph.optionsOf(node).compensation());
+        Duration timeout = how.timeout();
+        until = timeout == null ? null : Deadline.after(run.time, timeout);
+        context = Compensation.contextOf(run, node, () -> until == null ? FOREVER : until.remaining());
+        attempts = new Attempts<>(
+                this::attempt,
+                how.retry(),
+                () -> isLate || run.isLost(),
+                run.time,
+                "compensation of " + run.graph.ids[node],
+                until == null || timeout == null ? null : new TimeLimit(until, timeout, null));
+        if (run.journal != null) {
+            int failed = run.journal.failedUndos(node);
+            attempts.continueAfter(failed < how.retry().maxAttempts() ? failed : 0, this::endFailedAttempt);
+        }
+        closeWindow(); // until the first attempt
+    }
+
+    /** Undoes the node. Throws the failure of the last attempt. */
+    void run() throws Exception {
+        Alarm alarm = until == null ? null : until.alarm(this::timeOut);
+        try {
+            attempts.call();
+        } catch (Exception | Error failure) {
+            TaskTimeoutException late = isLate ? late(failure) : null;
+            if (run.journal != null && !run.isLost()) {
+                run.journal.undoFailed(node, attempts.current(), late == null ? failure : late);
+            }
+            if (late != null) {
+                throw late;
+            }
+            throw failure;
+        } finally {
+            if (alarm != null) {
+                run.guard("alarm for the timeout of the compensation", node, alarm::cancel);
+            }
+            if (run.journal != null) {
+                run.journal.endUndo(node);
+            }
+        }
+    }
+
+    private Boolean attempt() throws Exception {
+        Thread.interrupted(); // another compensation or attempt may have left an interrupt
+        if (run.journal != null) {
+            run.journal.beginUndo(context);
+        }
+        openWindow();
+        boolean isInTime;
+        try {
+            if (!isLate) {
+                how.call(run, context, value);
+            }
+        } finally {
+            isInTime = closeWindow();
+            if (!isInTime) {
+                Thread.interrupted();
+            }
+        }
+        if (!isInTime || isLate) {
+            throw late(null);
+        }
+        if (run.journal != null) {
+            run.journal.compensated(node);
+        }
+        return true;
+    }
+
+    private void endFailedAttempt(Exception failure) throws Exception {
+        RunJournal journal = Objects.requireNonNull(run.journal);
+        journal.undoAttemptFailed(node, attempts.current(), failure, false);
+        journal.endUndo(node);
+    }
+
+    private TaskTimeoutException late(@Nullable Throwable cause) {
+        return cause instanceof TaskTimeoutException already
+                ? already
+                : late(run, run.graph.ids[node], Objects.requireNonNull(how.timeout()), attempts.current(), cause);
+    }
+
+    static TaskTimeoutException late(
+            RunEnvironment run, String id, Duration timeout, int attempt, @Nullable Throwable cause) {
+        String text = "the compensation of node \"" + id + "\" of flow \"" + run.graph.name
+                + "\" ran out of time after " + TimeLimit.text(timeout) + " (its timeout)";
+        return cause == null
+                ? new TaskTimeoutException(text, id, timeout, attempt)
+                : new TaskTimeoutException(text, id, timeout, attempt, cause);
+    }
+
+    private void timeOut() {
+        isLate = true;
+        interrupt(thread, true, failure -> run.report("interrupt() of the compensation", node, failure));
+        attempts.endDelay();
+    }
+
+    /** Ends the delay between two attempts, because the run is lost. */
+    void endDelay() {
+        attempts.endDelay();
+    }
+}

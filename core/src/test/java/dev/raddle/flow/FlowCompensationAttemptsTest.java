@@ -1,0 +1,241 @@
+package dev.raddle.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.BlockingTask;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Attempts and timeouts of compensations. */
+@Timeout(60)
+class FlowCompensationAttemptsTest {
+
+    private final FlowBuilder<String> f = FlowPlan.define("order", String.class);
+    private final MemoryJournal memory = FlowJournal.inMemory();
+    private final List<String> events = Collections.synchronizedList(new ArrayList<>());
+    private final AtomicInteger calls = new AtomicInteger();
+
+    private Node<String> paid(int failures) {
+        Node<String> pay = f.node("pay", c -> "payment").compensateWith((c, payment) -> {
+            if (calls.incrementAndGet() <= failures) {
+                throw new IllegalStateException("bank is closed " + calls);
+            }
+            events.add("refunded " + payment + " of " + c.param() + ", cancelled " + c.isCancelled());
+        });
+        fails(pay);
+        return pay;
+    }
+
+    private void fails(Node<String> pay) {
+        f.node("ship", pay, payment -> {
+            throw new IllegalStateException("out of stock");
+        });
+    }
+
+    private FlowResult<Void> run() throws Exception {
+        return f.build().run("order-1", RunOptions.defaults().withJournal(memory));
+    }
+
+    private List<String> kinds() {
+        return memory.entries().stream()
+                .map(entry -> entry.getClass().getSimpleName())
+                .toList();
+    }
+
+    @Test
+    void a_compensation_is_attempted_as_its_retry_policy_says_and_each_failure_is_recorded() throws Exception {
+        paid(2).compensationRetry(RetryPolicy.fixedDelay(3, Duration.ofMillis(1)));
+        FlowResult<Void> result = run();
+
+        assertThat(events).containsExactly("refunded payment of order-1, cancelled false");
+        assertThat(result.compensationFailures()).isEmpty();
+        assertThat(kinds())
+                .containsSubsequence(
+                        "Compensating",
+                        "CompensationAttemptFailed",
+                        "CompensationAttemptFailed",
+                        "Compensated",
+                        "RunEnded");
+    }
+
+    @Test
+    void a_compensation_that_fails_for_good_is_in_the_result_and_the_next_run_goes_on_undoing() throws Exception {
+        Node<String> first = f.node("first", c -> "first").compensate(value -> events.add("undone " + value));
+        paid(3).needs(Dependency.order(first)).compensationRetry(RetryPolicy.attempts(2));
+        FlowResult<Void> result = run();
+
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(result.compensationFailures())
+                .extracting(CompensationFailure::node)
+                .containsExactly("pay");
+        assertThat(events).containsExactly("undone first");
+        assertThat(kinds()).doesNotContain("RunEnded");
+
+        FlowResult<Void> next = run();
+        assertThat(next.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(next.compensationFailures()).isEmpty();
+        assertThat(calls).as("two attempts, and two anew").hasValue(4);
+        assertThat(events).containsExactly("undone first", "refunded payment of order-1, cancelled false");
+        assertThat(kinds()).endsWith("Compensated", "RunEnded");
+    }
+
+    @Test
+    void a_process_that_continues_counts_the_failed_attempts_of_the_earlier_one() throws Exception {
+        paid(9).compensationRetry(RetryPolicy.attempts(3));
+        CuttingJournal cut = new CuttingJournal(memory, 6, false);
+        FlowResult<Void> lost = f.build().run("order-1", RunOptions.defaults().withJournal(cut));
+        assertThat(lost.status()).isEqualTo(FlowStatus.LOST);
+        long failed =
+                kinds().stream().filter("CompensationAttemptFailed"::equals).count();
+        assertThat(failed).isPositive();
+        int before = calls.get();
+        run();
+
+        assertThat(calls.get() - before).isEqualTo(3 - (int) failed);
+    }
+
+    @Test
+    void a_compensation_that_takes_too_long_is_interrupted_and_the_others_run() throws Exception {
+        BlockingTask refund = new BlockingTask();
+        Node<String> first = f.node("first", c -> "first")
+                .compensate(value -> events.add("undone " + value + ", interrupted " + Thread.interrupted()));
+        Node<String> pay = f.node("pay", c -> "payment")
+                .needs(Dependency.order(first))
+                .compensate(value -> refund.call())
+                .compensationTimeout(Duration.ofMillis(1));
+        fails(pay);
+        FlowResult<Void> result = run();
+
+        assertThat(events).containsExactly("undone first, interrupted false");
+        assertThat(result.compensationFailures().getFirst().cause())
+                .isInstanceOf(TaskTimeoutException.class)
+                .hasMessage(
+                        "the compensation of node \"pay\" of flow \"order\" ran out of time after 1 ms (its timeout)");
+    }
+
+    @Test
+    void the_loss_of_the_run_ends_the_wait_for_the_next_attempt() throws Exception {
+        CountDownLatch failed = new CountDownLatch(1);
+        Node<String> pay = f.node("pay", c -> "payment")
+                .compensate(value -> {
+                    calls.incrementAndGet();
+                    failed.countDown();
+                    throw new IllegalStateException("closed");
+                })
+                .compensationRetry(RetryPolicy.fixedDelay(3, Duration.ofDays(1)));
+        fails(pay);
+        try (FlowRun<Void> run =
+                f.build().start("order-1", RunOptions.defaults().withJournal(memory))) {
+            failed.await();
+            run.abandon("this process ends");
+            assertThat(run.join().status()).isEqualTo(FlowStatus.LOST);
+        }
+        assertThat(calls).hasValue(1);
+        assertThat(kinds()).doesNotContain("RunEnded");
+    }
+
+    @Test
+    void the_journal_is_called_around_each_attempt_in_its_thread() throws Exception {
+        ThreadLocal<String> open = new ThreadLocal<>();
+        FlowJournal noting = new FlowJournal() {
+            @Override
+            public Recovered open(Work work) {
+                return Recovered.nothing();
+            }
+
+            @Override
+            public void record(Entry entry) {
+                if (entry instanceof Entry.CompensationAttemptFailed || entry instanceof Entry.Compensated) {
+                    events.add(entry.getClass().getSimpleName() + " with " + open.get());
+                }
+            }
+
+            @Override
+            public void attemptBegan(NodeContext<?> context) {
+                open.set(context.id() + " " + calls);
+            }
+
+            @Override
+            public void attemptReturned(String id) {
+                if (id.equals("pay") && calls.get() > 0) {
+                    events.add("returned with " + open.get());
+                }
+            }
+
+            @Override
+            public void attemptEnded(String id) {
+                if (id.equals("pay") && calls.get() > 0) {
+                    events.add("ended with " + open.get());
+                    open.remove();
+                }
+            }
+        };
+        paid(1).compensationRetry(RetryPolicy.attempts(2));
+        f.build().run("order-1", RunOptions.defaults().withJournal(noting));
+
+        events.removeIf(event -> event.startsWith("refunded"));
+        assertThat(events)
+                .containsExactly(
+                        "CompensationAttemptFailed with pay 0",
+                        "ended with pay 0",
+                        "returned with pay 1",
+                        "Compensated with pay 1",
+                        "ended with pay 1");
+    }
+
+    @Test
+    void options_of_a_compensation_need_one() {
+        assertThatThrownBy(() -> f.node("a", () -> "A").compensationRetry(RetryPolicy.attempts(2)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("node \"a\" has no compensation; call compensate before compensationRetry");
+    }
+
+    // In a stepper.
+
+    private FlowStepper<Void> undoing() {
+        FlowStepper<Void> stepper = f.build().stepper("order-1", RunOptions.defaults());
+        stepper.start(Instant.EPOCH);
+        for (String node : List.of("pay", "ship")) {
+            Step.Work start = new Step.Start(node, 1, null, Long.MAX_VALUE);
+            stepper.settled(start, stepper.call(start), 0);
+        }
+        return stepper;
+    }
+
+    @Test
+    void a_stepper_attempts_a_compensation_again_and_ignores_repeated_reports() {
+        paid(1).compensationRetry(RetryPolicy.fixedDelay(2, Duration.ofNanos(5)));
+        FlowStepper<Void> stepper = undoing();
+        Step.Work first = new Step.Compensate("pay", 1);
+        assertThat(stepper.pending()).containsExactly(first);
+        CallResult retry = stepper.call(first);
+        assertThat(retry).isInstanceOf(CallResult.Retry.class);
+        assertThat(stepper.settled(first, retry, 1)).containsExactly(new Step.SleepUntil("pay", 6));
+        assertThat(stepper.settled(first, retry, 2)).as("a repeated report").isEmpty();
+        Step.Work second = new Step.Compensate("pay", 2);
+        assertThat(stepper.passed(6)).containsExactly(second);
+        assertThat(stepper.settled(first, retry, 6)).as("a repeated report").isEmpty();
+        assertThat(stepper.settled(second, stepper.call(second), 7))
+                .containsExactly(new Step.Complete(FlowStatus.FAILED));
+        assertThat(stepper.result().compensationFailures()).isEmpty();
+    }
+
+    @Test
+    void a_stepper_cancels_a_compensation_at_its_timeout() {
+        paid(0).compensationTimeout(Duration.ofNanos(5));
+        FlowStepper<Void> stepper = undoing();
+        assertThat(stepper.nextMoment()).isEqualTo(5);
+        assertThat(stepper.passed(5)).containsExactly(new Step.Cancel("pay"), new Step.Complete(FlowStatus.FAILED));
+        assertThat(stepper.result().compensationFailures().getFirst().cause()).isInstanceOf(TaskTimeoutException.class);
+    }
+}
