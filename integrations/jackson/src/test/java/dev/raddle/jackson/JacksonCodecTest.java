@@ -134,8 +134,19 @@ class JacksonCodecTest {
 
     @Test
     void damaged_bytes_are_refused() {
-        for (String damaged : List.of("", "null", "[1", "1 2", "{}", "{\"Map\":[]}", "{\"Item\":1}", "{\"Long\":1,\"a\":2}",
-                "99999999999", "{\"Item\":null}", "\"a", "{\"Map\":{\"a\"")) {
+        for (String damaged : List.of(
+                "",
+                "null",
+                "[1",
+                "1 2",
+                "{}",
+                "{\"Map\":[]}",
+                "{\"Item\":1}",
+                "{\"Long\":1,\"a\":2}",
+                "99999999999",
+                "{\"Item\":null}",
+                "\"a",
+                "{\"Map\":{\"a\"")) {
             assertThatThrownBy(() -> codec.decode(bytes(damaged))).as(damaged).isInstanceOf(IOException.class);
         }
     }

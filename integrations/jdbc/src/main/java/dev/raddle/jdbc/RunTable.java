@@ -100,8 +100,8 @@ final class RunTable {
     private static final String HAS_ENDED =
             "SELECT 1 FROM raddle_run WHERE id = ? AND epoch = ? AND ended_at IS NOT NULL";
 
-    private static final String RELEASE = "UPDATE raddle_run SET status = ?, problem = ? WHERE id = ?"
-            + " AND epoch = ? AND ended_at IS NULL";
+    private static final String RELEASE =
+            "UPDATE raddle_run SET status = ?, problem = ? WHERE id = ?" + " AND epoch = ? AND ended_at IS NULL";
 
     /* A run that no worker has claimed yet needs none to end. */
     private static final String CANCEL = "UPDATE raddle_run SET cancel_reason = coalesce(cancel_reason, ?),"

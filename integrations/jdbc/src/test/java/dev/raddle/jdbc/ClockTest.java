@@ -52,8 +52,8 @@ class ClockTest {
     @ParameterizedTest
     @ValueSource(ints = {-3600, 3600})
     void runs_go_on_where_they_were_when_the_clock_of_the_database_has_jumped(int seconds) throws Exception {
-        UnaryOperator<String> jump = sql -> sql.replaceAll(
-                "(clock_timestamp|now)\\(\\)", "($1() + interval '" + offset.get() + " seconds')");
+        UnaryOperator<String> jump = sql ->
+                sql.replaceAll("(clock_timestamp|now)\\(\\)", "($1() + interval '" + offset.get() + " seconds')");
         try (TestPool pool = new TestPool(database.url(), 24, jump);
                 FlowService one = service(pool);
                 FlowService two = service(pool)) {

@@ -66,7 +66,12 @@ class JdbcJournalTest {
         RunTable.Claim claim = Objects.requireNonNull(runs.claim("run-1", worker));
         EntryRow.Maker maker = new EntryRow.Maker("run-1", claim.epoch(), new Values(FlowCodec.text()));
         return new JdbcJournal(
-                new Database(database.pool()), through, maker, Set.of("a", "b"), (id, value) -> {}, Duration.ofSeconds(5));
+                new Database(database.pool()),
+                through,
+                maker,
+                Set.of("a", "b"),
+                (id, value) -> {},
+                Duration.ofSeconds(5));
     }
 
     private static Entry ended(String node, String value) {

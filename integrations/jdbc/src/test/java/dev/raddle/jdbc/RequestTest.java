@@ -300,7 +300,8 @@ class RequestTest {
     @Test
     void a_service_without_the_plan_sends_signals_which_the_worker_checks() throws Exception {
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
-        Node<Integer> number = f.signal("number", Integer.class).timeout(Duration.ofDays(1)).defaultValue(0);
+        Node<Integer> number =
+                f.signal("number", Integer.class).timeout(Duration.ofDays(1)).defaultValue(0);
         Node<String> text = f.signal("text", String.class);
         FlowPlan<String, String> plan = f.returning(f.node("end", number, text, (one, two) -> one + " " + two));
         FlowCodec codec = new FlowCodec() {
@@ -316,12 +317,12 @@ class RequestTest {
             }
         };
         try (FlowService other = database.service().start();
-                FlowService service =
-                        database.service().register(plan, "1", codec).parkAfter(Duration.ZERO).start()) {
+                FlowService service = database.service()
+                        .register(plan, "1", codec)
+                        .parkAfter(Duration.ZERO)
+                        .start()) {
             service.submit("flow", "run-1", "p");
-            Await.until(
-                    "it waits",
-                    () -> service.status("run-1").orElseThrow().waitsUntil() != null);
+            Await.until("it waits", () -> service.status("run-1").orElseThrow().waitsUntil() != null);
             assertThat(other.signal("run-1", "number", "no number", codec)).isTrue();
             Await.until("it is refused", () -> problem(other) != null);
             assertThat(problem(other)).startsWith("the signal for node \"number\" was refused: ");

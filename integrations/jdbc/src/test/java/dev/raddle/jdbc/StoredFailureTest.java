@@ -50,11 +50,14 @@ class StoredFailureTest {
                     failures++;
                     assertThat(expected).as(plan.name()).isEqualTo(thrown(inMemory));
                 }
-                try (FileJournal journal =
-                        FileJournal.open(directory.resolve(plan.name()), FlowCodec.text(), FileJournal.Forcing.GROUPS)) {
-                    FlowResult<String> inFile = plan.run("p", RunOptions.defaults().withJournal(journal));
+                try (FileJournal journal = FileJournal.open(
+                        directory.resolve(plan.name()), FlowCodec.text(), FileJournal.Forcing.GROUPS)) {
+                    FlowResult<String> inFile =
+                            plan.run("p", RunOptions.defaults().withJournal(journal));
                     assertThat(thrown(inFile)).as(plan.name() + " in a file").isEqualTo(thrown(inMemory));
-                    assertThat(text(inFile.failure())).as(plan.name() + " in a file").isEqualTo(expected);
+                    assertThat(text(inFile.failure()))
+                            .as(plan.name() + " in a file")
+                            .isEqualTo(expected);
                 }
                 RecordedFailure stored = service.await(plan.name(), Await.BOUND).failure();
                 assertThat(stored == null ? null : stored.type() + ": " + stored.message())

@@ -91,8 +91,8 @@ class UpgradeTest {
 
     private FlowPlan<String, String> undoes() {
         FlowBuilder<String> f = FlowPlan.define("undoes", String.class);
-        Node<String> reserve = f.node("reserve", c -> called("reserve", "room"))
-                .compensate(room -> called("undo reserve", room));
+        Node<String> reserve =
+                f.node("reserve", c -> called("reserve", "room")).compensate(room -> called("undo reserve", room));
         Node<String> pay =
                 f.node("pay", reserve, room -> called("pay", "paid")).compensate(paid -> called("undo pay", paid));
         Node<String> handled = f.node("handled", pay, x -> called("handled", x)).fallbackValue("fallback");
