@@ -38,8 +38,8 @@ import tools.jackson.databind.json.JsonMapper;
  * keys are strings. Collections are read as unmodifiable ones with the same elements in the same order.
  *
  * <p>The name of a type is its simple name, so it may move to another package. {@link #with(String, Class)} keeps the
- * name of a type that was renamed. A component that was added to a record is null in values that were stored before, so it
- * must not be of a primitive type; one that was removed is ignored.
+ * name of a type that was renamed. A component that was added to a record is null in values that were stored
+ * before, so it must not be of a primitive type; one that was removed is ignored.
  */
 public final class JacksonCodec implements FlowCodec {
 

@@ -115,8 +115,8 @@ public final class FlowService implements AutoCloseable {
             int found = database.available(CONNECTIONS, PATIENCE);
             if (found < CONNECTIONS) {
                 LOG.warn(
-                        "the data source had {} of {} connections within {} s; a service needs {}, and one more for each"
-                                + " node that uses JdbcNodes.connection at a time. With fewer, heartbeats may be late,"
+                        "the data source had {} of {} connections within {} s; a service needs {}, and one more for"
+                                + " each node that uses JdbcNodes.connection at a time. With fewer, heartbeats may be late,"
                                 + " and runs be taken over",
                         found,
                         CONNECTIONS,

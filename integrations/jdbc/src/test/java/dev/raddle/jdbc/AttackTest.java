@@ -197,8 +197,8 @@ class AttackTest {
             assertThat(run.problem())
                     .isEqualTo(
                             "run \"run-1\" began with another plan of flow \"flow\", with other nodes or dependencies,"
-                                    + " under the same version; register each plan under a version of its own, and the plan of"
-                                    + " this run under its version until it has ended");
+                                    + " under the same version; register each plan under a version of its own, and"
+                                    + " the plan of this run under its version until it has ended");
             assertThat(run.state()).isEqualTo(RunState.WITHOUT_VERSION);
             assertThat(service.list(RunFilter.all().in(RunState.WITHOUT_VERSION)))
                     .containsExactly(run);
