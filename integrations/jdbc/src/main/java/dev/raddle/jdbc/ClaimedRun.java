@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,8 +39,13 @@ final class ClaimedRun {
          *
          * @param problem the reason why it cannot continue here; null if it can
          * @param delay the time until then
+         * @param hasOtherPlan whether the reason is that the run began with another plan than this worker has
          */
-        record Waits(@Nullable String problem, Duration delay) implements End {}
+        record Waits(@Nullable String problem, Duration delay, boolean hasOtherPlan) implements End {
+            Waits(@Nullable String problem, Duration delay) {
+                this(problem, delay, false);
+            }
+        }
 
         /**
          * The run only waits, and needs no worker meanwhile.
@@ -129,7 +135,8 @@ final class ClaimedRun {
             }
             return run == null && cancelReason != null
                     ? cancelUnstarted(cannotContinue)
-                    : new End.Waits(textOf(cannotContinue), AFTER_PROBLEM);
+                    : new End.Waits(
+                            textOf(cannotContinue), AFTER_PROBLEM, cannotContinue instanceof OtherPlanException);
         }
     }
 
@@ -343,20 +350,21 @@ final class ClaimedRun {
             runs.forgetSignals(id());
             mayHaveOldSignals = false;
         }
-        runs.signals(id()).forEach((node, value) -> {
-            if (!delivered.contains(node)) {
-                deliver(started, node, value);
+        for (Map.Entry<String, byte @Nullable []> sent : runs.signals(id()).entrySet()) {
+            if (!delivered.contains(sent.getKey())) {
+                deliver(started, sent.getKey(), sent.getValue());
             }
-        });
+        }
     }
 
-    private void deliver(FlowRun<?> started, String node, byte @Nullable [] value) {
+    private void deliver(FlowRun<?> started, String node, byte @Nullable [] value) throws SQLException {
         try {
             started.signal(node, registration.values().decode(value));
             delivered.add(node);
         } catch (IOException | IllegalArgumentException cannot) {
-            LOG.warn("{} cannot take the signal for node \"{}\": {}", this, node, textOf(cannot));
-            delivered.add(node); // it will not be able to later
+            String problem = "the signal for node \"" + node + "\" was refused: " + textOf(cannot);
+            LOG.warn("{}: {}", this, problem);
+            runs.refuse(id(), epoch(), node, problem);
         } catch (IllegalStateException | FencedException later) {
             LOG.debug("{} could not record a signal", this, later);
         }

@@ -3,7 +3,10 @@ package dev.raddle.jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +37,36 @@ final class Database {
 
     DataSource source() {
         return source;
+    }
+
+    /**
+     * Holds connections at the same time.
+     *
+     * @param wanted the number of connections
+     * @param patience the longest time to wait for them
+     * @return how many there were
+     */
+    int available(int wanted, Duration patience) throws InterruptedException {
+        CountDownLatch missing = new CountDownLatch(wanted);
+        CountDownLatch done = new CountDownLatch(1);
+        for (int i = 0; i < wanted; i++) {
+            Thread.startVirtualThread(() -> hold(missing, done));
+        }
+        try {
+            boolean unused = missing.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return wanted - (int) missing.getCount();
+        } finally {
+            done.countDown();
+        }
+    }
+
+    private void hold(CountDownLatch missing, CountDownLatch done) {
+        try (Connection unused = source.getConnection()) {
+            missing.countDown();
+            done.await();
+        } catch (SQLException | InterruptedException none) {
+            // it is missing
+        }
     }
 
     /** Runs single statements, each of which commits itself. */

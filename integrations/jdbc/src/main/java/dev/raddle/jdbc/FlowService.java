@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps runs of flows in a PostgreSQL database and executes them in this process. Any number of processes may have a
@@ -52,6 +54,9 @@ public final class FlowService implements AutoCloseable {
     private static final int MAX_ID = 200;
     private static final Duration MAX_INTERVAL = Duration.ofHours(1);
     private static final int MAX_MISSED = 10_000;
+    private static final int CONNECTIONS = 8; // those of nodes come on top
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Logger LOG = LoggerFactory.getLogger(FlowService.class);
     private static final Duration LONGEST = Duration.ofDays(36_500); // what the database and clocks can add to a moment
     private static final Pattern VERSION = Pattern.compile("[A-Za-z0-9._-]{1,50}");
 
@@ -98,8 +103,28 @@ public final class FlowService implements AutoCloseable {
     private void begin(ServiceSettings settings) throws SQLException {
         watch.start(settings.pollInterval());
         if (worker != null) {
+            checkConnections();
             writer.start();
             worker.start();
+        }
+    }
+
+    /** Warns of a pool in which heartbeats would wait for the connections of nodes. */
+    private void checkConnections() {
+        try {
+            int found = database.available(CONNECTIONS, PATIENCE);
+            if (found < CONNECTIONS) {
+                LOG.warn(
+                        "the data source had {} of {} connections within {} s; a service needs {}, and one more for"
+                                + " each node that uses JdbcNodes.connection at a time. With fewer, heartbeats may be late,"
+                                + " and runs be taken over",
+                        found,
+                        CONNECTIONS,
+                        PATIENCE.toSeconds(),
+                        CONNECTIONS);
+            }
+        } catch (InterruptedException later) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -464,7 +489,8 @@ public final class FlowService implements AutoCloseable {
 
     /**
      * Sends a signal to a node of a run, once: later signals to the same node are ignored. The version of the run must
-     * be registered here, since its codec encodes the value.
+     * be registered here, since its codec encodes the value;
+     * {@link #signal(String, String, Object, FlowCodec)} works without.
      *
      * @param runId the id of the run
      * @param node the id of the node that waits for the signal; the run keeps the signal until it gets there
@@ -479,12 +505,36 @@ public final class FlowService implements AutoCloseable {
         Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
         if (registration == null) {
             throw new IllegalArgumentException("version " + run.version() + " of flow \"" + run.flow()
-                    + "\" is not registered here, so the signal cannot be encoded");
+                    + "\" is not registered here, so the signal cannot be encoded; pass the codec of the flow");
         }
         registration.plan().checkSignal(node, value);
+        return signal(runId, node, value, registration.values());
+    }
+
+    /**
+     * Sends a signal to a node of a run from a service that need not have registered the flow. Whether the plan has the
+     * node, and whether the value is of its class, is checked by the worker that executes the run: it removes a signal
+     * that the run cannot take, so that another one can be sent, and {@link StoredRun#problem} says so until the run is
+     * claimed again or has ended.
+     *
+     * @param runId the id of the run
+     * @param node the id of the node that waits for the signal
+     * @param value the value, may be null
+     * @param codec the codec with which the version of the run is registered elsewhere
+     * @return whether the signal was stored; false if there was one before, or if the node or the run has ended
+     * @throws NoSuchElementException if there is no such run
+     * @throws IllegalArgumentException if the value cannot be stored
+     */
+    public boolean signal(String runId, String node, @Nullable Object value, FlowCodec codec) {
+        existing(runId);
+        Texts.requireStorable("the id of a node", node);
+        return signal(runId, node, value, new Values(codec));
+    }
+
+    private boolean signal(String runId, String node, @Nullable Object value, Values values) {
         byte[] encoded;
         try {
-            encoded = registration.values().encode("the signal for node \"" + node + "\"", value);
+            encoded = values.encode("the signal for node \"" + node + "\"", value);
         } catch (IOException cannot) {
             throw new IllegalArgumentException(cannot.getMessage(), cannot);
         }

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,7 @@ final class JdbcJournal implements FlowJournal {
     private final Duration maxIdle; // of transactions of nodes
     private final Set<String> nodes; // of the plan, without those of nested plans
     private final boolean wasLost;
+    private final BiConsumer<String, @Nullable Object> signalCheck; // throws if the plan cannot take a signal
     private final AtomicInteger nextNumber = new AtomicInteger();
     private final Map<String, NodeAttempt> attempts = new ConcurrentHashMap<>(); // those under way, by node
     private volatile @Nullable EntryRow work; // to be written with the first entry
@@ -83,12 +85,14 @@ final class JdbcJournal implements FlowJournal {
             JournalWriter writer,
             EntryRow.Maker maker,
             Set<String> nodes,
+            BiConsumer<String, @Nullable Object> signalCheck,
             Duration maxIdle,
             boolean wasLost) {
         this.database = database;
         this.writer = writer;
         this.maker = maker;
         this.nodes = Set.copyOf(nodes);
+        this.signalCheck = signalCheck;
         this.maxIdle = maxIdle;
         this.wasLost = wasLost;
     }
@@ -128,12 +132,21 @@ final class JdbcJournal implements FlowJournal {
             }
         }
         if (bound != null && bound.node() != null) {
-            work.requireSame(new Work(runId(), work.flow(), bound.node(), work.parameter()), "run \"" + runId() + "\"");
+            requireSamePlan(bound.node(), work);
         } else {
             this.work = maker.work(nextNumber.getAndIncrement(), work.plan());
         }
         addSent(entries);
         return Recovered.of(entries);
+    }
+
+    /** Everything else of the work follows from the row of the run. */
+    private void requireSamePlan(String plan, Work work) {
+        if (!plan.equals(work.plan())) {
+            throw new OtherPlanException("run \"" + runId() + "\" began with another plan of flow \"" + work.flow()
+                    + "\", with other nodes or dependencies, under the same version; register each plan under a version"
+                    + " of its own, and the plan of this run under its version until it has ended");
+        }
     }
 
     /**
@@ -164,8 +177,10 @@ final class JdbcJournal implements FlowJournal {
 
     private void addSent(List<Entry> entries, String node, byte @Nullable [] value) {
         try {
-            entries.add(new Entry.SignalReceived(node, maker.values().decode(value)));
-        } catch (IOException undecodable) {
+            Object decoded = maker.values().decode(value);
+            signalCheck.accept(node, decoded);
+            entries.add(new Entry.SignalReceived(node, decoded));
+        } catch (IOException | IllegalArgumentException refused) {
             // the thread that delivers signals reports it
         }
     }

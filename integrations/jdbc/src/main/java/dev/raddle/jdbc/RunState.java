@@ -5,8 +5,8 @@ public enum RunState {
     /** The run waits for a worker, or, if it has {@link StoredRun#waitsUntil}, for a moment or a signal. */
     WAITING,
     /**
-     * The run has not ended, and no live worker has registered the version of its flow. It continues as soon as one
-     * does.
+     * The run has not ended, and no live worker has registered the version of its flow, or the one that has claimed the
+     * run last has registered another plan under it. It continues as soon as a worker has its plan.
      */
     WITHOUT_VERSION,
     /** A worker has claimed the run. */

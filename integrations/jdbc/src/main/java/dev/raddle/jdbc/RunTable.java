@@ -112,8 +112,8 @@ final class RunTable {
     private static final String HAS_ENDED =
             "SELECT 1 FROM raddle_run WHERE id = ? AND epoch = ? AND ended_at IS NOT NULL";
 
-    private static final String RELEASE = "UPDATE raddle_run SET status = 'WAITING', problem = ? WHERE id = ?"
-            + " AND epoch = ? AND ended_at IS NULL";
+    private static final String RELEASE =
+            "UPDATE raddle_run SET status = ?, problem = ? WHERE id = ? AND epoch = ? AND ended_at IS NULL";
 
     /* What a worker that returns its run was doing has not died. */
     private static final String FORGET_BEGINS =
@@ -225,6 +225,10 @@ final class RunTable {
             + " WHERE s.run_id = ? AND s.sent_at = '-infinity' AND r.id = s.run_id AND e.run_id = s.run_id"
             + " AND e.epoch > r.again_after AND e.kind = 'BEGUN' AND EXISTS"
             + " (SELECT 1 FROM unnest(e.nodes) AS n (id) WHERE " + IS_IN + ")";
+
+    private static final String REFUSE = "WITH run AS (UPDATE raddle_run SET problem = ?"
+            + " WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING id)"
+            + " DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND s.node = ?";
 
     private static final String WATCH = "SELECT id, epoch, cancel_reason FROM raddle_run WHERE id = ANY (?)";
 
@@ -349,12 +353,13 @@ final class RunTable {
     }
 
     /** Lets a claimed run wait, because it cannot continue here. */
-    void release(String id, long epoch, @Nullable String problem) throws SQLException {
+    void release(String id, long epoch, @Nullable String problem, boolean hasOtherPlan) throws SQLException {
         database.<Boolean>transaction(connection -> {
             int released = Database.statement(connection, RELEASE, statement -> {
-                statement.setString(1, JournalWriter.storable(problem));
-                statement.setString(2, id);
-                statement.setLong(3, epoch);
+                statement.setString(1, (hasOtherPlan ? RunState.WITHOUT_VERSION : RunState.WAITING).name());
+                statement.setString(2, JournalWriter.storable(problem));
+                statement.setString(3, id);
+                statement.setLong(4, epoch);
                 return statement.executeUpdate();
             });
             return released == 1
@@ -480,6 +485,17 @@ final class RunTable {
             statement.setString(2, node);
             statement.setString(3, id);
             return statement.executeUpdate() == 1;
+        });
+    }
+
+    /** Removes a signal that its run cannot take, so that another one can be sent, and says so. */
+    void refuse(String id, long epoch, String node, String problem) throws SQLException {
+        database.statement(REFUSE, statement -> {
+            statement.setString(1, JournalWriter.storable(problem));
+            statement.setString(2, id);
+            statement.setLong(3, epoch);
+            statement.setString(4, node);
+            return statement.executeUpdate();
         });
     }
 

@@ -168,7 +168,7 @@ final class Worker {
                     LOG.info(
                             "run \"{}\" is taken over: its worker is gone",
                             complete.getExecution().getId());
-                    operations.reschedule(complete, complete.getTimeDone());
+                    returnAt(operations, complete, Duration.ZERO); // unless its late worker was only slow
                     check();
                 })
                 .execute(this::execute);
@@ -251,8 +251,14 @@ final class Worker {
             return null;
         }
         EntryRow.Maker maker = new EntryRow.Maker(id, claim.epoch(), registration.values());
-        JdbcJournal journal =
-                new JdbcJournal(database, writer, maker, registration.nodes(), settings.lease(), claim.losses() > 0);
+        JdbcJournal journal = new JdbcJournal(
+                database,
+                writer,
+                maker,
+                registration.nodes(),
+                registration.plan()::checkSignal,
+                settings.lease(),
+                claim.losses() > 0);
         ClaimedRun run = new ClaimedRun(runs, registration, claim, journal);
         ClaimedRun before = claimed.put(id, run);
         if (before != null) {
@@ -269,9 +275,9 @@ final class Worker {
                 yield (complete, operations) -> {};
             }
             case End.Parked parked -> (complete, operations) -> park(run, parked, complete);
-            case End.Waits(String problem, Duration delay) ->
+            case End.Waits(String problem, Duration delay, boolean hasOtherPlan) ->
                 (complete, operations) -> {
-                    release(run, problem);
+                    release(run, problem, hasOtherPlan);
                     returnAt(operations, complete, delay);
                 };
         };
@@ -292,12 +298,12 @@ final class Worker {
         }
     }
 
-    private void release(ClaimedRun run, @Nullable String problem) {
+    private void release(ClaimedRun run, @Nullable String problem, boolean hasOtherPlan) {
         if (problem != null) {
             LOG.warn("{} cannot continue: {}", run, problem);
         }
         try {
-            runs.release(run.id(), run.epoch(), problem);
+            runs.release(run.id(), run.epoch(), problem, hasOtherPlan);
         } catch (SQLException failure) {
             LOG.warn("{} could not be released: {}", run, failure.getMessage());
         }
@@ -312,7 +318,7 @@ final class Worker {
         try {
             operations.reschedule(complete, at);
         } catch (ExecutionException taken) {
-            LOG.debug("another worker has the row already", taken);
+            LOG.debug("another thread has changed the row meanwhile", taken);
         }
     }
 

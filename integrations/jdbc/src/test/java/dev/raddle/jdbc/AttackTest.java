@@ -193,8 +193,16 @@ class AttackTest {
             Await.until(
                     "the problem is known",
                     () -> service.status("run-1").orElseThrow().problem() != null);
-            assertThat(service.status("run-1").orElseThrow().problem()).contains("with other nodes or dependencies");
-            assertThat(service.status("run-1").orElseThrow().state()).isEqualTo(RunState.WAITING);
+            StoredRun run = service.status("run-1").orElseThrow();
+            assertThat(run.problem())
+                    .isEqualTo(
+                            "run \"run-1\" began with another plan of flow \"flow\", with other nodes or dependencies,"
+                                    + " under the same version; register each plan under a version of its own, and"
+                                    + " the plan of this run under its version until it has ended");
+            assertThat(run.state()).isEqualTo(RunState.WITHOUT_VERSION);
+            assertThat(service.list(RunFilter.all().in(RunState.WITHOUT_VERSION)))
+                    .containsExactly(run);
+            assertThat(service.list(RunFilter.all().in(RunState.WAITING))).isEmpty();
 
             service.cancel("run-1", "its plan is gone");
             assertThat(service.await("run-1").state()).isEqualTo(RunState.CANCELLED);

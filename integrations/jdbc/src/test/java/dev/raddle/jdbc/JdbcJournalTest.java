@@ -66,7 +66,13 @@ class JdbcJournalTest {
         RunTable.Claim claim = Objects.requireNonNull(runs.claim("run-1", worker, true));
         EntryRow.Maker maker = new EntryRow.Maker("run-1", claim.epoch(), new Values(FlowCodec.text()));
         return new JdbcJournal(
-                new Database(database.pool()), through, maker, Set.of("a", "b"), Duration.ofSeconds(5), false);
+                new Database(database.pool()),
+                through,
+                maker,
+                Set.of("a", "b"),
+                (id, value) -> {},
+                Duration.ofSeconds(5),
+                false);
     }
 
     private static Entry ended(String node, String value) {
@@ -177,7 +183,7 @@ class JdbcJournalTest {
 
         assertThat(runs.end("run-1", first.epoch(), 7, new RunTable.Ended("SUCCESS", null, null, null)))
                 .isFalse();
-        runs.release("run-1", first.epoch(), "none");
+        runs.release("run-1", first.epoch(), "none", false);
         assertThat(database.query("SELECT status FROM raddle_run")).isEqualTo("RUNNING");
     }
 

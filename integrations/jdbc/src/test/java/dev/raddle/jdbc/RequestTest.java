@@ -10,6 +10,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.processes.Await;
+import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -294,6 +295,52 @@ class RequestTest {
             assertThat(idle.signal("run-1", "approved", "Ann")).isTrue();
             assertThat(idle.signal("run-1", "ship/confirmed", "Ann")).isTrue();
         }
+    }
+
+    @Test
+    void a_service_without_the_plan_sends_signals_which_the_worker_checks() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<Integer> number =
+                f.signal("number", Integer.class).timeout(Duration.ofDays(1)).defaultValue(0);
+        Node<String> text = f.signal("text", String.class);
+        FlowPlan<String, String> plan = f.returning(f.node("end", number, text, (one, two) -> one + " " + two));
+        FlowCodec codec = new FlowCodec() {
+            @Override
+            public byte[] encode(Object value) {
+                return String.valueOf(value).getBytes(StandardCharsets.UTF_8);
+            }
+
+            @Override
+            public Object decode(byte[] bytes) {
+                String decoded = new String(bytes, StandardCharsets.UTF_8);
+                return decoded.matches("[0-9]+") ? (Object) Integer.valueOf(decoded) : decoded;
+            }
+        };
+        try (FlowService other = database.service().start();
+                FlowService service = database.service()
+                        .register(plan, "1", codec)
+                        .parkAfter(Duration.ZERO)
+                        .start()) {
+            service.submit("flow", "run-1", "p");
+            Await.until("it waits", () -> service.status("run-1").orElseThrow().waitsUntil() != null);
+            assertThat(other.signal("run-1", "number", "no number", codec)).isTrue();
+            Await.until("it is refused", () -> problem(other) != null);
+            assertThat(problem(other)).startsWith("the signal for node \"number\" was refused: ");
+            assertThat(other.signal("run-1", "unknown", "x", codec)).isTrue();
+            Await.until("it is refused", () -> String.valueOf(problem(other)).contains("\"unknown\""));
+
+            assertThat(other.signal("run-1", "number", 7, codec)).isTrue();
+            assertThat(other.signal("run-1", "text", "seven", codec)).isTrue();
+            FlowServiceTest.hasSucceeded(service.await("run-1", Await.BOUND));
+            assertThat(service.value("run-1")).isEqualTo("7 seven");
+            assertThat(problem(other)).isNull();
+            assertThatThrownBy(() -> other.signal("run-1", "number", 7))
+                    .hasMessageContaining("is not registered here, so the signal cannot be encoded; pass the codec");
+        }
+    }
+
+    private static String problem(FlowService service) {
+        return service.status("run-1").orElseThrow().problem();
     }
 
     private String endedNodes() {

@@ -299,15 +299,19 @@ final class FlowLoop<R> {
         return values.encodeOutput(flow, result.value());
     }
 
-    /** Returns the status, why the first node did not succeed, and which compensations have failed. */
+    /**
+     * Returns the status, why the node did not succeed whose failure is that of the run, and which compensations have
+     * failed. If the run has no failure, the node is the first one whose state explains the status.
+     */
     private String explained(FlowResult<R> result) {
         StringBuilder text = new StringBuilder("flow \"" + flow + "\" is " + result.status());
+        Throwable failure = result.failure();
         result.nodes().stream()
-                .filter(node -> hasFailed(node.state(), result.status()))
+                .filter(node -> failure == null ? hasFailed(node.state(), result.status()) : node.cause() == failure)
                 .findFirst()
                 .map(NodeReport::id)
                 .ifPresent(id -> text.append("; node \"" + id + "\": " + result.explain(id)));
-        result.compensationFailures().forEach(failure -> text.append("; ").append(failure));
+        result.compensationFailures().forEach(undo -> text.append("; ").append(undo));
         return text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) + "…" : text.toString();
     }
 
