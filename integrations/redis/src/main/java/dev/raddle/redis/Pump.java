@@ -38,9 +38,9 @@ final class Pump {
      * A call is repeated under its number, on a new link, until it has an answer or the lease has ended. The server
      * executes it once. So neither an unsent call nor a lost answer loses permits.
      *
-     * Messages bring grants that other instances' calls made possible. They are numbered. Each answer contains the
-     * number of messages sent. If one of them has not arrived after a while, a sync asks for everything that the server
-     * knows of this instance; messages that arrive meanwhile wait for its answer.
+     * A message asks for a call, because another instance's call has served a ticket of this one. It contains the
+     * number of the last call that the server has executed; a later one that was answered has brought the permits. A
+     * message that is lost is made up for by the next heartbeat.
      *
      * An attempt to connect runs in a thread of its own until it ends, but only the latest attempt counts. When the
      * pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
@@ -92,19 +92,13 @@ final class Pump {
     private boolean needsSettings; // the server has lost them
     private @Nullable Call call; // under way
     private int operations = 4 * Batch.FEWEST; // that fill a call
-    private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent first
-    private final List<String> deferred = new ArrayList<>(); // messages that wait for the end of a sync
 
     private volatile boolean hasLease;
     private volatile long leaseEnd; // if hasLease
     private long heartbeatAt;
     private boolean isDue; // of a rate or a quarantine
     private long dueAt;
-    private long received; // number of the last message
-    private boolean isGap;
-    private long gapUntil; // number that must be reached
-    private long gapSince;
-    private boolean needsSync;
+    private long calledAfter; // number of the call after which a message has asked for another
     private boolean needsRestore;
     private long knownBehindMicros = -1; // of the clock of the server behind the fleet's time; negative before a call
     private volatile String trouble = "not connected yet";
@@ -118,15 +112,13 @@ final class Pump {
     /** A call that is under way, or will be repeated. */
     private static final class Call {
         final String[] arguments;
-        final boolean isSync;
         final boolean isFull;
         final boolean restoresSettings;
         boolean isSent;
         long sentAt;
 
-        Call(String[] arguments, boolean isSync, boolean isFull, boolean restoresSettings) {
+        Call(String[] arguments, boolean isFull, boolean restoresSettings) {
             this.arguments = arguments;
-            this.isSync = isSync;
             this.isFull = isFull;
             this.restoresSettings = restoresSettings;
         }
@@ -289,22 +281,19 @@ final class Pump {
         if (isHeartbeat
                 || isNowDue
                 || isClosing
-                || needsSync
+                || calledAfter >= number
                 || needsRestore
                 || needsSettings
                 || isLinkFresh
                 || ledger.hasOperations()) {
             isDue = isDue && !isNowDue;
-            call = newCall(now);
-            sinceSent.clear(); // not when it is repeated: its answer may be older than the messages since
+            call = newCall();
             send(call, now);
         }
     }
 
-    private Call newCall(long now) {
+    private Call newCall() {
         Batch batch = new Batch(operations);
-        checkGap(now);
-        boolean isFirst = incarnation.isEmpty();
         if (needsSettings) {
             settings.forEach((field, value) -> {
                 if (!field.equals("v") && !field.equals("t")) {
@@ -314,11 +303,8 @@ final class Pump {
         }
         if (needsRestore) {
             ledger.reassertAll();
-        }
-        if ((needsSync || needsRestore) && !isFirst) {
             batch.sync();
         }
-        needsSync = false;
         needsRestore = false;
         if (isClosing) {
             boolean isBusy = ledger.isAnyOut();
@@ -340,15 +326,7 @@ final class Pump {
                 keys.channelPrefix(),
                 options.instanceName(),
                 settings.getOrDefault("v", "-"));
-        return new Call(batch.arguments(header), batch.isSync(), batch.isFull(), needsSettings);
-    }
-
-    private void checkGap(long now) {
-        if (isGap && received >= gapUntil) {
-            isGap = false;
-        } else if (isGap && now - gapSince >= ttl / 6) {
-            needsSync = true;
-        }
+        return new Call(batch.arguments(header), batch.isFull(), needsSettings);
     }
 
     private void send(Call sent, long now) {
@@ -414,16 +392,7 @@ final class Pump {
         renew(sentAt, now);
         acceptSettings(answer, isRestored);
         noteClock(answer);
-        noteMessages(answer, now);
-        ledger.answered(answer, sinceSent);
-        sinceSent.clear();
-        if (answer.isSync) {
-            received = Math.max(received, answer.asOf);
-            isGap = false;
-        }
-        List<String> messages = List.copyOf(deferred);
-        deferred.clear();
-        messages.forEach(this::received);
+        ledger.answered(answer);
         if (answer.quarantineMillis > 0) {
             due(now, answer.quarantineMillis * 1_000_000 + 1_000_000);
         } else if (answer.dueMicros >= 0 && ledger.hasTickets()) {
@@ -462,9 +431,6 @@ final class Pump {
         number++;
         incarnation = answer.incarnation;
         renew(sentAt, now);
-        received = 0;
-        isGap = false;
-        deferred.clear();
         isLeaving = false;
         needsRestore = true;
         outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
@@ -498,45 +464,17 @@ final class Pump {
         knownBehindMicros = answer.behindMicros;
     }
 
-    private void noteMessages(Answer answer, long now) {
-        if (received < answer.messages && (!isGap || received >= gapUntil)) {
-            isGap = true;
-            gapUntil = answer.messages;
-            gapSince = now;
-        }
-    }
-
-    /** Takes a message: the id of the receiver, its number, then a line for each group. */
+    /** Takes a message: the id of the receiver and the number of its last call. */
     private void received(String text) {
         String[] lines = text.split("\n", -1);
-        if (lines.length < 2 || !lines[0].equals(id)) {
+        if (lines.length != 2 || !lines[0].equals(id)) {
             return; // for an id that was given up
         }
-        if (call != null && call.isSync) {
-            deferred.add(text);
-            return;
-        }
-        Ledger.Message message;
         try {
-            List<Answer.Grant> grants = new ArrayList<>();
-            for (int i = 2; i < lines.length; i++) {
-                grants.add(Answer.grant(lines[i]));
-            }
-            message = new Ledger.Message(Long.parseLong(lines[1]), grants);
-        } catch (RuntimeException malformed) {
-            needsSync = true;
+            calledAfter = Math.max(calledAfter, Long.parseLong(lines[1]));
+        } catch (NumberFormatException malformed) {
             options.sink().report("message of the server", malformed);
-            return;
         }
-        if (message.number() <= received) {
-            return; // repeated, or known from a sync
-        }
-        if (message.number() > received + 1) {
-            needsSync = true;
-        }
-        received = message.number();
-        sinceSent.add(message);
-        ledger.received(message);
     }
 
     // Trouble.
@@ -691,13 +629,9 @@ final class Pump {
         id = channelId + "." + ids;
         number = 0;
         incarnation = "";
-        received = 0;
-        isGap = false;
-        needsSync = false;
+        calledAfter = -1;
         needsRestore = false;
         isDue = false;
-        deferred.clear();
-        sinceSent.clear();
     }
 
     /** An action has failed in a way that should not happen: begins anew. */
