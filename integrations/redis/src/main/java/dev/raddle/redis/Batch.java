@@ -35,6 +35,11 @@ final class Batch {
         add(restored, "f", field, value, NO_NUMBER);
     }
 
+    /** Sets what has no entry yet. */
+    void resolve(String field, String value) {
+        add(restored, "n", field, value, NO_NUMBER);
+    }
+
     void reassert(String group, int permits) {
         add(restored, "k", group, "" + permits, NO_NUMBER);
     }

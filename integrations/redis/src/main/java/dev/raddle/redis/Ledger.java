@@ -504,6 +504,10 @@ final class Ledger {
         group.toRefund = 0;
         long need = group.need();
         int more = (int) Math.clamp(need, 0, Math.max(0, window(group) - group.tickets));
+        if (more > 0 && !group.isResolved) {
+            group.isResolved = true;
+            resolve(group, batch);
+        }
         if (more > 0 || (group.size != group.sizeAtServer && group.tickets > 0)) {
             batch.acquire(group.name, more, group.size);
             group.sizeAtServer = group.size;
@@ -517,6 +521,21 @@ final class Ledger {
         }
         group.asksInfo = false;
         group.asksHolders = false;
+    }
+
+    private void resolve(LocalGroup group, Batch batch) {
+        try {
+            String limit = options.resolveLimit(group.key);
+            if (limit != null) {
+                batch.resolve("l:" + group.name, limit);
+            }
+            String rate = options.resolveRate(group.key);
+            if (rate != null) {
+                batch.resolve("r:" + group.name, rate);
+            }
+        } catch (Throwable failure) {
+            options.sink().report("resolver for group \"" + group.key + "\"", failure);
+        }
     }
 
     /** Takes the answer to a call. */
@@ -590,6 +609,7 @@ final class Ledger {
             group.toReturn = 0;
             group.toRefund = 0;
             group.isReasserted = true;
+            group.isResolved = false;
             mark(group);
         }
     }

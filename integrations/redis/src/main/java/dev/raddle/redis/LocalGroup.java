@@ -31,6 +31,7 @@ final class LocalGroup {
     boolean isActive; // a permit was granted since the slice began
     boolean asksInfo;
     boolean asksHolders;
+    boolean isResolved; // an entry was set if it was missing
     boolean isReasserted; // the next call states exactly what is held
     boolean isDirty; // in the list of groups for the next call
     long sliceEnd;

@@ -42,7 +42,8 @@ final class Pump {
      * number of the last call that the server has executed; a later one that was answered has brought the permits. A
      * message that is lost is made up for by the next heartbeat.
      *
-     * An attempt to connect runs in a thread of its own until it ends, but only the latest attempt counts. When the
+     * An attempt to connect runs in a thread of its own until it ends. One that began while the network was away may
+     * wait for long after it is back, so another one begins every half second, and the first to succeed counts. When the
      * pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
      * closed.
      *
@@ -55,7 +56,8 @@ final class Pump {
     private static final long LEASE_TENTHS = 9;
     private static final long SHORTEST_PAUSE = 10_000_000;
     private static final long SLOW_CONNECT = 2_000_000_000; // an outage begins
-    private static final long LONGEST_PAUSE = 1_000_000_000;
+    private static final long LONGEST_PAUSE = 500_000_000; // between attempts to connect, or their beginnings
+    private static final int MOST_ATTEMPTS = 32; // at a time
     private static final long CLOCK_ALARM_MICROS = 1_000_000;
     private static final String OWN_ERROR = "RADDLE "; // begins an error of the script
 
@@ -76,9 +78,10 @@ final class Pump {
 
     private @Nullable Link link;
     private boolean isLinkFresh; // no call of this link was answered
-    private @Nullable Object connecting; // the attempt that is under way
+    private @Nullable Object connecting; // the latest attempt, if it is under way
     private int attempts; // that have not ended
     private long connectBegan; // if connecting != null
+    private long connectsSince; // the first of these attempts, if connecting != null
     private long connectAt;
     private int failures; // since the last answer
 
@@ -101,6 +104,8 @@ final class Pump {
     private long calledAfter; // number of the call after which a message has asked for another
     private boolean needsRestore;
     private long knownBehindMicros = -1; // of the clock of the server behind the fleet's time; negative before a call
+    private volatile boolean isQuarantine;
+    private volatile long quarantineEnd; // if isQuarantine
     private volatile String trouble = "not connected yet";
 
     private boolean isClosing;
@@ -167,14 +172,23 @@ final class Pump {
 
     PermitStatus statusOf(String key) {
         LocalGroup group = ledger.find(key);
-        if (group == null) {
-            return PermitStatus.UNKNOWN;
-        }
-        if (!group.isWatched) {
+        if (group != null && !group.isWatched) {
             group.isWatched = true;
             post(ledger::refreshStatus);
         }
-        return group.status;
+        PermitStatus known = group == null ? PermitStatus.UNKNOWN : group.status;
+        return new PermitStatus(known.limit(), known.position(), known.holders(), obstacle());
+    }
+
+    private @Nullable String obstacle() {
+        if (!isLeaseValid()) {
+            return "no answer of the server, " + trouble;
+        }
+        long left = quarantineEnd - time.nanoTime();
+        return !isQuarantine || left <= 0
+                ? null
+                : "nothing is granted for " + (left + 999_999) / 1_000_000
+                        + " ms, because the namespace is new, or the server has lost its data or was replaced";
     }
 
     /** Returns why the server does not answer. */
@@ -249,12 +263,13 @@ final class Pump {
         if (call != null && call.isSent && now - (call.sentAt + ttl / 3) >= 0) {
             fail(now, "no answer within " + ttl / 3_000_000 + " ms");
         }
-        if (connecting != null && now - (connectBegan + slowConnect()) >= 0) {
-            noteSlowConnect(now);
+        if (connecting != null && !hasLease && now - (connectsSince + slowConnect()) >= 0) {
+            trouble = "no connection within " + slowConnect() / 1_000_000 + " ms";
+            beginOutage(now, trouble);
         }
         ledger.tick(now);
         if (link == null) {
-            if (connecting == null && now - connectAt >= 0) {
+            if (mayConnect() && now - nextConnect() >= 0) {
                 connect(now);
             }
         } else if (!link.isConnected()) {
@@ -393,6 +408,11 @@ final class Pump {
         acceptSettings(answer, isRestored);
         noteClock(answer);
         ledger.answered(answer);
+        if (answer.quarantineMillis == 0) {
+            isQuarantine = false;
+        } else if (!isQuarantine) {
+            noteQuarantine(answer, now);
+        }
         if (answer.quarantineMillis > 0) {
             due(now, answer.quarantineMillis * 1_000_000 + 1_000_000);
         } else if (answer.dueMicros >= 0 && ledger.hasTickets()) {
@@ -433,11 +453,17 @@ final class Pump {
         renew(sentAt, now);
         isLeaving = false;
         needsRestore = true;
-        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
+        noteQuarantine(answer, now);
         needsSettings = !settings.isEmpty();
         if (needsSettings) {
             askForSettings();
         }
+    }
+
+    private void noteQuarantine(Answer answer, long now) {
+        quarantineEnd = now + answer.quarantineMillis * 1_000_000;
+        isQuarantine = true;
+        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
     }
 
     private void renew(long sentAt, long now) {
@@ -481,6 +507,7 @@ final class Pump {
 
     private void connect(long now) {
         Object attempt = new Object();
+        connectsSince = connecting == null ? now : connectsSince;
         connecting = attempt;
         connectBegan = now;
         Thread.ofVirtual().name("raddle-fleet-connect").start(() -> {
@@ -488,7 +515,7 @@ final class Pump {
                 String channel = keys.channelPrefix() + channelId;
                 Link opened = server.connect(
                         keys, channel, text -> post(() -> received(text)), () -> post(this::lossNoticed));
-                post(() -> connected(attempt, opened));
+                post(() -> connected(opened));
             } catch (Throwable failure) {
                 post(() -> notConnected(attempt, failure));
             }
@@ -507,25 +534,17 @@ final class Pump {
         return Math.max(ttl, SLOW_CONNECT);
     }
 
-    private long longestConnect() {
-        return Math.max(ttl, server.connectTimeout().toNanos());
+    private boolean mayConnect() {
+        return attempts < MOST_ATTEMPTS;
     }
 
-    /** Begins an outage, although the attempt may still succeed, and gives it up after a longer time. */
-    private void noteSlowConnect(long now) {
-        String reason = "no connection within " + (now - connectBegan) / 1_000_000 + " ms";
-        if (now - (connectBegan + longestConnect()) >= 0) {
-            connecting = null;
-            fail(now, reason);
-        } else if (!hasLease) {
-            trouble = reason;
-            beginOutage(now, reason);
-        }
+    private long nextConnect() {
+        return connecting == null ? connectAt : connectBegan + LONGEST_PAUSE;
     }
 
-    private void connected(Object attempt, Link opened) {
+    private void connected(Link opened) {
         attempts--;
-        if (isEnding || connecting != attempt) {
+        if (isEnding || link != null) {
             CompletableFuture<Void> ignored = opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
             return;
         }
@@ -696,11 +715,10 @@ final class Pump {
         if (hasLease) {
             delay = Math.min(delay, leaseEnd - now);
         }
-        if (connecting != null) {
-            long most = now - (connectBegan + slowConnect()) < 0 ? slowConnect() : longestConnect();
-            delay = Math.min(delay, connectBegan + most - now);
-        } else if (link == null) {
-            delay = Math.min(delay, connectAt - now);
+        if (link == null) {
+            delay = mayConnect() ? Math.min(delay, nextConnect() - now) : delay;
+            boolean mayBeSlow = connecting != null && !hasLease && !outage.isOutage();
+            delay = mayBeSlow ? Math.min(delay, connectsSince + slowConnect() - now) : delay;
         } else if (call != null) {
             delay = Math.min(delay, call.sentAt + ttl / 3 - now);
         } else {

@@ -954,6 +954,14 @@ function ops.f(c, field, value)
   end
 end
 
+-- Sets what has no entry yet, because a resolver of the instance says so.
+function ops.n(c, field, value)
+  if not setting(c, field) then
+    redis.call('HSET', c.conf, field, value)
+    forgetSettings(c)
+  end
+end
+
 -- Asks for everything that the server knows of the instance.
 function ops.s(c)
   c.sync = true
@@ -1046,7 +1054,7 @@ local function execute(c, args)
     if not op then
       error('RADDLE unknown operation ' .. string.sub(args[i], 1, 10))
     end
-    if args[i] == 'f' then
+    if args[i] == 'f' or args[i] == 'n' then
       op(c, args[i + 1], args[i + 2])
     else
       op(c, args[i + 1], int(args[i + 2], 'argument'), int(args[i + 3], 'argument'))
@@ -1129,7 +1137,7 @@ local function groupsOf(args)
   local groups, seen = {}, {}
   for i = 11, #args, 4 do
     local g = args[i + 1]
-    if not seen[g] and args[i] ~= 'f' and g ~= '' then
+    if not seen[g] and args[i] ~= 'f' and args[i] ~= 'n' and g ~= '' then
       seen[g] = true
       groups[#groups + 1] = g
     end
