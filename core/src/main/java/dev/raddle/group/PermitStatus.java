@@ -13,7 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param holders the JVMs that hold permits, those with the most permits first; may be incomplete
  * @param obstacle why nothing is granted at present, such as an outage; null if permits that are free are granted
  */
-public record PermitStatus(int limit, int position, List<Holding> holders, @Nullable String obstacle) {
+public record PermitStatus(
+        int limit,
+        int position,
+        List<Holding> holders,
+        @Nullable String obstacle) {
 
     /** Nothing is known. */
     public static final PermitStatus UNKNOWN = new PermitStatus(0, 0, List.of());

@@ -595,8 +595,12 @@ class RedisFleetTest {
 
         until(() -> executor.ended.get() == 5 + 5 + 2 + 5);
         assertThat(fleet.status().keys())
-                .extracting(FleetStatus.Key::key, FleetStatus.Key::limit, key -> key.rate().burst())
-                .contains(tuple("small", 1, 5), tuple("small-but-set", 2, 5), tuple("slow", 3, 2), tuple("other", 3, 5));
+                .extracting(
+                        FleetStatus.Key::key,
+                        FleetStatus.Key::limit,
+                        key -> key.rate().burst())
+                .contains(
+                        tuple("small", 1, 5), tuple("small-but-set", 2, 5), tuple("slow", 3, 2), tuple("other", 3, 5));
         assertThat(executor.limitOf("small")).isEqualTo(1);
     }
 

@@ -345,6 +345,7 @@ class ScriptModelTest {
                 + redis.zrangeWithScores(key("ready"), 0, -1).stream()
                         .map(ScoredValue::toString)
                         .toList()
-                + "\n" + redis.hgetall(key("meta")) + "\n" + redis.hgetall(key("rate")) + redis.zrangeWithScores(key("due"), 0, -1);
+                + "\n" + redis.hgetall(key("meta")) + "\n" + redis.hgetall(key("rate"))
+                + redis.zrangeWithScores(key("due"), 0, -1);
     }
 }
