@@ -503,7 +503,7 @@ final class Ledger {
         group.toReturn = 0;
         group.toRefund = 0;
         long need = group.need();
-        int more = (int) Math.clamp(need, 0, Math.max(0, window(group) - group.tickets));
+        int more = Math.clamp(need, 0, Math.max(0, window(group) - group.tickets));
         if (more > 0 && !group.isResolved) {
             group.isResolved = true;
             resolve(group, batch);
