@@ -65,6 +65,16 @@ final class FleetSetCommand implements Callable<Integer> {
             description = "The limit of every group that has none of its own; 0 for none.")
     private @Nullable Integer defaultLimit;
 
+    @Option(
+            names = "--default-rate",
+            paramLabel = "RATE",
+            converter = CommonOptions.RateConverter.class,
+            description = "The rate of every group that has none of its own.")
+    private @Nullable Rate defaultRate;
+
+    @Option(names = "--no-default-rate", description = "Remove the default rate.")
+    private boolean noDefaultRate;
+
     @Option(names = "--cap", paramLabel = "N", description = "The limit of all groups together; 0 for none.")
     private @Nullable Integer cap;
 
@@ -81,6 +91,10 @@ final class FleetSetCommand implements Callable<Integer> {
             if (defaultLimit != null) {
                 fleet.setDefaultLimit(defaultLimit);
                 print("default limit", orNone(defaultLimit));
+            }
+            if (defaultRate != null || noDefaultRate) {
+                fleet.setDefaultRate(defaultRate);
+                print("default rate", defaultRate == null ? "none" : Rates.text(defaultRate));
             }
             if (cap != null) {
                 fleet.setCap(cap);
@@ -110,8 +124,12 @@ final class FleetSetCommand implements Callable<Integer> {
 
     private void check() {
         boolean ofGroup = reset || limit != null || rate != null || burst != null;
-        if (!ofGroup && defaultLimit == null && cap == null) {
-            throw wrong("Name what to set: --limit, --rate, --reset, --default-limit or --cap");
+        boolean ofAll = defaultLimit != null || defaultRate != null || noDefaultRate || cap != null;
+        if (!ofGroup && !ofAll) {
+            throw wrong("Name what to set: --limit, --rate, --reset, --default-limit, --default-rate or --cap");
+        }
+        if (defaultRate != null && noDefaultRate) {
+            throw wrong("--default-rate and --no-default-rate exclude each other");
         }
         if (ofGroup && key == null) {
             throw wrong("--limit, --rate, --burst and --reset need the KEY of a group");

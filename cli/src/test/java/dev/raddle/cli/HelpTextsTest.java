@@ -115,7 +115,7 @@ class HelpTextsTest {
                 "raddle graph --format|m|mermaid",
                 "raddle completion||bash fish zsh",
                 "raddle fleet|se|set",
-                "raddle fleet set|--def|--default-limit"
+                "raddle fleet set|--default-l|--default-limit"
             })
     void bash_completes_commands_options_and_values(String words, String word, String expected) throws Exception {
         String last = word == null ? "" : word;
@@ -141,7 +141,7 @@ class HelpTextsTest {
                 "raddle graph --format m|mermaid",
                 "raddle completion |bash fish zsh",
                 "raddle fleet --json se|set",
-                "raddle fleet set --def|--default-limit",
+                "raddle fleet set --default-l|--default-limit",
                 "raddle map true --keep-o|"
             })
     void fish_completes_commands_options_and_values(String line, String expected) throws Exception {

@@ -310,7 +310,7 @@ final class GroupEngine {
     private String refusal(Gate.Entry entry, Group group) {
         return switch (entry) {
             case RATE_FULL -> RejectionReason.RATE + ": " + group.rateLoad();
-            case PERMITS_FULL -> RejectionReason.PERMITS + ": " + group.permitLoad();
+            case PERMITS_FULL -> RejectionReason.PERMITS + ": " + group.permitLoad() + obstacle(group);
             case BULKHEAD_FULL -> RejectionReason.BULKHEAD + ": " + group.load();
             case COMMON_QUEUE_FULL -> {
                 int threshold = policy.globalQueueThreshold();
@@ -319,6 +319,11 @@ final class GroupEngine {
             }
             default -> RejectionReason.GROUP_QUEUE + ": " + group.load();
         };
+    }
+
+    private String obstacle(Group group) {
+        String obstacle = permits == null ? null : permits.status(group.key).obstacle();
+        return obstacle == null ? "" : ", " + obstacle;
     }
 
     Group groupOf(String key) {

@@ -221,6 +221,11 @@ final class LeasedGroup extends Group {
         }
     }
 
+    /** Returns the number of permits that the first waiting task lacks, at least 1. */
+    int neededAtOnce() {
+        return locked(() -> Math.max(1, slotsOfFirst() + lost() - permits.free()));
+    }
+
     /** Removes permits that are unused. */
     PermitSource.Reclaimed reclaim(int most) {
         return reclaim(demand -> Math.min(most, demand.unused));

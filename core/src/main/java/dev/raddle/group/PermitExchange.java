@@ -225,6 +225,12 @@ final class PermitExchange implements PermitSource.Holder {
         return grant(groupKey, fence, true);
     }
 
+    @Override
+    public int neededAtOnce(String groupKey) {
+        LeasedGroup group = find(groupKey);
+        return group == null ? 1 : group.neededAtOnce();
+    }
+
     private boolean grant(String key, long fence, boolean isForOneTask) {
         LeasedGroup group = find(key);
         GrantedPermits grants = new GrantedPermits();

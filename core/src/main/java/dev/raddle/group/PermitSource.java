@@ -120,6 +120,17 @@ public interface PermitSource {
         Reclaimed reclaim(String groupKey, int most);
 
         /**
+         * Returns how many permits the first waiting task of a group lacks. Fewer are of no use to it. A source that
+         * grants no fewer keeps tasks from waiting for each other's permits.
+         *
+         * @param groupKey the key of the group
+         * @return the number of permits, at least 1; 1 if no task waits for permits
+         */
+        default int neededAtOnce(String groupKey) {
+            return 1;
+        }
+
+        /**
          * Takes back the permits that are kept for a waiting task which costs more than there are, and that no task
          * uses. The task goes on waiting, and all of its permits are wanted. A source calls this when such tasks, of
          * several groups or executors, may wait for each other's permits.

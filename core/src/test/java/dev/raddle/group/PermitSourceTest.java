@@ -397,6 +397,9 @@ class PermitSourceTest {
                             "a", 1, 5, 4, Integer.MAX_VALUE, null, null, null, new GroupStats.Permits(3, 1, 3)));
             source.status = PermitStatus.UNKNOWN;
             assertThat(executor.explain(handles.get(1))).hasToString("waits for 1 permit of the fleet");
+            source.status = new PermitStatus(3, 0, List.of(), "no answer of the server");
+            assertThat(executor.explain(handles.get(1)))
+                    .hasToString("waits for 1 of 3 permits of the fleet: no answer of the server");
         }
     }
 
@@ -421,6 +424,9 @@ class PermitSourceTest {
             assertThat(rejected).isNull();
             assertThatThrownBy(() -> executor.call("a", () -> "no"))
                     .hasMessageContaining("permits: 0 permits of the fleet, 0 running, 1 of 1 waiting");
+            source.status = new PermitStatus(3, 0, List.of(), "no answer of the server");
+            assertThatThrownBy(() -> executor.call("a", () -> "no"))
+                    .hasMessageContaining("1 of 1 waiting, no answer of the server");
         }
     }
 

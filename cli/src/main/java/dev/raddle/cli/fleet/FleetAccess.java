@@ -21,6 +21,7 @@ import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fleet at a Redis server, for one command. No message of its exceptions contains a password.
@@ -148,6 +149,11 @@ public final class FleetAccess implements AutoCloseable {
     /** Sets the limit of groups without one of their own; 0 means none. */
     public void setDefaultLimit(int permits) throws IOException {
         change(() -> fleet.setDefaultLimit(permits));
+    }
+
+    /** Sets the rate of groups without one of their own; null means none. */
+    public void setDefaultRate(@Nullable Rate rate) throws IOException {
+        change(() -> fleet.setDefaultRate(rate));
     }
 
     /** Sets the limit of a group. */

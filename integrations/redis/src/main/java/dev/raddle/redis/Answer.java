@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** The answer to a call, checked. */
 final class Answer {
 
-    private static final int HEADER = 8;
+    private static final int HEADER = 7;
 
     /** Permits that were granted. Their fencing numbers end with {@code fence}. */
     record Grant(String group, int permits, long fence, boolean isOfRate) {}
@@ -20,13 +20,12 @@ final class Answer {
     /** What the server knows of this instance in a group. */
     record Known(String group, int permits, int tickets, long fence, boolean isOfRate) {}
 
-    /** The limits of a group, and the position of this instance in its queue; as of the last message before. */
-    record Group(String group, int limit, int tickets, boolean isContended, boolean hasRate, int position, long asOf) {}
+    /** The limits of a group, and the position of this instance in its queue. */
+    record Group(String group, int limit, int tickets, boolean isContended, boolean hasRate, int position) {}
 
     final String state;
     final String incarnation;
     final long quarantineMillis;
-    final long messages; // when the header was made
     final long longestLease;
     final long dueMicros; // -1: nothing is due
     final long behindMicros;
@@ -35,7 +34,6 @@ final class Answer {
     final List<Group> groups = new ArrayList<>();
     final Map<String, List<PermitStatus.Holding>> holders = new HashMap<>();
     boolean isSync;
-    long asOf; // number of the last message before the sync
 
     @Nullable
     Map<String, String> settings;
@@ -48,11 +46,10 @@ final class Answer {
             state = text(raw, 0);
             incarnation = text(raw, 1);
             quarantineMillis = number(raw, 2);
-            messages = number(raw, 3);
-            longestLease = number(raw, 4);
-            dueMicros = number(raw, 5);
-            behindMicros = number(raw, 6);
-            number(raw, 7);
+            longestLease = number(raw, 3);
+            dueMicros = number(raw, 4);
+            behindMicros = number(raw, 5);
+            number(raw, 6);
             results.forEach(this::addResult);
         } catch (ClassCastException | NumberFormatException | IndexOutOfBoundsException malformed) {
             throw new FleetException("the answer of the script is malformed: " + malformed.getMessage(), malformed);
@@ -77,17 +74,13 @@ final class Answer {
                         count(entry, 3),
                         flag(entry, 4),
                         flag(entry, 5),
-                        count(entry, 6),
-                        number(entry, 7)));
+                        count(entry, 6)));
             case "s" ->
                 known.add(
                         new Known(text(entry, 1), count(entry, 2), count(entry, 3), number(entry, 4), flag(entry, 5)));
             case "h" -> holders.put(text(entry, 1), holdings(entry));
             case "v" -> settings = pairs(entry);
-            case "e" -> {
-                isSync = true;
-                asOf = number(entry, 1);
-            }
+            case "e" -> isSync = true;
             default -> throw new NumberFormatException("unknown result " + entry.get(0));
         }
     }
@@ -108,12 +101,6 @@ final class Answer {
             found.put(text(entry, i), text(entry, i + 1));
         }
         return found;
-    }
-
-    /** Parses one line of a message: group, permits, last fencing number, whether they are of a rate. */
-    static Grant grant(String line) {
-        List<String> parts = List.of(line.split(" ", -1));
-        return new Grant(text(parts, 0), count(parts, 1), number(parts, 2), flag(parts, 3));
     }
 
     private static String text(List<?> list, int index) {

@@ -35,6 +35,11 @@ final class Batch {
         add(restored, "f", field, value, NO_NUMBER);
     }
 
+    /** Sets what has no entry yet. */
+    void resolve(String field, String value) {
+        add(restored, "n", field, value, NO_NUMBER);
+    }
+
     void reassert(String group, int permits) {
         add(restored, "k", group, "" + permits, NO_NUMBER);
     }
@@ -43,8 +48,9 @@ final class Batch {
         add(returned, "r", group, "" + permits, "" + unused);
     }
 
-    void acquire(String group, int permits) {
-        add(wanted, "a", group, "" + permits, NO_NUMBER);
+    /** Adds tickets, and lets all tickets of the group be for so many permits each. */
+    void acquire(String group, int tickets, int size) {
+        add(wanted, "a", group, "" + tickets, "" + size);
     }
 
     void cancel(String group, int tickets) {
@@ -61,10 +67,6 @@ final class Batch {
 
     void leave() {
         isLeave = true;
-    }
-
-    boolean isSync() {
-        return isSync;
     }
 
     private static void add(List<String> list, String operation, String group, String first, String second) {

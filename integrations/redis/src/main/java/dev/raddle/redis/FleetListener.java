@@ -44,7 +44,7 @@ public interface FleetListener {
     default void leaseLost(int permits, String reason) {}
 
     /**
-     * The server has lost its data, or was replaced by another one. It grants nothing until the leases that it may have
+     * The namespace is new, or the server has lost its data or was replaced by another one. It grants nothing until the leases that it may have
      * forgotten have ended; the permits that this instance holds remain valid.
      *
      * @param quarantine the time for which nothing is granted

@@ -1,10 +1,14 @@
 package dev.raddle.redis;
 
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Rate;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a {@link RedisFleet}. Immutable. Instances of a fleet may differ in all of them but the namespace.
@@ -32,6 +36,8 @@ public final class FleetOptions {
     private final Duration lease;
     private final Duration slice;
     private final OutageMode outageMode;
+    private final @Nullable ToIntFunction<String> limitResolver;
+    private final @Nullable Function<String, @Nullable Rate> rateResolver;
     private final String instanceName;
     private final FleetListener listener;
     private final ExceptionSink sink;
@@ -42,6 +48,8 @@ public final class FleetOptions {
         lease = builder.lease;
         slice = builder.slice;
         outageMode = builder.outageMode;
+        limitResolver = builder.limitResolver;
+        rateResolver = builder.rateResolver;
         instanceName = builder.instanceName;
         listener = builder.listener;
         sink = builder.sink;
@@ -138,6 +146,20 @@ public final class FleetOptions {
         return timeSource;
     }
 
+    /** Returns the limit for a key without an entry, as it is written in the namespace; null if the default applies. */
+    @Nullable
+    String resolveLimit(String groupKey) {
+        int limit = limitResolver == null ? 0 : Math.min(limitResolver.applyAsInt(groupKey), RedisFleet.HIGHEST_LIMIT);
+        return limit <= 0 ? null : Integer.toString(limit);
+    }
+
+    /** Returns the rate for a key without an entry, likewise. */
+    @Nullable
+    String resolveRate(String groupKey) {
+        Rate rate = rateResolver == null ? null : rateResolver.apply(groupKey);
+        return rate == null ? null : Rates.write(rate);
+    }
+
     @Override
     public String toString() {
         return "fleet options: namespace \"" + namespace + "\", lease " + lease + ", slice " + slice + ", outage mode "
@@ -151,6 +173,8 @@ public final class FleetOptions {
         private Duration lease = Duration.ofSeconds(3);
         private Duration slice = Duration.ofMillis(20);
         private OutageMode outageMode = OutageMode.closed();
+        private @Nullable ToIntFunction<String> limitResolver;
+        private @Nullable Function<String, @Nullable Rate> rateResolver;
         private String instanceName = "pid-" + ProcessHandle.current().pid();
         private FleetListener listener = FleetListener.NONE;
         private ExceptionSink sink = ExceptionSink.logging();
@@ -214,6 +238,32 @@ public final class FleetOptions {
          */
         public Builder outageMode(OutageMode mode) {
             outageMode = Objects.requireNonNull(mode, "mode");
+            return this;
+        }
+
+        /**
+         * Sets what decides the limit of a key that has no entry in the namespace. It is asked when the instance first
+         * uses the key; its result becomes the key's entry unless another instance has set one, and remains until that
+         * is changed. It is called by the thread of the fleet, and must not wait. If it throws, the default applies,
+         * and the exception goes to the sink. Not set by default.
+         *
+         * @param resolver returns the limit of a key, or 0 so that the default limit applies
+         * @return this builder
+         */
+        public Builder limitResolver(ToIntFunction<String> resolver) {
+            limitResolver = Objects.requireNonNull(resolver, "resolver");
+            return this;
+        }
+
+        /**
+         * Sets what decides the rate of a key that has no entry in the namespace, as {@link #limitResolver} does for
+         * the limit. Not set by default.
+         *
+         * @param resolver returns the rate of a key, or null so that the default rate applies
+         * @return this builder
+         */
+        public Builder rateResolver(Function<String, @Nullable Rate> resolver) {
+            rateResolver = Objects.requireNonNull(resolver, "resolver");
             return this;
         }
 

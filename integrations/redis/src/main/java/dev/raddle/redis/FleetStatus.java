@@ -39,7 +39,7 @@ public record FleetStatus(
      *
      * @param key the key of the group
      * @param limit the limit that applies to it, or 0 if there is none
-     * @param rate its rate, or null if it has none
+     * @param rate the rate that applies to it, or null if there is none
      * @param permits the number of permits that are held
      * @param holders the instances that hold permits, those with the most permits first
      * @param waiting the number of permits for which instances wait at the server

@@ -44,8 +44,10 @@ final class Ledger {
      * before a grant and arrives after it is too high; then a permit is granted that is not used, and comes back. The
      * number is never too low.
      *
-     * An executor keeps the permits that it has for a task which costs more than these. Such tasks, in several groups
-     * under a cap or in several instances, may wait for each other. So if a group lacks permits, has some out and is
+     * A ticket is for as many permits as the first waiting task lacks, and the server serves it whole. An executor
+     * receives permits only if there are enough for its first task; otherwise these stay in the pool until the slice
+     * ends. If another task, which costs more, becomes the first one meanwhile, the executor keeps what it has. Such
+     * tasks, in several groups under a cap or in several instances, may wait for each other. So if a group lacks permits, has some out and is
      * granted none for half of a lease, the executors return those that no task uses, and the group wants none for a
      * random time (`isYielding`), in which others complete theirs.
      *
@@ -181,6 +183,7 @@ final class Ledger {
     private void settle(LocalGroup group) {
         distribute(group);
         distributeLocal(group);
+        noteSize(group);
         if (group.pool > 0 && (group.hasRate || slice == 0)) {
             int unused = group.pool;
             group.pool = 0;
@@ -199,21 +202,44 @@ final class Ledger {
     private void distribute(LocalGroup group) {
         while (group.pool > 0 && hasLease.getAsBoolean()) {
             Share share = group.nextMissing();
-            if (share == null) {
+            int needed = share == null ? Integer.MAX_VALUE : neededAtOnce(group, share);
+            if (share == null || needed > group.pool) {
                 return;
             }
-            group.pool--;
-            share.out++;
             group.isActive = true;
-            Outcome outcome = grant(group, share, group.useFence());
-            if (outcome != Outcome.ACCEPTED) {
-                share.out--;
-                group.pool++;
+            Outcome outcome = Outcome.ACCEPTED;
+            for (int i = 0; i < needed && outcome == Outcome.ACCEPTED; i++) {
+                group.pool--;
+                share.out++;
+                outcome = grant(group, share, group.useFence());
+                if (outcome != Outcome.ACCEPTED) {
+                    share.out--;
+                    group.pool++;
+                }
             }
             if (outcome == Outcome.FAILED) {
                 return; // the group is served again when its slice ends, or after the next call
             }
         }
+    }
+
+    private int neededAtOnce(LocalGroup group, Share share) {
+        try {
+            int most = group.limit > 0 ? group.limit : RedisFleet.HIGHEST_LIMIT;
+            return Math.clamp(share.holder.neededAtOnce(group.key), 1, most);
+        } catch (Throwable failure) {
+            options.sink().report("neededAtOnce() of an executor", failure);
+            return 1;
+        }
+    }
+
+    /** Notes how many permits a ticket must be for, so that any executor can use them. */
+    private void noteSize(LocalGroup group) {
+        int size = 0;
+        for (Share share : group.shares) {
+            size = share.wanted > 0 ? Math.max(size, neededAtOnce(group, share)) : size;
+        }
+        group.size = size > 0 ? size : group.size;
     }
 
     private void distributeLocal(LocalGroup group) {
@@ -447,6 +473,7 @@ final class Ledger {
         return group.toReturn > 0
                 || (need > 0 && group.tickets < window(group))
                 || (need < 0 && group.tickets > 0)
+                || (group.size != group.sizeAtServer && group.tickets > 0)
                 || group.asksInfo
                 || group.asksHolders
                 || group.isReasserted;
@@ -476,12 +503,17 @@ final class Ledger {
         group.toReturn = 0;
         group.toRefund = 0;
         long need = group.need();
-        int room = window(group) - group.tickets;
-        if (need > 0 && room > 0) {
-            int more = (int) Math.min(need, room);
-            batch.acquire(group.name, more);
+        int more = Math.clamp(need, 0, Math.max(0, window(group) - group.tickets));
+        if (more > 0 && !group.isResolved) {
+            group.isResolved = true;
+            resolve(group, batch);
+        }
+        if (more > 0 || (group.size != group.sizeAtServer && group.tickets > 0)) {
+            batch.acquire(group.name, more, group.size);
+            group.sizeAtServer = group.size;
             group.tickets += more; // until the answer
-        } else if (need < 0 && group.tickets > 0) {
+        }
+        if (need < 0 && group.tickets > 0) {
             batch.cancel(group.name, (int) Math.min(-need, group.tickets));
         }
         if (group.asksInfo || group.asksHolders) {
@@ -491,16 +523,27 @@ final class Ledger {
         group.asksHolders = false;
     }
 
-    /**
-     * Takes the answer to a call.
-     *
-     * @param sinceSent the grants in messages that have arrived since the call was sent, by their numbers
-     */
-    void answered(Answer answer, List<Message> sinceSent) {
+    private void resolve(LocalGroup group, Batch batch) {
+        try {
+            String limit = options.resolveLimit(group.key);
+            if (limit != null) {
+                batch.resolve("l:" + group.name, limit);
+            }
+            String rate = options.resolveRate(group.key);
+            if (rate != null) {
+                batch.resolve("r:" + group.name, rate);
+            }
+        } catch (Throwable failure) {
+            options.sink().report("resolver for group \"" + group.key + "\"", failure);
+        }
+    }
+
+    /** Takes the answer to a call. */
+    void answered(Answer answer) {
         List<LocalGroup> concerned = new ArrayList<>();
         for (Answer.Group info : answer.groups) {
             LocalGroup group = named(info.group());
-            inform(group, info, answer, sinceSent);
+            inform(group, info, answer);
             concerned.add(group);
         }
         for (Answer.Grant grant : answer.grants) {
@@ -514,14 +557,8 @@ final class Ledger {
         concerned.forEach(this::settle);
     }
 
-    private void inform(LocalGroup group, Answer.Group info, Answer answer, List<Message> sinceSent) {
+    private void inform(LocalGroup group, Answer.Group info, Answer answer) {
         group.tickets = info.tickets();
-        group.ticketsAsOf = info.asOf();
-        for (Message message : sinceSent) {
-            if (message.number() > info.asOf()) {
-                group.tickets = Math.max(0, group.tickets - message.permitsOf(info.group()));
-            }
-        }
         group.isContended = info.isContended();
         group.isInformed = true;
         setRate(group, info.hasRate());
@@ -545,28 +582,6 @@ final class Ledger {
         }
     }
 
-    /** A message of the server: its number, and what it grants. */
-    record Message(long number, List<Answer.Grant> grants) {
-        int permitsOf(String group) {
-            int sum = 0;
-            for (Answer.Grant grant : grants) {
-                sum += grant.group().equals(group) ? grant.permits() : 0;
-            }
-            return sum;
-        }
-    }
-
-    void received(Message message) {
-        for (Answer.Grant grant : message.grants()) {
-            LocalGroup group = named(grant.group());
-            if (message.number() > group.ticketsAsOf) {
-                group.tickets = Math.max(0, group.tickets - grant.permits());
-            }
-            granted(group, grant.permits(), grant.fence(), grant.isOfRate());
-            settle(group);
-        }
-    }
-
     // Repair.
 
     /** Compares with what the server knows: takes grants that were not received, reasserts what it does not know. */
@@ -578,7 +593,6 @@ final class Ledger {
             int counted = at == null ? 0 : at.permits();
             int here = group.held + group.toReturn;
             group.tickets = at == null ? 0 : at.tickets();
-            group.ticketsAsOf = answer.asOf;
             if (at != null && counted > here) {
                 granted(group, counted - here, at.fence(), at.isOfRate());
             } else if (counted < here) {
@@ -595,6 +609,7 @@ final class Ledger {
             group.toReturn = 0;
             group.toRefund = 0;
             group.isReasserted = true;
+            group.isResolved = false;
             mark(group);
         }
     }

@@ -21,7 +21,8 @@ final class LocalGroup {
     int toReturn;
     int toRefund; // of those, permits that no task has used
     int tickets; // at the server
-    long ticketsAsOf; // number of the last message that `tickets` contains
+    int size = 1; // permits that a ticket should be for
+    int sizeAtServer = 1; // of the tickets, if there are any
     int limit; // 0: none, or unknown
     boolean hasRate;
     boolean isContended; // other instances wait
@@ -30,6 +31,7 @@ final class LocalGroup {
     boolean isActive; // a permit was granted since the slice began
     boolean asksInfo;
     boolean asksHolders;
+    boolean isResolved; // an entry was set if it was missing
     boolean isReasserted; // the next call states exactly what is held
     boolean isDirty; // in the list of groups for the next call
     long sliceEnd;
@@ -114,9 +116,9 @@ final class LocalGroup {
         return Math.min(nextFence++, fence);
     }
 
-    /** Returns the permits that waiting tasks lack beyond the tickets at the server; negative: there are too many. */
+    /** Returns the number of tickets that waiting tasks lack beyond those at the server; negative: there are too many. */
     long need() {
-        return (isYielding ? 0 : missing()) - pool - tickets;
+        return Math.ceilDiv((isYielding ? 0 : missing()) - pool, size) - tickets;
     }
 
     boolean isIdle() {
@@ -125,7 +127,6 @@ final class LocalGroup {
 
     void forgetServer() {
         held = pool = leastPool = stale = unpaid = toReturn = toRefund = tickets = position = 0;
-        ticketsAsOf = 0;
         isReasserted = false;
         isYielding = false;
         for (Share share : shares) {

@@ -79,10 +79,14 @@ final class OutageState {
     }
 
     void quarantineBegan(Duration quarantine) {
+        QuarantineEvent begun = new QuarantineEvent();
+        begun.namespace = options.namespace();
+        begun.quarantineMillis = quarantine.toMillis();
+        begun.commit();
         UserCode.warn(
                 LOGGER,
-                "fleet \"" + options.namespace() + "\": the server has lost its data or was replaced; "
-                        + "nothing is granted for " + quarantine.toMillis() + " ms",
+                "fleet \"" + options.namespace() + "\": the namespace is new, or the server has lost its data or was "
+                        + "replaced; nothing is granted for " + quarantine.toMillis() + " ms",
                 null);
         notifier.post(listener -> listener.quarantineBegan(quarantine));
     }

@@ -38,11 +38,12 @@ final class Pump {
      * A call is repeated under its number, on a new link, until it has an answer or the lease has ended. The server
      * executes it once. So neither an unsent call nor a lost answer loses permits.
      *
-     * Messages bring grants that other instances' calls made possible. They are numbered. Each answer contains the
-     * number of messages sent. If one of them has not arrived after a while, a sync asks for everything that the server
-     * knows of this instance; messages that arrive meanwhile wait for its answer.
+     * A message asks for a call, because another instance's call has served a ticket of this one. It contains the
+     * number of the last call that the server has executed; a later one that was answered has brought the permits. A
+     * message that is lost is made up for by the next heartbeat.
      *
-     * An attempt to connect runs in a thread of its own until it ends, but only the latest attempt counts. When the
+     * An attempt to connect runs in a thread of its own until it ends. One that began while the network was away may
+     * wait for long after it is back, so another one begins every half second, and the first to succeed counts. When the
      * pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
      * closed.
      *
@@ -55,7 +56,8 @@ final class Pump {
     private static final long LEASE_TENTHS = 9;
     private static final long SHORTEST_PAUSE = 10_000_000;
     private static final long SLOW_CONNECT = 2_000_000_000; // an outage begins
-    private static final long LONGEST_PAUSE = 1_000_000_000;
+    private static final long LONGEST_PAUSE = 500_000_000; // between attempts to connect, or their beginnings
+    private static final int MOST_ATTEMPTS = 32; // at a time
     private static final long CLOCK_ALARM_MICROS = 1_000_000;
     private static final String OWN_ERROR = "RADDLE "; // begins an error of the script
 
@@ -76,9 +78,10 @@ final class Pump {
 
     private @Nullable Link link;
     private boolean isLinkFresh; // no call of this link was answered
-    private @Nullable Object connecting; // the attempt that is under way
+    private @Nullable Object connecting; // the latest attempt, if it is under way
     private int attempts; // that have not ended
     private long connectBegan; // if connecting != null
+    private long connectsSince; // the first of these attempts, if connecting != null
     private long connectAt;
     private int failures; // since the last answer
 
@@ -92,21 +95,17 @@ final class Pump {
     private boolean needsSettings; // the server has lost them
     private @Nullable Call call; // under way
     private int operations = 4 * Batch.FEWEST; // that fill a call
-    private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent first
-    private final List<String> deferred = new ArrayList<>(); // messages that wait for the end of a sync
 
     private volatile boolean hasLease;
     private volatile long leaseEnd; // if hasLease
     private long heartbeatAt;
     private boolean isDue; // of a rate or a quarantine
     private long dueAt;
-    private long received; // number of the last message
-    private boolean isGap;
-    private long gapUntil; // number that must be reached
-    private long gapSince;
-    private boolean needsSync;
+    private long calledAfter; // number of the call after which a message has asked for another
     private boolean needsRestore;
     private long knownBehindMicros = -1; // of the clock of the server behind the fleet's time; negative before a call
+    private volatile boolean isQuarantine;
+    private volatile long quarantineEnd; // if isQuarantine
     private volatile String trouble = "not connected yet";
 
     private boolean isClosing;
@@ -118,15 +117,13 @@ final class Pump {
     /** A call that is under way, or will be repeated. */
     private static final class Call {
         final String[] arguments;
-        final boolean isSync;
         final boolean isFull;
         final boolean restoresSettings;
         boolean isSent;
         long sentAt;
 
-        Call(String[] arguments, boolean isSync, boolean isFull, boolean restoresSettings) {
+        Call(String[] arguments, boolean isFull, boolean restoresSettings) {
             this.arguments = arguments;
-            this.isSync = isSync;
             this.isFull = isFull;
             this.restoresSettings = restoresSettings;
         }
@@ -175,14 +172,23 @@ final class Pump {
 
     PermitStatus statusOf(String key) {
         LocalGroup group = ledger.find(key);
-        if (group == null) {
-            return PermitStatus.UNKNOWN;
-        }
-        if (!group.isWatched) {
+        if (group != null && !group.isWatched) {
             group.isWatched = true;
             post(ledger::refreshStatus);
         }
-        return group.status;
+        PermitStatus known = group == null ? PermitStatus.UNKNOWN : group.status;
+        return new PermitStatus(known.limit(), known.position(), known.holders(), obstacle());
+    }
+
+    private @Nullable String obstacle() {
+        if (!isLeaseValid()) {
+            return "no answer of the server, " + trouble;
+        }
+        long left = quarantineEnd - time.nanoTime();
+        return !isQuarantine || left <= 0
+                ? null
+                : "nothing is granted for " + (left + 999_999) / 1_000_000
+                        + " ms, because the namespace is new, or the server has lost its data or was replaced";
     }
 
     /** Returns why the server does not answer. */
@@ -257,12 +263,13 @@ final class Pump {
         if (call != null && call.isSent && now - (call.sentAt + ttl / 3) >= 0) {
             fail(now, "no answer within " + ttl / 3_000_000 + " ms");
         }
-        if (connecting != null && now - (connectBegan + slowConnect()) >= 0) {
-            noteSlowConnect(now);
+        if (connecting != null && !hasLease && now - (connectsSince + slowConnect()) >= 0) {
+            trouble = "no connection within " + slowConnect() / 1_000_000 + " ms";
+            beginOutage(now, trouble);
         }
         ledger.tick(now);
         if (link == null) {
-            if (connecting == null && now - connectAt >= 0) {
+            if (mayConnect() && now - nextConnect() >= 0) {
                 connect(now);
             }
         } else if (!link.isConnected()) {
@@ -289,22 +296,19 @@ final class Pump {
         if (isHeartbeat
                 || isNowDue
                 || isClosing
-                || needsSync
+                || calledAfter >= number
                 || needsRestore
                 || needsSettings
                 || isLinkFresh
                 || ledger.hasOperations()) {
             isDue = isDue && !isNowDue;
-            call = newCall(now);
-            sinceSent.clear(); // not when it is repeated: its answer may be older than the messages since
+            call = newCall();
             send(call, now);
         }
     }
 
-    private Call newCall(long now) {
+    private Call newCall() {
         Batch batch = new Batch(operations);
-        checkGap(now);
-        boolean isFirst = incarnation.isEmpty();
         if (needsSettings) {
             settings.forEach((field, value) -> {
                 if (!field.equals("v") && !field.equals("t")) {
@@ -314,11 +318,8 @@ final class Pump {
         }
         if (needsRestore) {
             ledger.reassertAll();
-        }
-        if ((needsSync || needsRestore) && !isFirst) {
             batch.sync();
         }
-        needsSync = false;
         needsRestore = false;
         if (isClosing) {
             boolean isBusy = ledger.isAnyOut();
@@ -340,15 +341,7 @@ final class Pump {
                 keys.channelPrefix(),
                 options.instanceName(),
                 settings.getOrDefault("v", "-"));
-        return new Call(batch.arguments(header), batch.isSync(), batch.isFull(), needsSettings);
-    }
-
-    private void checkGap(long now) {
-        if (isGap && received >= gapUntil) {
-            isGap = false;
-        } else if (isGap && now - gapSince >= ttl / 6) {
-            needsSync = true;
-        }
+        return new Call(batch.arguments(header), batch.isFull(), needsSettings);
     }
 
     private void send(Call sent, long now) {
@@ -414,16 +407,12 @@ final class Pump {
         renew(sentAt, now);
         acceptSettings(answer, isRestored);
         noteClock(answer);
-        noteMessages(answer, now);
-        ledger.answered(answer, sinceSent);
-        sinceSent.clear();
-        if (answer.isSync) {
-            received = Math.max(received, answer.asOf);
-            isGap = false;
+        ledger.answered(answer);
+        if (answer.quarantineMillis == 0) {
+            isQuarantine = false;
+        } else if (!isQuarantine) {
+            noteQuarantine(answer, now);
         }
-        List<String> messages = List.copyOf(deferred);
-        deferred.clear();
-        messages.forEach(this::received);
         if (answer.quarantineMillis > 0) {
             due(now, answer.quarantineMillis * 1_000_000 + 1_000_000);
         } else if (answer.dueMicros >= 0 && ledger.hasTickets()) {
@@ -462,16 +451,19 @@ final class Pump {
         number++;
         incarnation = answer.incarnation;
         renew(sentAt, now);
-        received = 0;
-        isGap = false;
-        deferred.clear();
         isLeaving = false;
         needsRestore = true;
-        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
+        noteQuarantine(answer, now);
         needsSettings = !settings.isEmpty();
         if (needsSettings) {
             askForSettings();
         }
+    }
+
+    private void noteQuarantine(Answer answer, long now) {
+        quarantineEnd = now + answer.quarantineMillis * 1_000_000;
+        isQuarantine = true;
+        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
     }
 
     private void renew(long sentAt, long now) {
@@ -498,51 +490,24 @@ final class Pump {
         knownBehindMicros = answer.behindMicros;
     }
 
-    private void noteMessages(Answer answer, long now) {
-        if (received < answer.messages && (!isGap || received >= gapUntil)) {
-            isGap = true;
-            gapUntil = answer.messages;
-            gapSince = now;
-        }
-    }
-
-    /** Takes a message: the id of the receiver, its number, then a line for each group. */
+    /** Takes a message: the id of the receiver and the number of its last call. */
     private void received(String text) {
         String[] lines = text.split("\n", -1);
-        if (lines.length < 2 || !lines[0].equals(id)) {
+        if (lines.length != 2 || !lines[0].equals(id)) {
             return; // for an id that was given up
         }
-        if (call != null && call.isSync) {
-            deferred.add(text);
-            return;
-        }
-        Ledger.Message message;
         try {
-            List<Answer.Grant> grants = new ArrayList<>();
-            for (int i = 2; i < lines.length; i++) {
-                grants.add(Answer.grant(lines[i]));
-            }
-            message = new Ledger.Message(Long.parseLong(lines[1]), grants);
-        } catch (RuntimeException malformed) {
-            needsSync = true;
+            calledAfter = Math.max(calledAfter, Long.parseLong(lines[1]));
+        } catch (NumberFormatException malformed) {
             options.sink().report("message of the server", malformed);
-            return;
         }
-        if (message.number() <= received) {
-            return; // repeated, or known from a sync
-        }
-        if (message.number() > received + 1) {
-            needsSync = true;
-        }
-        received = message.number();
-        sinceSent.add(message);
-        ledger.received(message);
     }
 
     // Trouble.
 
     private void connect(long now) {
         Object attempt = new Object();
+        connectsSince = connecting == null ? now : connectsSince;
         connecting = attempt;
         connectBegan = now;
         Thread.ofVirtual().name("raddle-fleet-connect").start(() -> {
@@ -550,7 +515,7 @@ final class Pump {
                 String channel = keys.channelPrefix() + channelId;
                 Link opened = server.connect(
                         keys, channel, text -> post(() -> received(text)), () -> post(this::lossNoticed));
-                post(() -> connected(attempt, opened));
+                post(() -> connected(opened));
             } catch (Throwable failure) {
                 post(() -> notConnected(attempt, failure));
             }
@@ -569,25 +534,17 @@ final class Pump {
         return Math.max(ttl, SLOW_CONNECT);
     }
 
-    private long longestConnect() {
-        return Math.max(ttl, server.connectTimeout().toNanos());
+    private boolean mayConnect() {
+        return attempts < MOST_ATTEMPTS;
     }
 
-    /** Begins an outage, although the attempt may still succeed, and gives it up after a longer time. */
-    private void noteSlowConnect(long now) {
-        String reason = "no connection within " + (now - connectBegan) / 1_000_000 + " ms";
-        if (now - (connectBegan + longestConnect()) >= 0) {
-            connecting = null;
-            fail(now, reason);
-        } else if (!hasLease) {
-            trouble = reason;
-            beginOutage(now, reason);
-        }
+    private long nextConnect() {
+        return connecting == null ? connectAt : connectBegan + LONGEST_PAUSE;
     }
 
-    private void connected(Object attempt, Link opened) {
+    private void connected(Link opened) {
         attempts--;
-        if (isEnding || connecting != attempt) {
+        if (isEnding || link != null) {
             CompletableFuture<Void> ignored = opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
             return;
         }
@@ -691,13 +648,9 @@ final class Pump {
         id = channelId + "." + ids;
         number = 0;
         incarnation = "";
-        received = 0;
-        isGap = false;
-        needsSync = false;
+        calledAfter = -1;
         needsRestore = false;
         isDue = false;
-        deferred.clear();
-        sinceSent.clear();
     }
 
     /** An action has failed in a way that should not happen: begins anew. */
@@ -762,11 +715,10 @@ final class Pump {
         if (hasLease) {
             delay = Math.min(delay, leaseEnd - now);
         }
-        if (connecting != null) {
-            long most = now - (connectBegan + slowConnect()) < 0 ? slowConnect() : longestConnect();
-            delay = Math.min(delay, connectBegan + most - now);
-        } else if (link == null) {
-            delay = Math.min(delay, connectAt - now);
+        if (link == null) {
+            delay = mayConnect() ? Math.min(delay, nextConnect() - now) : delay;
+            boolean mayBeSlow = connecting != null && !hasLease && !outage.isOutage();
+            delay = mayBeSlow ? Math.min(delay, connectsSince + slowConnect() - now) : delay;
         } else if (call != null) {
             delay = Math.min(delay, call.sentAt + ttl / 3 - now);
         } else {

@@ -161,11 +161,22 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * server. What was used under the earlier rate counts.
      *
      * @param groupKey the key of the group
-     * @param rate the rate, or null for none
+     * @param rate the rate, or null so that the default rate applies
      * @throws FleetException if the server does not answer; the rate may have been set
      */
     public void setRate(String groupKey, @Nullable Rate rate) {
         configure("r:" + GroupNames.of(groupKey), rate == null ? "" : Rates.write(rate));
+    }
+
+    /**
+     * Sets the rate of each group that has none of its own, so that a key which nobody has set is not unlimited. Waits
+     * for the server. What was used under the earlier rate counts.
+     *
+     * @param rate the rate, or null for none
+     * @throws FleetException if the server does not answer; the rate may have been set
+     */
+    public void setDefaultRate(@Nullable Rate rate) {
+        configure("?r", rate == null ? "" : Rates.write(rate));
     }
 
     /**

@@ -38,11 +38,6 @@ abstract class Server {
         return timeout.compareTo(CONNECT_TIMEOUT) > 0 ? timeout : CONNECT_TIMEOUT;
     }
 
-    /** Returns how long an attempt to connect may take. */
-    Duration connectTimeout() {
-        return CONNECT_TIMEOUT;
-    }
-
     final void timeoutOf(StatefulConnection<?, ?> connection) {
         timeout = connection.getTimeout();
     }

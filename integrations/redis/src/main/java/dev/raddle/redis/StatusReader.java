@@ -95,7 +95,7 @@ final class StatusReader {
         return new FleetStatus.Key(
                 GroupNames.keyOf(group),
                 count(settings.getOrDefault("l:" + group, settings.getOrDefault("?", "0"))),
-                Rates.read(settings.get("r:" + group)),
+                Rates.read(settings.get(settings.containsKey("r:" + group) ? "r:" + group : "?r")),
                 count(used.get(group)),
                 of,
                 waiting.getOrDefault(group, 0));

@@ -5,27 +5,43 @@ Limits of groups over a fleet of instances. Everything is decided here, in one a
 gathered since their last call. KEYS, all in one hash slot:
 
    1 used   hash   group -> permits held in the whole fleet; `*` -> their sum
-   2 held   hash   instance|group -> "permits since tickets": held permits, ms since when, tickets in `wait`
+   2 held   hash   instance|group -> "permits since tickets size": held permits, ms since when, tickets in `wait`, and
+                   how many permits each of them needs, which is left out if it is 1
    3 own    zset   instance NUL group, all scores 0: the fields of `held` by instance
    4 exp    zset   instance -> end of its lease, ms
-   5 conf   hash   l:group -> limit, r:group -> rate, `?` default limit, `*` cap, t -> longest lease of any instance, ms
+   5 conf   hash   l:group -> limit, r:group -> rate, `?` default limit, `?r` default rate, `*` cap, t -> longest
+                   lease of any instance, ms
    6 wait   zset   group NUL ticket NUL instance, all scores 0: the lexical order is the FIFO order of each group
    7 ready  zset   group -> turn: groups with tickets that wait for the cap only, round robin
    8 rate   hash   group -> "debt time": the bucket of the group as of that time, us
-   9 due    zset   d:group -> us when the rate allows the first ticket; f:group -> us when the bucket is full
-  10 meta   hash   counters, see `begin`, and for each instance n: messages sent, c: number of its last call, a: the
-                   answer to that, i: "channel-command since name"
+   9 due    zset   d:group -> us when the rate allows the first ticket; f:group -> us when the bucket is full;
+                   s:instance -> us when it will be silent, if it has offers
+  10 meta   hash   counters, see `begin`, and for each instance c: number of its last call, a: the answer to that,
+                   h: ms when it will be silent, o: its offers, w: where its return from silence goes on,
+                   i: "channel-command since name"
 
 A group is text without NUL, blank, line feed, `|`, `*` and `?`, because the client escapes it.
 
 Invariants after every call:
 
-  (1) the sum of `held` of a group is used[group] <= its limit, except after the limit was lowered or permits were
-      reasserted; the sum of `used` is used[*] <= cap, likewise
-  (2) no ticket waits while its group, its rate and the cap have room, except during a quarantine
-  (3) tickets of a group are served in the order of their numbers; those of dead instances are dropped
-  (4) a permit is held from its grant until the instance returns it or is buried after its lease
+  (1) the sum of `held` and of the offers of a group is used[group] <= its limit, except after the limit was lowered
+      or permits were reasserted; the sum of `used` is used[*] <= cap, likewise
+  (2) no ticket waits while its group, its rate and the cap have room for all that it needs, except during a
+      quarantine, behind another ticket, or if its instance may be offered nothing. One that was behind a ticket of an
+      instance which is silent now is served when its group is looked at next
+  (3) tickets of a group are served whole and in the order of their numbers, so one that lacks permits reserves what
+      is free; those of dead instances are dropped, those of instances that may be offered nothing are passed over
+  (4) a permit is held from the call in which its instance receives it until that returns it, or is buried after its
+      lease; what an instance holds does not grow without a call of its own
   (5) nothing remains of a group without permits and tickets but its limits, and its bucket until that is full
+
+Only an answer grants. A ticket that another instance's call serves becomes an offer: its permits count as used, and the
+instance is asked by a message to call. Its next call, for whatever reason, receives all its offers; so a lost message
+costs a heartbeat and no permit. Nobody uses an offered permit, so it can be taken back at any time. An instance is
+silent if it has not called for a third of its lease. It is offered nothing, and its offers are taken back: the
+tickets return to their places, where others pass them until it calls. And before it calls, an instance may have offers
+of a group up to its equal share of the limit, or one. So what a killed or stopped instance keeps from the others is
+what it held, and for a third of its lease its share.
 
 Time is that of the server, and never goes back: if the server's clock is set back, time goes on from the latest one, and
 `ahead` in `meta` is what it has been ahead of the clock since, in us. So a lease lasts as long as it says, and no longer
@@ -37,8 +53,8 @@ longest lease (`quar`): what the server has forgotten has ended by then or was r
 A call that may have been lost is sent again with its number. It is executed once: the number is stored even if the
 call fails in the midst of its operations, so it is not executed again either; its instance is lost then. Each of the
 two may be the one whose answer the instance does not read, and a call that was replaced may even arrive after the next
-one. So an answer that repeats contains what was stored and nothing else, and what the instance is granted then is sent
-to it as a message, as if another instance had called. All data is checked before the step that changes it, so a step is
+one. So an answer that repeats contains what was stored and nothing else, and what the instance is granted then is
+offered, as if another instance had called. All data is checked before the step that changes it, so a step is
 never half done because of foreign data, and what was done before stays.
 
 A command of the server costs more than a step here. So `begin` reads what the operations need with one command for
@@ -50,6 +66,8 @@ local HIGHEST = 1000000000
 local WINDOW = 1024
 local CHUNK = 2000
 local READ = 8
+local MOST_OFFERS = 65536 -- characters
+local MOST_GROUPS = 500
 local MOST_DUE = 20
 local MOST_DEAD = 4
 
@@ -85,7 +103,7 @@ local function open(keys)
   return {used = keys[1], held = keys[2], own = keys[3], exp = keys[4], conf = keys[5], wait = keys[6], ready = keys[7],
     rate = keys[8], due = keys[9], meta = keys[10], touched = {}, order = {}, results = {}, notices = {}, limits = {},
     rates = {}, counts = {}, written = {}, records = {}, values = {}, changed = {}, settings = {}, leases = {},
-    queues = {}}
+    queues = {}, states = {}, claimed = {}}
 end
 
 -- Calls a command with a list of arguments, so many at once as the stack can take.
@@ -109,7 +127,7 @@ end
 -- Reads something of most keys. Of `own`, which is written first, and of `rate`, which is read before each change, only
 -- the first call of a connection checks the type.
 local function read(c, groups)
-  local held, used, conf = {''}, {'*'}, {'t', '?', '*'}
+  local held, used, conf = {''}, {'*'}, {'t', '?', '?r', '*'}
   for _, g in ipairs(groups) do
     if c.me then
       held[#held + 1] = c.me .. '|' .. g
@@ -128,7 +146,28 @@ local function read(c, groups)
   c.isReady = redis.call('ZCARD', c.ready) > 0
   c.isDue = redis.call('ZCARD', c.due) > 0
   return redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending',
-    'run', 'c:' .. (c.me or ''), 'n:' .. (c.me or ''), 'ahead')
+    'run', 'ahead', 'w:' .. (c.me or ''), 'h:' .. (c.me or ''), 'o:' .. (c.me or ''), 'c:' .. (c.me or ''),
+    'i:' .. (c.me or ''))
+end
+
+-- What is known of an instance besides its lease. `offers` are in the order of the grants.
+local function newState(heard, offers, number, link)
+  local s = {heard = int(heard or 0, 'meta h'), text = offers or '', number = number or '0', link = link or '',
+    offers = {}, of = {}}
+  for g, ticket, k in string.gmatch(s.text, '([^ \n]+) (%d+) (%d+)\n') do
+    s.offers[#s.offers + 1] = {g = g, ticket = ticket, k = tonumber(k)}
+    s.of[g] = (s.of[g] or 0) + tonumber(k)
+  end
+  return s
+end
+
+local function peer(c, inst)
+  local s = c.states[inst]
+  if not s then
+    s = newState(unpack(redis.call('HMGET', c.meta, 'h:' .. inst, 'o:' .. inst, 'c:' .. inst, 'i:' .. inst), 1, 4))
+    c.states[inst] = s
+  end
+  return s
 end
 
 local function renewIncarnation(c)
@@ -161,9 +200,12 @@ local function begin(keys, ttl, me, groups, isFirst)
   c.version = int(m[8] or 0, 'meta version')
   c.pending = int(m[9] or 0, 'meta pending')
   c.run = m[10]
-  c.before = int(m[11] or 0, 'number of the last call')
-  c.sent = m[12] or '0'
-  local ahead = int(m[13] or 0, 'meta ahead')
+  local ahead = int(m[11] or 0, 'meta ahead')
+  c.cursor = m[12]
+  if me then
+    c.states[me] = newState(m[13], m[14], m[15], m[16])
+    c.before = int(c.states[me].number, 'number of the last call')
+  end
   local time = redis.call('TIME')
   c.ahead = math.max(ahead, last - (time[1] * 1000000 + time[2]))
   c.us = time[1] * 1000000 + time[2] + c.ahead
@@ -263,13 +305,14 @@ local function record(c, inst, g)
     c.values[field] = v
   end
   if v then
-    local n, since, t = string.match(v, '^(%d+) (%d+) (%d+)$')
+    local n, since, t, size = string.match(v, '^(%d+) (%d+) (%d+) ?(%d*)$')
     if not n then
       error('RADDLE held ' .. field .. ' is not a record: ' .. string.sub(v, 1, 40))
     end
-    r = {n = int(n, 'held'), since = int(since, 'held'), t = int(t, 'held')}
+    r = {n = int(n, 'held'), since = int(since, 'held'), t = int(t, 'held'),
+      size = tonumber(size) or 1}
   else
-    r = {n = 0, since = c.ms, t = 0}
+    r = {n = 0, since = c.ms, t = 0, size = 1}
   end
   c.records[field] = r
   return r
@@ -304,6 +347,7 @@ local function flushHeld(c)
   for field, member in pairs(c.changed) do
     local r = c.records[field]
     local v = (r.n > 0 or r.t > 0) and fmt(r.n) .. ' ' .. fmt(r.since) .. ' ' .. fmt(r.t)
+      .. (r.size > 1 and ' ' .. fmt(r.size) or '')
     local old = c.values[field]
     c.values[field] = v
     if v and v ~= old then
@@ -335,7 +379,7 @@ end
 local function rateOf(c, g)
   local r = c.rates[g]
   if r == nil then
-    local v = setting(c, 'r:' .. g)
+    local v = setting(c, 'r:' .. g) or setting(c, '?r')
     r = false
     if v then
       local cost, drain, burst = string.match(v, '^(%d+) (%d+) (%d+) ')
@@ -372,17 +416,19 @@ local function setDebt(c, g, rate, d)
   end
 end
 
--- How many tasks of the group the rate allows now, and the us until it allows one.
-local function allowance(c, g)
+-- How many tickets of k permits the rate of the group allows now, and the us until it allows one. One that needs more
+-- than the burst needs a bucket without debt.
+local function allowance(c, g, k)
   local rate = rateOf(c, g)
   if not rate then
     return HIGHEST, 0
   end
   local room = rate.burst * rate.cost - debt(c, g, rate)
-  if room >= rate.cost then
-    return math.floor(room / rate.cost), 0
+  local needed = math.min(k, rate.burst) * rate.cost
+  if room >= needed then
+    return math.max(1, math.floor(room / (k * rate.cost))), 0
   end
-  return 0, math.ceil((rate.cost - room) / rate.drain)
+  return 0, math.ceil((needed - room) / rate.drain)
 end
 
 -- Instances.
@@ -404,21 +450,53 @@ local function touch(c, g)
   end
 end
 
+local function refund(c, g, k)
+  local rate = rateOf(c, g)
+  if rate then
+    setDebt(c, g, rate, debt(c, g, rate) - k * rate.cost)
+  end
+end
+
+-- Takes back what an instance was offered. The tickets of a living one return to their places.
+local function takeBack(c, inst, isDead)
+  local s = peer(c, inst)
+  for _, offer in ipairs(s.offers) do
+    local g = offer.g
+    local r = record(c, inst, g)
+    addUsed(c, g, used(c, g), used(c, '*'), -offer.k)
+    refund(c, g, offer.k)
+    if not isDead then
+      redis.call('ZADD', c.wait, 0, g .. '\0' .. offer.ticket .. '\0' .. inst)
+      c.isWaiting = true
+      c.queues[g] = nil
+      r.t = r.t + 1
+      store(c, inst, g, r)
+    end
+    touch(c, g)
+  end
+  if #s.offers > 0 then
+    redis.call('ZREM', c.due, 's:' .. inst)
+  end
+  s.offers, s.of, s.isChanged = {}, {}, true
+end
+
 -- Frees what a dead instance holds, a bounded number of groups in each call.
 local function bury(c, inst)
+  takeBack(c, inst, true)
   flush(c)
-  local mine = redis.call('ZRANGEBYLEX', c.own, '[' .. inst .. '\0', '(' .. inst .. '\1', 'LIMIT', 0, 500)
+  local mine = redis.call('ZRANGEBYLEX', c.own, '[' .. inst .. '\0', '(' .. inst .. '\1', 'LIMIT', 0, MOST_GROUPS)
   for _, member in ipairs(mine) do
     local g = string.sub(member, #inst + 2)
     local r = record(c, inst, g)
     local ofGroup, ofAll = used(c, g), used(c, '*')
-    store(c, inst, g, {n = 0, t = 0})
+    store(c, inst, g, {n = 0, t = 0, size = 1})
     addUsed(c, g, ofGroup, ofAll, -r.n)
     touch(c, g)
   end
-  if #mine < 500 then
+  if #mine < MOST_GROUPS then
     redis.call('ZREM', c.exp, inst)
-    redis.call('HDEL', c.meta, 'n:' .. inst, 'c:' .. inst, 'a:' .. inst, 'i:' .. inst)
+    redis.call('HDEL', c.meta, 'c:' .. inst, 'a:' .. inst, 'i:' .. inst, 'h:' .. inst, 'o:' .. inst, 'w:' .. inst)
+    c.states[inst] = nil
   else
     redis.call('ZADD', c.exp, -1, inst)
     c.isUnfinished = true
@@ -440,38 +518,80 @@ end
 
 -- Grants.
 
-local function tell(c, inst, line)
-  local lines = c.notices[inst]
-  if not lines then
-    lines = {}
-    c.notices[inst] = lines
-  end
-  lines[#lines + 1] = line
+-- How many permits each ticket of an instance needs.
+local function sizeOf(c, inst, g)
+  return math.max(1, math.min(record(c, inst, g).size, limit(c, g), cap(c)))
 end
 
--- Grants k permits to an instance, for as many of its tickets as given.
-local function grant(c, inst, g, k, tickets)
-  local r = record(c, inst, g)
+-- Returns whether an instance may be granted k permits, or must call before.
+local function isOpen(c, inst, g, k)
+  if inst == c.me and not c.isRepeated then
+    return true
+  end
+  local s = peer(c, inst)
+  if s.heard <= c.ms or #s.text > MOST_OFFERS then
+    return false
+  end
+  local offered = s.of[g] or 0
+  if offered == 0 then
+    return true
+  end
+  c.instances = c.instances or redis.call('ZCARD', c.exp)
+  return offered + k <= math.min(limit(c, g), cap(c)) / c.instances
+end
+
+-- Counts k permits of a group as used.
+local function use(c, g, k)
   local ofGroup, ofAll = used(c, g), used(c, '*')
   local rate = rateOf(c, g)
   local d = rate and debt(c, g, rate)
+  addUsed(c, g, ofGroup, ofAll, k)
+  if rate then
+    setDebt(c, g, rate, d + k * rate.cost)
+  end
+end
+
+-- Lets the caller hold k permits that count as used.
+local function hold(c, g, k)
+  local r = record(c, c.me, g)
   if r.n == 0 then
     r.since = c.ms
   end
   r.n = r.n + k
-  r.t = math.max(0, r.t - tickets)
-  addUsed(c, g, ofGroup, ofAll, k)
-  store(c, inst, g, r)
-  if rate then
-    setDebt(c, g, rate, d + k * rate.cost)
-  end
+  store(c, c.me, g, r)
   c.fence = math.max(c.fence + 1, c.us) + k - 1
-  if inst == c.me and not c.isRepeated then
-    c.asked[g] = true
-    c.results[#c.results + 1] = 'g ' .. g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. (rate and ' 1' or ' 0')
-  else
-    tell(c, inst, g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. (rate and ' 1' or ' 0'))
+  c.asked[g] = true
+  c.results[#c.results + 1] = 'g ' .. g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. (rateOf(c, g) and ' 1' or ' 0')
+end
+
+-- Lets the caller hold what it was offered.
+local function claim(c)
+  local s = peer(c, c.me)
+  if #s.offers == 0 then
+    return
   end
+  for _, offer in ipairs(s.offers) do
+    local g = offer.g
+    if not c.claimed[g] then
+      c.claimed[g] = s.of[g]
+      hold(c, g, s.of[g])
+      touch(c, g)
+    end
+  end
+  redis.call('ZREM', c.due, 's:' .. c.me)
+  s.offers, s.of, s.isChanged = {}, {}, true
+end
+
+local function offer(c, inst, g, number, k)
+  local s = peer(c, inst)
+  if #s.offers == 0 then
+    redis.call('ZADD', c.due, fmt(s.heard * 1000), 's:' .. inst)
+    c.isDue = true
+    c.notices[inst] = s
+  end
+  s.offers[#s.offers + 1] = {g = g, ticket = number, k = k}
+  s.of[g] = (s.of[g] or 0) + k
+  s.isChanged = true
 end
 
 local function range(g)
@@ -488,15 +608,18 @@ local function queue(c, g)
   if q and q.last then
     from = '(' .. q.last
   end
-  local found = c.isWaiting and redis.call('ZRANGEBYLEX', c.wait, from, to, 'LIMIT', 0, READ) or {}
+  local most = q and q.most * 4 or READ
+  local found = c.isWaiting and redis.call('ZRANGEBYLEX', c.wait, from, to, 'LIMIT', 0, most) or {}
   found.last = found[#found] or q and q.last
-  found.isAll = #found < READ
+  found.most = math.min(most, CHUNK)
+  found.isAll = #found < most
   found.first = 1
   c.queues[g] = found
   return found
 end
 
--- The first ticket of a living instance, and that instance. Drops those before it.
+-- The first ticket of an instance that may be granted what it needs, that instance, and the number of permits. Drops
+-- those of dead instances before it, and passes the others.
 local function head(c, g)
   while true do
     local q = queue(c, g)
@@ -505,24 +628,36 @@ local function head(c, g)
       return nil
     end
     local inst = string.match(ticket, '^[^%z]*%z%d+%z(.+)$')
-    if inst and isAlive(c, inst) then
-      return ticket, inst
+    if not (inst and isAlive(c, inst)) then
+      redis.call('ZREM', c.wait, ticket)
+    else
+      local k = sizeOf(c, inst, g)
+      if isOpen(c, inst, g, k) then
+        return ticket, inst, k
+      end
     end
-    redis.call('ZREM', c.wait, ticket)
     q.first = q.first + 1
   end
 end
 
-local function serveTicket(c, g, ticket, inst)
+local function serveTicket(c, g, ticket, inst, k)
   redis.call('ZREM', c.wait, ticket)
   local q = c.queues[g]
   q.first = q.first + 1
-  grant(c, inst, g, 1, 1)
+  local r = record(c, inst, g)
+  r.t = math.max(0, r.t - 1)
+  store(c, inst, g, r)
+  use(c, g, k)
+  if inst == c.me and not c.isRepeated then
+    hold(c, g, k)
+  else
+    offer(c, inst, g, string.match(ticket, '%z(%d+)%z'), k)
+  end
 end
 
--- Returns the first ticket if the group and its rate have room for it.
+-- Returns the first ticket if the group and its rate have room for all that it needs.
 local function admissible(c, g)
-  local ticket, inst = head(c, g)
+  local ticket, inst, k = head(c, g)
   if not ticket then
     if c.isDue then
       redis.call('ZREM', c.due, 'd:' .. g)
@@ -532,22 +667,22 @@ local function admissible(c, g)
     end
     return nil
   end
-  if c.ms < c.quar or used(c, g) >= limit(c, g) then
+  if c.ms < c.quar or used(c, g) + k > limit(c, g) then
     return nil
   end
-  local _, pause = allowance(c, g)
+  local _, pause = allowance(c, g, k)
   if pause > 0 then
     redis.call('ZADD', c.due, fmt(c.us + pause), 'd:' .. g)
     c.isDue = true
     return nil
   end
-  return ticket, inst
+  return ticket, inst, k
 end
 
 -- Grants to the tickets of a group what it has room for. Under a cap it only takes the group's turn.
 local function serve(c, g)
   while true do
-    local ticket, inst = admissible(c, g)
+    local ticket, inst, k = admissible(c, g)
     if not ticket then
       return
     end
@@ -559,20 +694,24 @@ local function serve(c, g)
       end
       return
     end
-    serveTicket(c, g, ticket, inst)
+    serveTicket(c, g, ticket, inst, k)
   end
 end
 
--- Grants permits under the cap, one to each ready group in turn.
+-- Grants under the cap, to one ticket of each ready group in turn. One that lacks permits keeps the turn.
 local function serveReady(c)
   while c.isReady and used(c, '*') < cap(c) do
-    local g = redis.call('ZPOPMIN', c.ready)[1]
+    local g = redis.call('ZRANGE', c.ready, 0, 0)[1]
     if not g then
       return
     end
-    local ticket, inst = admissible(c, g)
+    local ticket, inst, k = admissible(c, g)
+    if ticket and used(c, '*') + k > cap(c) then
+      return
+    end
+    redis.call('ZREM', c.ready, g)
     if ticket then
-      serveTicket(c, g, ticket, inst)
+      serveTicket(c, g, ticket, inst, k)
       serve(c, g)
     end
   end
@@ -595,6 +734,32 @@ local function touchWaiting(c)
   end
 end
 
+-- Serves the groups of the caller, whose tickets were passed while it was silent, a bounded number in each call.
+local function resume(c)
+  flush(c)
+  local from = '(' .. c.me .. '\0' .. c.cursor
+  local mine = redis.call('ZRANGEBYLEX', c.own, from, '(' .. c.me .. '\1', 'LIMIT', 0, MOST_GROUPS)
+  for _, member in ipairs(mine) do
+    touch(c, string.sub(member, #c.me + 2))
+  end
+  if #mine < MOST_GROUPS then
+    redis.call('HDEL', c.meta, 'w:' .. c.me)
+  else
+    redis.call('HSET', c.meta, 'w:' .. c.me, string.sub(mine[#mine], #c.me + 2))
+    c.isUnfinished = true
+  end
+end
+
+-- Takes the offers of an instance back if it is silent by now.
+local function checkSilence(c, inst)
+  local s = peer(c, inst)
+  if s.heard <= c.ms then
+    takeBack(c, inst, false)
+  elseif #s.offers > 0 then
+    redis.call('ZADD', c.due, fmt(s.heard * 1000), 's:' .. inst)
+  end
+end
+
 local function serveAll(c)
   if c.pending == 1 and c.ms >= c.quar then
     c.pending = 0
@@ -603,11 +768,13 @@ local function serveAll(c)
   local due = c.isDue and redis.call('ZRANGEBYSCORE', c.due, '-inf', fmt(c.us), 'LIMIT', 0, 200) or {}
   for _, entry in ipairs(due) do
     redis.call('ZREM', c.due, entry)
-    local g = string.sub(entry, 3)
-    if string.sub(entry, 1, 2) == 'f:' then
-      redis.call('HDEL', c.rate, g)
+    local kind, name = string.sub(entry, 1, 2), string.sub(entry, 3)
+    if kind == 'f:' then
+      redis.call('HDEL', c.rate, name)
+    elseif kind == 's:' then
+      checkSilence(c, name)
     else
-      touch(c, g)
+      touch(c, name)
     end
   end
   for _, g in ipairs(c.order) do
@@ -616,24 +783,32 @@ local function serveAll(c)
   serveReady(c)
 end
 
--- Writes what has changed and sends one message to each instance that was granted something.
+-- Writes what has changed and asks instances that have got their first offer to call.
 local function finish(c, prefix)
   flush(c)
-  for inst, lines in pairs(c.notices) do
-    local number = redis.call('HINCRBY', c.meta, 'n:' .. inst, 1)
-    if inst == c.me then
-      c.sent = fmt(number)
-    end
-    local command = string.match(redis.call('HGET', c.meta, 'i:' .. inst) or '', '^(%u+) ')
-    if command == 'PUBLISH' or command == 'SPUBLISH' then
-      local channel = prefix .. (string.match(inst, '^[^.]*'))
-      redis.pcall(command, channel, inst .. '\n' .. fmt(number) .. '\n' .. table.concat(lines, '\n'))
-    end
-  end
   local counters = {'last', fmt(c.us)}
   local function add(field, value)
     counters[#counters + 1] = field
     counters[#counters + 1] = value
+  end
+  for inst, s in pairs(c.states) do
+    if s.isChanged then
+      local lines = {}
+      for i, each in ipairs(s.offers) do
+        lines[i] = each.g .. ' ' .. each.ticket .. ' ' .. fmt(each.k) .. '\n'
+      end
+      if #lines > 0 then
+        add('o:' .. inst, table.concat(lines))
+      else
+        redis.call('HDEL', c.meta, 'o:' .. inst)
+      end
+    end
+  end
+  for inst, s in pairs(c.notices) do
+    local command = string.match(s.link, '^(%u+) ')
+    if #s.offers > 0 and (command == 'PUBLISH' or command == 'SPUBLISH') then
+      redis.pcall(command, prefix .. string.match(inst, '^[^.]*'), inst .. '\n' .. s.number)
+    end
   end
   for field, saved in pairs(c.saved) do
     if field ~= 'last' and field ~= 'run' and c[field] ~= saved then
@@ -649,6 +824,9 @@ local function finish(c, prefix)
   if c.stored and not c.leave then
     add('a:' .. c.me, c.stored)
   end
+  if c.isRenewed and not c.leave then
+    add('h:' .. c.me, fmt(c.states[c.me].heard))
+  end
   redis.call('HSET', c.meta, unpack(counters))
 end
 
@@ -656,22 +834,30 @@ end
 
 local ops = {}
 
--- Acquires n permits: now, as far as there is room and no ticket is before; tickets for the rest, up to the limit.
-function ops.a(c, g, n)
+-- Acquires what n tickets need: now, as far as there is room and no ticket is before; tickets for the rest, up to the
+-- limit. All tickets of the caller in the group need `size` permits from now on.
+function ops.a(c, g, n, size)
   touch(c, g)
   c.asked[g] = true
-  if c.ms >= c.quar and not head(c, g) then
-    local room = math.min(n, limit(c, g) - used(c, g), (allowance(c, g)))
+  local r = record(c, c.me, g)
+  if r.size ~= size then
+    r.size = math.max(1, size)
+    store(c, c.me, g, r)
+  end
+  if n > 0 and c.ms >= c.quar and not head(c, g) then
+    local k = sizeOf(c, c.me, g)
+    local free = limit(c, g) - used(c, g)
     if hasCap(c) then
       local isTaken = c.isReady and redis.call('ZCARD', c.ready) > 0
-      room = isTaken and 0 or math.min(room, cap(c) - used(c, '*'))
+      free = isTaken and 0 or math.min(free, cap(c) - used(c, '*'))
     end
-    if room > 0 then
-      grant(c, c.me, g, room, 0)
-      n = n - room
+    local now = math.min(n, math.floor(free / k), (allowance(c, g, k)))
+    if now > 0 then
+      use(c, g, now * k)
+      hold(c, g, now * k)
+      n = n - now
     end
   end
-  local r = record(c, c.me, g)
   local more = math.min(n, math.min(limit(c, g), WINDOW) - r.t)
   if more > 0 then
     local tickets = {}
@@ -687,6 +873,9 @@ function ops.a(c, g, n)
     end
     r.t = r.t + more
     store(c, c.me, g, r)
+    if hasCap(c) then
+      serve(c, g) -- takes the group's turn before the operations that follow
+    end
   end
 end
 
@@ -733,8 +922,9 @@ function ops.c(c, g, n)
   touch(c, g)
 end
 
--- Reasserts that the instance holds exactly n permits and has no tickets.
+-- Reasserts that the instance holds exactly n permits, besides what this call has granted, and has no tickets.
 function ops.k(c, g, n)
+  n = n + (c.claimed[g] or 0)
   local r = record(c, c.me, g)
   local ofGroup, ofAll = used(c, g), used(c, '*')
   dropTickets(c, g, r, HIGHEST)
@@ -760,6 +950,14 @@ end
 function ops.f(c, field, value)
   if redis.call('HSETNX', c.conf, field, value) == 1 then
     c.version = math.max(c.version + 1, c.us)
+    forgetSettings(c)
+  end
+end
+
+-- Sets what has no entry yet, because a resolver of the instance says so.
+function ops.n(c, field, value)
+  if not setting(c, field) then
+    redis.call('HSET', c.conf, field, value)
     forgetSettings(c)
   end
 end
@@ -806,14 +1004,14 @@ end
 local function describe(c, g)
   local r = record(c, c.me, g)
   local contended = hasCap(c) and c.isReady and redis.call('ZCARD', c.ready) > 0
-  if not contended and queue(c, g)[queue(c, g).first] then
+  if not contended and head(c, g) then
     local from, to = range(g)
     contended = redis.call('ZLEXCOUNT', c.wait, from, to) > r.t
   end
   local l = math.min(limit(c, g), cap(c)) -- a task that costs more would wait for ever
   c.results[#c.results + 1] = 'i ' .. g .. ' ' .. fmt(l == HIGHEST and 0 or l) .. ' ' .. fmt(r.t)
     .. (contended and ' 1' or ' 0') .. (rateOf(c, g) and ' 1 ' or ' 0 ')
-    .. fmt(r.t > 0 and c.detailed[g] and position(c, g) or 0) .. ' ' .. c.sent
+    .. fmt(r.t > 0 and c.detailed[g] and position(c, g) or 0)
   if c.detailed[g] then
     c.results[#c.results + 1] = holders(c, g)
   end
@@ -827,10 +1025,10 @@ local function describeInstance(c)
     c.fence = math.max(c.fence + r.n, c.us)
     c.results[#c.results + 1] = {'s', g, fmt(r.n), fmt(r.t), fmt(c.fence), rateOf(c, g) and '1' or '0'}
   end
-  c.results[#c.results + 1] = {'e', c.sent}
+  c.results[#c.results + 1] = {'e'}
 end
 
--- us until the next group that a rate delays may be served, or until the last bucket is full of as many as are looked
+-- us until the next group that a rate delays may be served or an instance with offers is silent, or until the last bucket is full of as many as are looked
 -- at, because such a group may come after it; -1 if there is none. 0 if dead instances may be left.
 local function nextDue(c)
   if c.isUnfinished then
@@ -838,7 +1036,7 @@ local function nextDue(c)
   end
   local entries = c.isDue and redis.call('ZRANGE', c.due, 0, MOST_DUE - 1, 'WITHSCORES') or {}
   for i = 1, #entries, 2 do
-    if string.sub(entries[i], 1, 2) == 'd:' or i == 2 * MOST_DUE - 1 then
+    if string.sub(entries[i], 1, 2) ~= 'f:' or i == 2 * MOST_DUE - 1 then
       return math.max(0, int(entries[i + 1], 'due') - c.us)
     end
   end
@@ -846,7 +1044,7 @@ local function nextDue(c)
 end
 
 local function answer(c, state, results)
-  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), c.sent, fmt(c.longest), fmt(nextDue(c)), fmt(c.ahead),
+  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), fmt(c.longest), fmt(nextDue(c)), fmt(c.ahead),
     fmt(c.version), results}
 end
 
@@ -856,7 +1054,7 @@ local function execute(c, args)
     if not op then
       error('RADDLE unknown operation ' .. string.sub(args[i], 1, 10))
     end
-    if args[i] == 'f' then
+    if args[i] == 'f' or args[i] == 'n' then
       op(c, args[i + 1], args[i + 2])
     else
       op(c, args[i + 1], int(args[i + 2], 'argument'), int(args[i + 3], 'argument'))
@@ -866,6 +1064,9 @@ end
 
 local function serveAfter(c)
   buryDead(c)
+  if c.cursor then
+    resume(c)
+  end
   if c.leave then
     bury(c, c.me)
   end
@@ -883,6 +1084,7 @@ local function repeatAnswer(c)
 end
 
 local function executeNew(c, args)
+  claim(c)
   execute(c, args)
   serveAfter(c)
   if c.sync then
@@ -922,6 +1124,12 @@ local function renew(c, args, ttl)
   end
   redis.call('ZADD', c.exp, fmt(c.ms + ttl), c.me)
   c.leases[c.me] = fmt(c.ms + ttl)
+  local s = c.states[c.me]
+  if s.heard > 0 and s.heard <= c.ms then
+    c.cursor = ''
+  end
+  s.heard = c.ms + math.floor(ttl / 3)
+  c.isRenewed = true
 end
 
 -- The groups of the operations.
@@ -929,7 +1137,7 @@ local function groupsOf(args)
   local groups, seen = {}, {}
   for i = 11, #args, 4 do
     local g = args[i + 1]
-    if not seen[g] and args[i] ~= 'f' and g ~= '' then
+    if not seen[g] and args[i] ~= 'f' and args[i] ~= 'n' and g ~= '' then
       seen[g] = true
       groups[#groups + 1] = g
     end
@@ -980,20 +1188,17 @@ end
 local function configure(keys, args)
   local c = begin(keys, int(args[1], 'ttl'), nil, {}, true)
   local field, value = args[3], args[4]
+  local concerned = {}
   if string.sub(field, 1, 2) == 'r:' then
-    local g = string.sub(field, 3)
-    local old = rateOf(c, g)
-    local d = old and debt(c, g, old) or 0
-    forgetSettings(c)
-    if value == '' then
-      redis.call('HDEL', c.rate, g)
-      redis.call('ZREM', c.due, 'f:' .. g)
-    else
-      redis.call('HSET', c.conf, field, value)
-      local new = rateOf(c, g)
-      if d > 0 then
-        setDebt(c, g, new, math.min(new.burst * new.cost, math.ceil(d / old.cost * new.cost)))
-      end
+    concerned = {string.sub(field, 3)}
+  elseif field == '?r' then
+    concerned = redis.call('HKEYS', c.rate)
+  end
+  local old, debts = {}, {}
+  for _, g in ipairs(concerned) do
+    if field ~= '?r' or not setting(c, 'r:' .. g) then
+      old[g] = rateOf(c, g)
+      debts[g] = old[g] and debt(c, g, old[g])
     end
   end
   if value == '' then
@@ -1001,10 +1206,20 @@ local function configure(keys, args)
   else
     redis.call('HSET', c.conf, field, value)
   end
+  forgetSettings(c)
+  for g, d in pairs(debts) do
+    local new = rateOf(c, g)
+    if new then
+      setDebt(c, g, new, d and math.min(new.burst * new.cost, math.ceil(d / old[g].cost * new.cost)) or 0)
+    else
+      redis.call('HDEL', c.rate, g)
+      redis.call('ZREM', c.due, 'f:' .. g)
+    end
+  end
   c.version = math.max(c.version + 1, c.us)
   forgetSettings(c)
   buryDead(c)
-  if field == '?' or field == '*' then
+  if field == '?' or field == '?r' or field == '*' then
     touchWaiting(c)
   else
     touch(c, string.sub(field, 3))

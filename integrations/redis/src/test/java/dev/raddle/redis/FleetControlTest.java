@@ -56,8 +56,8 @@ class FleetControlTest {
     @Test
     void a_script_that_grants_at_its_limit_is_noticed() throws IOException {
         patchScript(
-                "used(c, g) >= limit(c, g)",
-                "used(c, g) > limit(c, g)",
+                "used(c, g) + k > limit(c, g)",
+                "used(c, g) + k > limit(c, g) + 1",
                 "limit(c, g) - used(c, g)",
                 "limit(c, g) - used(c, g) + 1");
         FleetSetup setup = FleetSetup.standard(ServerKind.newest(), 1, Duration.ofSeconds(3))

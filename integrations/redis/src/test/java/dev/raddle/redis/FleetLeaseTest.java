@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The end of permits with the processes that hold them, and their next holders. */
 class FleetLeaseTest {
@@ -42,6 +44,49 @@ class FleetLeaseTest {
                     fleet.judge().longestStall().toMillis());
             assertThat(fleet.judge().violations()).isZero();
         }
+    }
+
+    /*
+     * The lease is long, so what the server counts for the process is what it held when it was stopped. The others have
+     * a backlog, and complete hundreds of tasks with the permits that are left.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void what_a_killed_or_stopped_process_holds_does_not_grow(boolean isKilled) {
+        int limit = 12;
+        FleetSetup setup = FleetSetup.standard(ServerKind.newest(), 1, Duration.ofSeconds(12))
+                .withWorkers(4, 16)
+                .withLimits(List.of(limit), limit)
+                .withTaskMicros(1_000);
+        try (TestFleet fleet = TestFleet.start(setup)) {
+            fleet.load();
+            fleet.awaitProgress("the start");
+            if (isKilled) {
+                fleet.worker(0).kill();
+            } else {
+                fleet.worker(0).stop();
+            }
+            mostHeldWhileOthersRun(fleet, 200); // its last call may be under way
+            long atFirst = fleet.heldBy(0);
+
+            assertThat(mostHeldWhileOthersRun(fleet, 2_000)).isEqualTo(atFirst).isLessThan(limit);
+            if (!isKilled) {
+                fleet.worker(0).proceed();
+            }
+        }
+    }
+
+    private static long mostHeldWhileOthersRun(TestFleet fleet, int tasks) {
+        long most = 0;
+        long goal = tasksOfOthers(fleet) + tasks;
+        while (tasksOfOthers(fleet) < goal) {
+            most = Math.max(most, fleet.heldBy(0));
+        }
+        return most;
+    }
+
+    private static long tasksOfOthers(TestFleet fleet) {
+        return fleet.file().tasks(1) + fleet.file().tasks(2) + fleet.file().tasks(3);
     }
 
     @Test

@@ -63,7 +63,7 @@ final class Instance implements AutoCloseable {
                 .toList();
         incarnation = header.get(1);
         List<List<String>> results = new ArrayList<>();
-        for (Object each : (List<?>) answer.get(8)) {
+        for (Object each : (List<?>) answer.get(7)) {
             List<?> entry = each instanceof String text ? List.of(text.split(" ", -1)) : (List<?>) each;
             results.add(entry.stream().map(String::valueOf).toList());
         }
@@ -91,18 +91,15 @@ final class Instance implements AutoCloseable {
         return granted;
     }
 
-    /** Waits for the next message and returns its lines of grants. */
-    List<String> message() throws InterruptedException {
-        String message = messages.poll(20, TimeUnit.SECONDS);
-        if (message == null) {
+    /** Waits for the next message, calls, and returns what it is granted, as "group permits ...". */
+    List<String> message() throws Exception {
+        if (messages.poll(20, TimeUnit.SECONDS) == null) {
             throw new AssertionError("no message");
         }
-        return List.of(message.split("\n")).subList(2, message.split("\n").length);
-    }
-
-    /** Returns how many messages the server has sent to this instance, as of the last call. */
-    int sent() {
-        return Integer.parseInt(header.get(3));
+        return call().stream()
+                .filter(result -> result.get(0).equals("g"))
+                .map(result -> String.join(" ", result.subList(1, result.size())))
+                .toList();
     }
 
     String state() {

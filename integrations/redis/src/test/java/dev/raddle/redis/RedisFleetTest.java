@@ -3,6 +3,7 @@ package dev.raddle.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.raddle.group.PermitSource;
 import dev.raddle.task.Rate;
@@ -378,6 +379,7 @@ class RedisFleetTest {
         until(() -> peak.of("g") == 1);
         second.submit("g", 3, NOTHING);
         until(() -> b.stats().wanted() == 3);
+        events.clear(); // of the new namespace
 
         server.kill();
         server.restart();
@@ -473,6 +475,48 @@ class RedisFleetTest {
     }
 
     @Test
+    void the_lease_that_passes_in_a_new_namespace_is_an_event_and_is_explained() throws Exception {
+        RedisFleet fleet = fleet(options -> options.lease(Duration.ofMinutes(1)));
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", NOTHING);
+
+        event("quarantine");
+
+        assertThat(executor.session().status("g").obstacle())
+                .startsWith("nothing is granted for ")
+                .endsWith(" ms, because the namespace is new, or the server has lost its data or was replaced");
+    }
+
+    @Test
+    void an_outage_is_explained() throws Exception {
+        server.kill();
+        FakeExecutor executor = executor(fleet());
+        executor.submit("g", NOTHING);
+
+        event("outage: ");
+
+        assertThat(executor.session().status("g").obstacle()).startsWith("no answer of the server, ");
+    }
+
+    @Test
+    void another_attempt_to_connect_begins_while_one_hangs() throws Exception {
+        FaultProxy proxy = closing(new FaultProxy(server.port()));
+        proxy.silence(FaultProxy.Direction.TO_CLIENT);
+        long begin = System.nanoTime();
+        RedisFleet fleet = closing(RedisFleet.connect(
+                RedisURI.create("127.0.0.1", proxy.port()),
+                FleetOptions.builder().lease(Duration.ofMillis(300)).build()));
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 3, NOTHING);
+
+        until(() -> proxy.accepted() >= 3);
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(10)); // of one attempt
+        proxy.forward(FaultProxy.Direction.TO_CLIENT);
+
+        until(() -> executor.ended.get() == 3);
+    }
+
+    @Test
     void a_start_without_a_server_waits_in_mode_closed() throws Exception {
         server.kill();
         RedisFleet fleet = fleet();
@@ -534,6 +578,30 @@ class RedisFleetTest {
         assertThat(first.ended.get() + second.ended.get()).isEqualTo(5);
         a.setRate("g", null);
         until(() -> first.ended.get() + second.ended.get() == 20);
+    }
+
+    @Test
+    void a_key_without_an_entry_has_what_the_resolvers_say_or_the_defaults() {
+        Rate slow = Rate.of(1, Duration.ofHours(1)).burst(2);
+        RedisFleet fleet = fleet(options -> options.limitResolver(key -> key.startsWith("small") ? 1 : 0)
+                .rateResolver(key -> key.equals("slow") ? slow : null));
+        fleet.setDefaultLimit(3);
+        fleet.setDefaultRate(Rate.of(1, Duration.ofHours(1)).burst(5));
+        fleet.setLimit("small-but-set", 2);
+        FakeExecutor executor = executor(fleet);
+        for (String key : List.of("small", "small-but-set", "slow", "other")) {
+            executor.submit(key, 9, NOTHING);
+        }
+
+        until(() -> executor.ended.get() == 5 + 5 + 2 + 5);
+        assertThat(fleet.status().keys())
+                .extracting(
+                        FleetStatus.Key::key,
+                        FleetStatus.Key::limit,
+                        key -> key.rate().burst())
+                .contains(
+                        tuple("small", 1, 5), tuple("small-but-set", 2, 5), tuple("slow", 3, 2), tuple("other", 3, 5));
+        assertThat(executor.limitOf("small")).isEqualTo(1);
     }
 
     @Test

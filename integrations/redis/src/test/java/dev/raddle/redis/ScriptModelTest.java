@@ -28,10 +28,11 @@ class ScriptModelTest {
     /*
      * Overview.
      *
-     * Three instances send random operations for a few groups, repeat calls and send old ones; limits, the cap and
-     * rates change; instances die and are followed by others. The lease is an hour, and death is the removal of that
+     * Three instances send random operations for a few groups, for tickets of up to three permits, repeat calls and send
+     * old ones; limits, the cap and rates change; instances become silent until their next call, or die and are followed
+     * by others. The lease is an hour, and death is the removal of that
      * hour from `exp`, so nothing depends on real time except that rates of one task per hour allow none during the
-     * test. What an instance was granted is the sum of its answers and messages, counted apart from the keys.
+     * test. What an instance was granted is the sum of its answers, counted apart from the keys.
      */
     private static final String[] GROUPS = {"x", "y", "z", "rated"};
     private static final int STEPS = 250;
@@ -41,8 +42,7 @@ class ScriptModelTest {
     private static RedisCommands<String, String> redis;
 
     private final List<Instance> instances = new ArrayList<>();
-    private final Map<String, Integer> granted = new HashMap<>(); // id|group -> permits by answers and messages
-    private final Map<String, Integer> messages = new HashMap<>(); // id -> number of the last message
+    private final Map<String, Integer> granted = new HashMap<>(); // id|group -> permits by answers
     private String namespace;
     private Random random;
     private int ids;
@@ -129,6 +129,9 @@ class ScriptModelTest {
             endLease(instance);
             replace(which);
             return instance.id + " dies";
+        } else if (kind < 87) {
+            silence(instance);
+            return instance.id + " is silent";
         }
         String field = List.of("*", "?", "l:x", "l:y", "l:rated").get(random.nextInt(5));
         String value = random.nextInt(4) == 0 ? "" : "" + (1 + random.nextInt(8));
@@ -147,6 +150,19 @@ class ScriptModelTest {
         redis.hset(key("meta"), "base", "1");
     }
 
+    /** Lets a third of the lease pass for an instance, and the next call of another one notice that. */
+    private void silence(Instance instance) throws Exception {
+        redis.hset(key("meta"), "h:" + instance.id, "1");
+        if (redis.zscore(key("due"), "s:" + instance.id) != null) {
+            redis.zadd(key("due"), 1, "s:" + instance.id);
+        }
+        Instance other = instances.get((instances.indexOf(instance) + 1) % instances.size());
+        count(other, other.call("a x 0 1", "a y 0 1", "a z 0 1", "a rated 0 1")); // others pass it now
+        assertThat(redis.hget(key("meta"), "o:" + instance.id))
+                .as("offers of a silent instance")
+                .isNull();
+    }
+
     private void replace(int which) throws Exception {
         Instance dead = instances.set(which, newInstance());
         dead.close();
@@ -160,7 +176,7 @@ class ScriptModelTest {
             String group = GROUPS[random.nextInt(GROUPS.length)];
             int held = held(instance.id, group) - returned.getOrDefault(group, 0);
             switch (random.nextInt(7)) {
-                case 0, 1 -> operations.add("a " + group + " " + (1 + random.nextInt(5)));
+                case 0, 1 -> operations.add("a " + group + " " + random.nextInt(5) + " " + (1 + random.nextInt(3)));
                 case 2, 3, 4 -> {
                     int permits = held == 0 ? 0 : 1 + random.nextInt(held);
                     returned.merge(group, permits, Integer::sum);
@@ -186,21 +202,6 @@ class ScriptModelTest {
                 .forEach((group, permits) -> granted.merge(instance.id + "|" + group, permits, Integer::sum));
     }
 
-    /** Counts the messages that the server has sent so far. */
-    private void countMessages() throws Exception {
-        for (Instance instance : instances) {
-            String sent = redis.hget(key("meta"), "n:" + instance.id);
-            for (int have;
-                    (have = messages.getOrDefault(instance.id, 0)) < (sent == null ? 0 : Integer.parseInt(sent)); ) {
-                for (String line : instance.message()) {
-                    String[] parts = line.split(" ");
-                    granted.merge(instance.id + "|" + parts[0], Integer.parseInt(parts[1]), Integer::sum);
-                }
-                messages.put(instance.id, have + 1);
-            }
-        }
-    }
-
     // Invariants.
 
     private int held(String id, String group) {
@@ -208,8 +209,21 @@ class ScriptModelTest {
         return record == null ? 0 : Integer.parseInt(record.split(" ")[0]);
     }
 
-    private void checkInvariants() throws Exception {
-        countMessages();
+    /** Returns how many permits of each group the instances are offered, and those of one group by instance. */
+    private Map<String, Integer> offers(String id) {
+        Map<String, Integer> sums = new TreeMap<>();
+        redis.hgetall(key("meta")).forEach((field, lines) -> {
+            if (field.startsWith("o:" + id)) {
+                lines.lines().map(line -> line.split(" ")).forEach(offer -> {
+                    sums.merge(offer[0], Integer.parseInt(offer[2]), Integer::sum);
+                    sums.merge("*", Integer.parseInt(offer[2]), Integer::sum);
+                });
+            }
+        });
+        return sums;
+    }
+
+    private void checkInvariants() {
         Map<String, String> held = redis.hgetall(key("held"));
         Map<String, Integer> sums = new TreeMap<>();
         Map<String, Integer> tickets = new TreeMap<>();
@@ -229,9 +243,10 @@ class ScriptModelTest {
             }
             fields.add(field.replace('|', '\0'));
         });
+        offers("").forEach((group, permits) -> sums.merge(group, permits, Integer::sum));
         Map<String, Integer> used = new TreeMap<>();
         redis.hgetall(key("used")).forEach((group, permits) -> used.put(group, Integer.parseInt(permits)));
-        assertThat(used).as("used is the sum of held").isEqualTo(sums);
+        assertThat(used).as("used is the sum of held and offers").isEqualTo(sums);
         assertThat(new TreeSet<>(redis.zrange(key("own"), 0, -1)))
                 .as("own has the fields of held")
                 .isEqualTo(fields);
@@ -242,23 +257,39 @@ class ScriptModelTest {
     private void checkTickets(Map<String, Integer> tickets, Map<String, Integer> used) {
         Set<String> living = new TreeSet<>(redis.zrange(key("exp"), 0, -1));
         Map<String, Integer> waiting = new TreeMap<>();
-        Set<String> groups = new TreeSet<>();
+        Map<String, Integer> first = new TreeMap<>(); // group -> the permits that its first ticket needs
         for (String ticket : redis.zrange(key("wait"), 0, -1)) {
             String[] parts = ticket.split("\0");
             if (living.contains(parts[2])) {
                 waiting.merge(parts[2] + "|" + parts[0], 1, Integer::sum);
-                groups.add(parts[0]);
+                if (isOpen(parts[2], parts[0])) {
+                    first.putIfAbsent(parts[0], size(parts[2], parts[0]));
+                }
             }
         }
+        String turn = redis.zrange(key("ready"), 0, 0).stream().findFirst().orElse("");
+        int reserved = first.getOrDefault(turn, 1);
         assertThat(tickets).as("tickets in held are those in wait").isEqualTo(waiting);
-        for (String group : groups) {
-            boolean isFull = used.getOrDefault(group, 0) >= limit(group)
-                    || used.getOrDefault("*", 0) >= setting("*")
-                    || isThrottled(group);
+        first.forEach((group, permits) -> {
+            boolean isFull = used.getOrDefault(group, 0) + permits > limit(group)
+                    || used.getOrDefault("*", 0) + reserved > setting("*")
+                    || isThrottled(group, permits);
             assertThat(isFull).as("a ticket of " + group + " waits beside room").isTrue();
-        }
-        Set<String> ready = new TreeSet<>(redis.zrange(key("ready"), 0, -1));
-        assertThat(groups).as("ready groups have tickets").containsAll(ready);
+        });
+    }
+
+    private int size(String id, String group) {
+        String[] parts = redis.hget(key("held"), id + "|" + group).split(" ");
+        return Math.min(parts.length == 4 ? Integer.parseInt(parts[3]) : 1, Math.min(limit(group), setting("*")));
+    }
+
+    /** Returns whether the instance has called, and has no offers of the group beyond its share. */
+    private boolean isOpen(String id, String group) {
+        int offered = offers(id).getOrDefault(group, 0);
+        boolean isHeard = !"1".equals(redis.hget(key("meta"), "h:" + id));
+        long instancesNow = redis.zcard(key("exp"));
+        int most = Math.min(limit(group), setting("*"));
+        return isHeard && (offered == 0 || (offered + size(id, group)) * instancesNow <= most);
     }
 
     private int limit(String group) {
@@ -271,7 +302,7 @@ class ScriptModelTest {
         return value == null ? RedisFleet.HIGHEST_LIMIT : Integer.parseInt(value);
     }
 
-    private boolean isThrottled(String group) {
+    private boolean isThrottled(String group, int permits) {
         String rate = redis.hget(key("conf"), "r:" + group);
         String bucket = redis.hget(key("rate"), group);
         if (rate == null || bucket == null) {
@@ -280,16 +311,17 @@ class ScriptModelTest {
         String[] parts = rate.split(" ");
         long cost = Long.parseLong(parts[0]);
         long room = Long.parseLong(parts[2]) * cost - Long.parseLong(bucket.split(" ")[0]);
-        boolean isThrottled = room < cost;
+        long needed = Math.min(permits, Long.parseLong(parts[2])) * cost;
+        boolean isThrottled = room < needed;
         if (isThrottled) {
             assertThat(redis.zscore(key("due"), "d:" + group))
                     .as("a throttled group is due")
                     .isNotNull();
         }
-        return isThrottled || room < cost + cost / 1000; // what has flowed out meanwhile
+        return isThrottled || room < needed + cost / 1000; // what has flowed out meanwhile
     }
 
-    /** What instances were told is what they hold: nothing is granted without an answer or a message. */
+    /** What instances were told is what they hold: nothing is granted without an answer. */
     private void checkGrants(Map<String, String> held) {
         for (Instance instance : instances) {
             for (String group : GROUPS) {
@@ -313,6 +345,7 @@ class ScriptModelTest {
                 + redis.zrangeWithScores(key("ready"), 0, -1).stream()
                         .map(ScoredValue::toString)
                         .toList()
-                + "\n" + redis.hgetall(key("rate")) + redis.zrangeWithScores(key("due"), 0, -1);
+                + "\n" + redis.hgetall(key("meta")) + "\n" + redis.hgetall(key("rate"))
+                + redis.zrangeWithScores(key("due"), 0, -1);
     }
 }

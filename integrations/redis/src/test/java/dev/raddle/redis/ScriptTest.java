@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -230,24 +231,24 @@ class ScriptTest {
     }
 
     @Test
-    void what_a_repeated_call_grants_is_sent_as_a_message_because_its_answer_may_not_be_read() throws Exception {
+    void what_a_repeated_call_grants_is_offered_because_its_answer_may_not_be_read() throws Exception {
         Instance a = waitingFor("dead.1");
 
         List<List<String>> answer = a.again("a g 1");
 
         assertThat(Instance.grants(answer)).isEmpty();
         assertThat(a.message()).singleElement().asString().startsWith("g 1 ");
-        assertThat(a.sent()).isEqualTo(1);
     }
 
     @Test
-    void what_a_call_grants_that_arrives_after_the_next_one_is_sent_as_a_message() throws Exception {
+    void what_a_call_grants_that_arrives_after_the_next_one_is_offered() throws Exception {
         Instance a = waitingFor("dead.1");
         redis.hset(key("meta"), "c:a.1", "2");
 
         a.again("a g 1");
 
         assertThat(a.state()).isEqualTo("old");
+        a.number = 2;
         assertThat(a.message()).singleElement().asString().startsWith("g 1 ");
     }
 
@@ -301,7 +302,7 @@ class ScriptTest {
         large.call(IntStream.range(0, 1200).mapToObj(i -> "a g" + i + " 1").toArray(String[]::new));
         Instance survivor = instance("survivor.1");
         survivor.call("a g1199 1");
-        assertThat(survivor.header.get(5)).isEqualTo("-1");
+        assertThat(survivor.header.get(4)).isEqualTo("-1");
         instances.stream().filter(each -> each != survivor).forEach(each -> redis.zadd(key("exp"), 1, each.id));
         redis.hset(key("meta"), "base", "1");
 
@@ -309,11 +310,148 @@ class ScriptTest {
         do {
             survivor.call();
             calls++;
-        } while (survivor.header.get(5).equals("0"));
+        } while (survivor.header.get(4).equals("0"));
 
         assertThat(calls).isGreaterThan(1);
         assertThat(redis.hgetall(key("used"))).isEqualTo(Map.of("g1199", "1", "*", "1"));
         assertThat(redis.zrange(key("exp"), 0, -1)).containsExactly("survivor.1");
+    }
+
+    @Test
+    void what_an_instance_holds_does_not_grow_until_it_calls() throws Exception {
+        limit("g", 12);
+        List<Instance> four = List.of(instance("a.1"), instance("b.1"), instance("c.1"), instance("killed.1"));
+        for (Instance each : four) {
+            each.call("a g 3 1");
+        }
+        for (Instance each : four) {
+            each.call("a g 12 1");
+        }
+        for (int round = 0; round < 5; round++) {
+            for (Instance each : four.subList(0, 3)) {
+                int held = held(each);
+                each.call("r g " + held + " 0", "a g " + held + " 1");
+            }
+        }
+
+        assertThat(held(four.getLast())).isEqualTo(3);
+        assertThat(four.subList(0, 3).stream().mapToInt(this::held).sum()).isEqualTo(6);
+        assertThat(redis.hget(key("meta"), "o:killed.1").lines()).hasSize(3); // its share, and nobody else's
+    }
+
+    @Test
+    void offers_of_a_silent_instance_are_taken_back_and_its_tickets_keep_their_places() throws Exception {
+        limit("g", 2);
+        Instance a = instance("a.1");
+        Instance silent = instance("silent.1");
+        Instance b = instance("b.1");
+        a.call("a g 2 1");
+        silent.call("a g 2 1");
+        b.call("a g 2 1");
+        a.call("r g 1 0");
+        assertThat(redis.hget(key("used"), "g")).isEqualTo("2");
+
+        passAThirdOfTheLease(silent);
+        assertThat(b.granted()).isEqualTo(Map.of("g", 1));
+        a.call("r g 1 0");
+        assertThat(b.granted()).isEqualTo(Map.of("g", 1));
+        b.call("a g 2 1");
+        assertThat(redis.hget(key("held"), "silent.1|g")).startsWith("0 ").endsWith(" 2");
+        assertThat(redis.hget(key("meta"), "o:silent.1")).isNull();
+
+        silent.call();
+        assertThat(b.granted("r g 2 0")).isEqualTo(Map.of("g", 1));
+        assertThat(silent.granted()).isEqualTo(Map.of("g", 1)); // its share
+    }
+
+    private int held(Instance instance) {
+        return Integer.parseInt(redis.hget(key("held"), instance.id + "|g").split(" ")[0]);
+    }
+
+    private void passAThirdOfTheLease(Instance instance) {
+        redis.hset(key("meta"), "h:" + instance.id, "1");
+        redis.zadd(key("due"), 1, "s:" + instance.id);
+    }
+
+    @Test
+    void a_call_after_silence_serves_tickets_of_all_its_groups() throws Exception {
+        redis.hset(key("conf"), "?", "1");
+        Instance holder = instance("holder.1");
+        Instance silent = instance("silent.1");
+        String[] groups = IntStream.range(0, 700).mapToObj(i -> "g" + i).toArray(String[]::new);
+        for (Instance each : List.of(holder, silent)) {
+            each.call(Stream.of(groups).map(g -> "a " + g + " 1 1").toArray(String[]::new));
+        }
+        passAThirdOfTheLease(silent);
+        holder.call(Stream.of(groups).map(g -> "r " + g + " 1 0").toArray(String[]::new));
+
+        int granted = silent.granted().size();
+        assertThat(silent.header.get(4)).isEqualTo("0"); // the rest is due at once
+        granted += silent.granted().size();
+
+        assertThat(granted).isEqualTo(700);
+        assertThat(redis.exists(key("wait"))).isZero();
+    }
+
+    @Test
+    void a_ticket_is_served_whole_and_reserves_what_is_free_until_then() throws Exception {
+        limit("g", 4);
+        Instance a = instance("a.1");
+        Instance b = instance("b.1");
+        Instance c = instance("c.1");
+        a.call("a g 2 1");
+
+        assertThat(b.granted("a g 2 3")).isEmpty();
+        assertThat(c.granted("a g 1 1")).isEmpty(); // two permits are free, but b is before
+        a.call("r g 1 0");
+        assertThat(b.granted()).isEqualTo(Map.of("g", 3));
+        assertThat(c.granted()).isEmpty();
+        a.call("r g 1 0");
+        assertThat(c.granted()).isEmpty(); // the next one of b is before
+        assertThat(b.granted("r g 3 0")).isEqualTo(Map.of("g", 3));
+        assertThat(c.granted()).isEqualTo(Map.of("g", 1));
+    }
+
+    @Test
+    void a_ticket_under_a_cap_is_served_whole_and_keeps_the_turn_until_then() throws Exception {
+        redis.hset(key("conf"), "*", "4");
+        Instance a = instance("a.1");
+        Instance b = instance("b.1");
+        a.call("a x 3 1");
+
+        assertThat(b.granted("a y 1 3", "a z 1 1")).isEmpty();
+        a.call("r x 1 0");
+        assertThat(b.granted()).isEmpty();
+        a.call("r x 1 0");
+
+        assertThat(b.granted()).isEqualTo(Map.of("y", 3));
+        a.call("r x 1 0");
+        assertThat(b.granted()).isEqualTo(Map.of("z", 1));
+    }
+
+    @Test
+    void a_ticket_that_costs_more_than_the_burst_waits_for_a_full_bucket_and_delays_what_follows() throws Exception {
+        Instance a = instance("a.1");
+        a.configure("r:g", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(2)));
+
+        assertThat(a.granted("a g 1 5")).isEqualTo(Map.of("g", 5));
+        assertThat(a.granted("a g 1 1")).isEmpty();
+
+        assertThat(Long.parseLong(a.header.get(4))).isBetween(4 * 3_599_000_000L, 4 * 3_600_000_000L);
+    }
+
+    @Test
+    void groups_without_a_rate_have_the_default_rate() throws Exception {
+        Instance a = instance("a.1");
+        a.configure("r:own", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(4)));
+        a.configure("?r", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(3)));
+        assertThat(a.granted("a g 5 1", "a own 5 1")).isEqualTo(Map.of("g", 3, "own", 4));
+
+        a.configure("?r", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(5)));
+        assertThat(a.granted()).isEqualTo(Map.of("g", 2)); // what was used counts
+        a.configure("?r", "");
+        assertThat(redis.hkeys(key("rate"))).containsExactly("own");
+        assertThat(a.granted("a h 9 1")).isEqualTo(Map.of("h", 9));
     }
 
     @Test
@@ -373,7 +511,7 @@ class ScriptTest {
         a.call();
 
         assertThat(Long.parseLong(redis.hget(key("meta"), "last"))).isEqualTo(ahead);
-        assertThat(Long.parseLong(a.header.get(6))).isBetween(3_500_000_000L, 3_600_000_000L);
+        assertThat(Long.parseLong(a.header.get(5))).isBetween(3_500_000_000L, 3_600_000_000L);
         a.call();
         assertThat(Long.parseLong(redis.hget(key("meta"), "last"))).isGreaterThan(ahead);
     }
@@ -411,7 +549,7 @@ class ScriptTest {
         assertThat(b.granted("a g 1")).isEmpty();
 
         assertThat(Long.parseLong(b.header.get(2))).isGreaterThan(3_500_000);
-        assertThat(b.header.get(4)).isEqualTo("3600000");
+        assertThat(b.header.get(3)).isEqualTo("3600000");
     }
 
     @Test
@@ -518,7 +656,7 @@ class ScriptTest {
         a.configure("r:g", Rates.write(Rate.of(1, Duration.ofHours(1)).burst(3)));
 
         assertThat(a.granted("a g 5")).isEqualTo(Map.of("g", 3));
-        assertThat(Long.parseLong(a.header.get(5))).isBetween(3_599_000_000L, 3_600_000_000L);
+        assertThat(Long.parseLong(a.header.get(4))).isBetween(3_599_000_000L, 3_600_000_000L);
         String[] bucket = redis.hget(key("rate"), "g").split(" ");
         redis.hset(key("rate"), "g", bucket[0] + " " + (Long.parseLong(bucket[1]) - 3_600_000_000L));
         redis.zadd(key("due"), 1, "d:g");
@@ -557,7 +695,7 @@ class ScriptTest {
         a.call("a g 2");
 
         // A call when one of those buckets is full finds what is due next, so the start in two hours is not missed.
-        assertThat(Long.parseLong(a.header.get(5))).isBetween(3_500_000_000L, 7_200_000_000L);
+        assertThat(Long.parseLong(a.header.get(4))).isBetween(3_500_000_000L, 7_200_000_000L);
     }
 
     @Test

@@ -301,6 +301,30 @@ final class TestFleet implements AutoCloseable {
                 .sum();
     }
 
+    /** Returns the number of permits that a worker holds at the server, of all groups. */
+    long heldBy(int i) {
+        String name = "worker-" + i;
+        Map<String, String> instances = hash("meta");
+        long sum = 0;
+        for (Map.Entry<String, String> held : hash("held").entrySet()) {
+            String id = held.getKey().substring(0, held.getKey().indexOf('|'));
+            if (instances.getOrDefault("i:" + id, "").endsWith(" " + name)) {
+                sum += Long.parseLong(held.getValue().split(" ")[0]);
+            }
+        }
+        return sum;
+    }
+
+    private Map<String, String> hash(String key) {
+        Map<String, String> entries = new HashMap<>();
+        if (server.command("HGETALL", "{" + namespace + "}:" + key) instanceof List<?> list) {
+            for (int i = 0; i + 1 < list.size(); i += 2) {
+                entries.put(String.valueOf(list.get(i)), String.valueOf(list.get(i + 1)));
+            }
+        }
+        return entries;
+    }
+
     /** Waits until the server has all permits back: those of dead workers after their leases. */
     void awaitAllPermitsBack() {
         Await.until(() -> permitsAtServer() + " permits are back" + state(), () -> permitsAtServer() == 0);
