@@ -4,7 +4,7 @@
 only_programs() {
   local program
   mkdir -p "$1"
-  for program in sh bash env cat cut date dirname echo false grep mkdir printf readlink rm sed seq sleep sort tail touch \
+  for program in sh bash env cat cut date dirname echo false grep locale mkdir printf readlink rm sed seq sleep sort tail touch \
     tr true uname wc; do
     ln -s "$(type -P "$program")" "$1/$program"
   done
@@ -45,6 +45,7 @@ use_run() {
 use_map() {
   expect map '1-x 2-x 3-x' "$(seq 3 | alone "$raddle" map --keep-order --shell 'echo {}-x' | paste -sd ' ')"
   expect 'map of one program' 3 "$(seq 3 | alone "$raddle" map echo | wc -l)"
+  expect 'map where the locale is not installed' 'größe 3' "$(echo 3 | alone LC_ALL=xx_YY.UTF-8 "$raddle" map echo größe)"
 }
 
 use_check() {
@@ -190,7 +191,7 @@ dist_check() (
   set -euo pipefail
   trap 'echo "dist-check: failed: $BASH_COMMAND" >&2' ERR
   local work programs home version package servers servers_pid redis
-  dist >/dev/null
+  RADDLE_MAINTAINER='Ada Lovelace <ada@example.org>' RADDLE_URL=https://example.org/raddle dist >/dev/null
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   programs=$work/programs
@@ -210,6 +211,7 @@ dist_check() (
   package=raddle-$version-$platform.tar.gz
   mkdir "$work/tar" && tar xzf "$dist/$package" -C "$work/tar"
   (check_package "$work/tar/raddle-$version-$platform/bin/raddle" "$work/tar/raddle-$version-$platform/examples/hello.yaml" 2)
+  [ -s "$work/tar/raddle-$version-$platform/THIRD-PARTY.md" ]
   check_cache "$work/tar/raddle-$version-$platform/bin/raddle"
 
   package=$(cd "$dist" && ls raddle_*.deb 2>/dev/null || true)
@@ -217,6 +219,12 @@ dist_check() (
     dpkg-deb --extract "$dist/$package" "$work/deb"
     (check_package "$work/deb/usr/bin/raddle" "$work/deb/usr/share/doc/raddle/examples/hello.yaml" 3)
     check_cache "$work/deb/usr/bin/raddle"
+    expect maintainer 'Ada Lovelace <ada@example.org>' "$(dpkg-deb --field "$dist/$package" Maintainer)"
+    expect homepage https://example.org/raddle "$(dpkg-deb --field "$dist/$package" Homepage)"
+    expect_part changelog "raddle (${version/-/\~})" "$(gzip -dc "$work/deb/usr/share/doc/raddle/changelog.gz")"
+    expect_part 'notices of others' '| lettuce-core |' "$(cat "$work/deb/usr/share/doc/raddle/copyright")"
+    [ -s "$work/deb/usr/lib/raddle/lib/runtime/legal/java.base/LICENSE" ]
+    [ -s "$work/deb/usr/share/doc/raddle/CHANGELOG.md.gz" ]
     [ -s "$work/deb/usr/share/man/man1/raddle.1.gz" ]
     [ -s "$work/deb/usr/share/bash-completion/completions/raddle" ]
     [ -s "$work/deb/usr/share/zsh/vendor-completions/_raddle" ]

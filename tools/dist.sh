@@ -56,7 +56,8 @@ dist_files() {
   done
   chmod 755 "$to/bin/raddle"
   cp examples/hello.yaml "$to/examples/"
-  cp LICENSE docs/guide/install.md "$to/"
+  cp LICENSE CHANGELOG.md docs/guide/install.md tools/dist/THIRD-PARTY.md "$to/"
+  dist_notices "$to"
   local share=$to/share
   mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
     "$share/fish/vendor_completions.d"
@@ -64,6 +65,24 @@ dist_files() {
   dist_raddle completion bash >"$share/bash-completion/completions/raddle"
   dist_raddle completion zsh >"$share/zsh/site-functions/_raddle"
   dist_raddle completion fish >"$share/fish/vendor_completions.d/raddle.fish"
+}
+
+# Every jar of others has a notice, and none is a preview of a release.
+dist_notices() {
+  local jar name
+  for jar in $(find "$1/lib" -name '*.jar' ! -name 'raddle-*'); do
+    name=$(basename "$jar" | sed 's/-[0-9].*//')
+    grep -Eq "^\|( |.*, )$name( |,)" "$1/THIRD-PARTY.md" || {
+      echo "dist: tools/dist/THIRD-PARTY.md has no line for $name" >&2
+      return 1
+    }
+    case $(basename "$jar" | tr '[:upper:]' '[:lower:]') in
+      *-alpha* | *-beta* | *-rc[0-9]* | *-m[0-9]*)
+        echo "dist: $jar is no final release" >&2
+        return 1
+        ;;
+    esac
+  done
 }
 
 # The jars below a directory, as a class path.
@@ -103,7 +122,7 @@ dist_tar() {
 
 # The same files where Debian wants them.
 dist_deb() {
-  local from=$1 version=${2/-/\~} file=$3 root size
+  local from=$1 version=${2/-/\~} file=$3 root size maintainer=${RADDLE_MAINTAINER:-Raddle <raddle@localhost>}
   root=$(mktemp -d)/raddle
   mkdir -p "$root/DEBIAN" "$root/usr/lib/raddle" "$root/usr/bin" "$root/usr/share/doc/raddle/examples" \
     "$root/usr/share/zsh"
@@ -112,7 +131,15 @@ dist_deb() {
   cp -a "$from/share/man" "$from/share/bash-completion" "$from/share/fish" "$root/usr/share/"
   cp -a "$from/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
   gzip -n -9 "$root/usr/share/man/man1/raddle.1"
-  cp "$from/LICENSE" "$root/usr/share/doc/raddle/copyright"
+  cat "$from/LICENSE" "$from/THIRD-PARTY.md" >"$root/usr/share/doc/raddle/copyright"
+  gzip -n -9 <"$from/CHANGELOG.md" >"$root/usr/share/doc/raddle/CHANGELOG.md.gz"
+  gzip -n -9 >"$root/usr/share/doc/raddle/changelog.gz" <<END
+raddle ($version) stable; urgency=medium
+
+  * See CHANGELOG.md.gz in this directory.
+
+ -- $maintainer  $(LC_ALL=C date -u -R -d "@$DIST_EPOCH")
+END
   cp "$from/examples/hello.yaml" "$root/usr/share/doc/raddle/examples/"
   dist_touch "$root/usr"
   size=$(du -sk --apparent-size "$root/usr" | cut -f 1)
@@ -120,7 +147,8 @@ dist_deb() {
 Package: raddle
 Version: $version
 Architecture: $(dpkg --print-architecture)
-Maintainer: ${RADDLE_MAINTAINER:-Raddle <raddle@localhost>}
+Maintainer: $maintainer${RADDLE_URL:+
+Homepage: $RADDLE_URL}
 Installed-Size: $size
 Depends: libc6 (>= 2.29)
 Section: utils

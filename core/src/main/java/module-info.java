@@ -22,6 +22,7 @@ module dev.raddle {
     exports dev.raddle.flow;
     exports dev.raddle.testing;
 
+    uses dev.raddle.task.ContextPropagator;
     uses dev.raddle.task.SchedulerProvider;
 
     provides dev.raddle.task.SchedulerProvider with

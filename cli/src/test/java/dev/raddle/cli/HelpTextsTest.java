@@ -165,9 +165,9 @@ class HelpTextsTest {
         assumeThat(isInstalled(program)).as(program + " is installed").isTrue();
         Path script = Files.writeString(directory.resolve("script"), shell.script(Main.commandLine()));
 
-        Process process = new ProcessBuilder(program, "-n", script.toString())
-                .redirectErrorStream(true)
-                .start();
+        ProcessBuilder builder = new ProcessBuilder(program, "-n", script.toString()).redirectErrorStream(true);
+        builder.environment().put("LC_ALL", "C.UTF-8");
+        Process process = builder.start();
 
         assertThat(new String(process.getInputStream().readAllBytes())).isEmpty();
         assertThat(process.waitFor()).isZero();

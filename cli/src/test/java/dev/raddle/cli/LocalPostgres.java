@@ -24,7 +24,8 @@ final class LocalPostgres implements AutoCloseable {
     }
 
     static LocalPostgres start() throws IOException, SQLException {
-        LocalPostgres postgres = new LocalPostgres(EmbeddedPostgres.builder().start());
+        LocalPostgres postgres = new LocalPostgres(
+                EmbeddedPostgres.builder().setLocaleConfig("locale", "C").start());
         postgres.requirePassword();
         return postgres;
     }

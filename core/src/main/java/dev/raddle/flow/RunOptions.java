@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.DefaultPropagators;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -46,7 +47,7 @@ public final class RunOptions {
     @Nullable
     TaskListener listener;
 
-    List<ContextPropagator> propagators = List.of();
+    List<ContextPropagator> propagators = DefaultPropagators.LIST;
     List<ScopedValue<?>> scopedValues = List.of();
     ExceptionSink sink = LOG;
     OnFailure onFailure = OnFailure.CONTINUE;

@@ -819,7 +819,8 @@ class Group extends TaskGate {
                 limit == null ? null : limit.rate(),
                 hold == null ? null : Duration.ofNanos(Math.max(0, hold.moment - now)),
                 latestChange(),
-                permitStats(now));
+                permitStats(now),
+                isPaused());
     }
 
     /** Adds the taken slots and the waiting tasks of this group to two sums. */

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *     group is not on hold
  * @param limitChange the latest change of the adaptive limit, or null if the limit is not adaptive or has not changed
  * @param permits the permits of the policy's {@link PermitSource}, or null if it has none
+ * @param paused whether {@link GroupExecutor#pauseGroup} keeps tasks from starting
  */
 public record GroupStats(
         String groupKey,
@@ -27,7 +28,8 @@ public record GroupStats(
         @Nullable Rate rate,
         @Nullable Duration holdLeft,
         @Nullable LimitChange limitChange,
-        @Nullable Permits permits) {
+        @Nullable Permits permits,
+        boolean paused) {
 
     /**
      * The permits of a group that come from a {@link PermitSource}.
@@ -39,7 +41,7 @@ public record GroupStats(
     public record Permits(int fleetLimit, int leased, int wanted) {}
 
     /**
-     * Creates the statistics of a group without a rate that is not on hold.
+     * Creates the statistics of a group without a rate that is neither on hold nor paused.
      *
      * @param groupKey the key of the group
      * @param activeCount the number of slots taken by running tasks
@@ -48,7 +50,7 @@ public record GroupStats(
      * @param queueCapacity the largest number of waiting tasks
      */
     public GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {
-        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null, null);
+        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null, null, false);
     }
 
     /** Returns these statistics with the fleet's limit, if only the source knows it. */
@@ -64,6 +66,7 @@ public record GroupStats(
                         rate,
                         holdLeft,
                         limitChange,
-                        new Permits(status.limit(), permits.leased, permits.wanted));
+                        new Permits(status.limit(), permits.leased, permits.wanted),
+                        paused);
     }
 }

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.DefaultPropagators;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -41,7 +42,7 @@ public final class ScopeOptions {
         private @Nullable Duration deadline;
         private @Nullable ThreadHook hook;
         private @Nullable TaskListener listener;
-        private List<ContextPropagator> propagators = List.of();
+        private List<ContextPropagator> propagators = DefaultPropagators.LIST;
         private List<ScopedValue<?>> scopedValues = List.of();
         private ExceptionSink sink = LOG;
         private Duration patience = Duration.ofSeconds(10);

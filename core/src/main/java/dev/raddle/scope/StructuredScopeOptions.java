@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.DefaultPropagators;
 import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.ContextPropagator;
@@ -61,7 +62,7 @@ public record StructuredScopeOptions(
             List.of(),
             false,
             null,
-            List.of());
+            DefaultPropagators.LIST);
 
     /** Checks the arguments. */
     public StructuredScopeOptions {

@@ -13,6 +13,9 @@ package dev.raddle.task;
  *     };
  * };
  * }
+ *
+ * <p>Flows and scopes also use the propagators that are {@linkplain java.util.ServiceLoader services}, whatever their
+ * options are.
  */
 @FunctionalInterface
 public interface ContextPropagator {

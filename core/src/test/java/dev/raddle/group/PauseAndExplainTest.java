@@ -50,7 +50,7 @@ class PauseAndExplainTest {
 
             assertThat(runs.await().value()).isTrue();
             assertThat(ran).containsExactly("runs", "elsewhere");
-            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 0, 1, 2, Integer.MAX_VALUE));
+            assertThat(executor.groupStats("a")).contains(paused("a", 0, 1, 2));
         }
     }
 
@@ -102,9 +102,10 @@ class PauseAndExplainTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).build())) {
             executor.pauseGroup("a");
-            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 0, 0, 4, Integer.MAX_VALUE));
+            assertThat(executor.groupStats("a")).contains(paused("a", 0, 0, 4));
 
             executor.resumeGroup("a");
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 0, 0, 4, Integer.MAX_VALUE));
             submit(executor, "a", "t1");
 
             assertThat(steps.size()).isEqualTo(1);
@@ -340,5 +341,9 @@ class PauseAndExplainTest {
                     .withMessage("handle must be one that this executor returned, was task \"t1\" in group \"a\"");
             assertThatIllegalArgumentException().isThrownBy(() -> executor.explain(null));
         }
+    }
+
+    private static GroupStats paused(String key, int running, int waiting, int limit) {
+        return new GroupStats(key, running, waiting, limit, Integer.MAX_VALUE, null, null, null, null, true);
     }
 }

@@ -394,7 +394,7 @@ class PermitSourceTest {
             grant("a", 1);
             assertThat(executor.groupStats("a"))
                     .contains(new GroupStats(
-                            "a", 1, 5, 4, Integer.MAX_VALUE, null, null, null, new GroupStats.Permits(3, 1, 3)));
+                            "a", 1, 5, 4, Integer.MAX_VALUE, null, null, null, new GroupStats.Permits(3, 1, 3), false));
             source.status = PermitStatus.UNKNOWN;
             assertThat(executor.explain(handles.get(1))).hasToString("waits for 1 permit of the fleet");
             source.status = new PermitStatus(3, 0, List.of(), "no answer of the server");

@@ -37,6 +37,13 @@ class MapCommandTest {
     }
 
     @Test
+    void letters_are_kept_where_the_locale_is_not_installed() throws Exception {
+        Raddle raddle = new Raddle(directory).environment("LC_ALL", "xx_YY.UTF-8");
+
+        assertThat(raddle.feed("1\n", "map", "echo", "größe").out()).isEqualTo("größe 1\n");
+    }
+
+    @Test
     void placeholders_may_be_anywhere_and_options_after_the_command_belong_to_it() throws Exception {
         Raddle.Ended ended = map(
                 "http://a.org/x\n", "--limit", "1", "printf", "%s %s %s %s\\n", "--json", "{}", "${n}-${host}", "-q");

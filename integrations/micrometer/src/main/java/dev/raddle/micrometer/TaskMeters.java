@@ -6,6 +6,7 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -59,7 +60,7 @@ import java.util.function.Function;
  * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when no task is submitted, starts or
  * ends. There are at most 17 meters, and 2 for limits, for each key with meters and for {@code other}. At most eleven
  * times {@code topKeys} keys are remembered, and one map entry for each task that has not ended. A key that is named
- * {@code other} shares the meters of the others.
+ * {@code other} shares the meters of the others. The tag of a key of more than 200 characters is cut, with a hash.
  *
  * <p>One object may serve several executors, or scopes, or flows, which then share its meters. Two objects on one
  * registry need different tags. A meter filter may rename keys, but must not give two keys the same name.
@@ -68,6 +69,8 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
 
     /** The default number of keys with meters of their own. */
     public static final int DEFAULT_TOP_KEYS = 100;
+
+    private static final int LONGEST_TAG = 200;
 
     private final MeterRegistry registry;
     private final String prefix;
@@ -289,7 +292,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
         row.meters = new RowMeters(
                 registry,
                 prefix,
-                tags.and(keyTag, row.key),
+                tags.and(keyTag, tagOf(row.key)),
                 row,
                 counts -> counts.running.sum(),
                 counts -> counts.waiting.sum());
@@ -298,10 +301,20 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
         }
     }
 
+    /** Returns a key; if it is long, cut and with a hash. Many systems of metrics refuse longer tags. */
+    private static String tagOf(String key) {
+        if (key.length() <= LONGEST_TAG) {
+            return key;
+        }
+        String hash = HexFormat.of().toHexDigits(key.hashCode());
+        int end = LONGEST_TAG - hash.length() - 1;
+        return key.substring(0, Character.isHighSurrogate(key.charAt(end - 1)) ? end - 1 : end) + "…" + hash;
+    }
+
     private void showLimits(Row row) {
         RowMeters meters = row.meters;
         if (meters != null) {
-            meters.showLimits(registry, prefix, tags.and(keyTag, row.key), executors, row.key);
+            meters.showLimits(registry, prefix, tags.and(keyTag, tagOf(row.key)), executors, row.key);
         }
     }
 

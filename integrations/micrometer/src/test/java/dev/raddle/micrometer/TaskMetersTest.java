@@ -1,5 +1,6 @@
 package dev.raddle.micrometer;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -254,6 +255,22 @@ class TaskMetersTest {
     }
 
     @Test
+    void the_tag_of_a_long_key_is_cut_and_its_own() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        String prefix = "k".repeat(190) + "🦊".repeat(50);
+        for (String key : List.of(prefix + "a", prefix + "b", "k".repeat(200))) {
+            run(meters, key, 1);
+        }
+        assertThat(registry.find("raddle.group.running").gauges())
+                .extracting(gauge -> gauge.getId().getTag("group"))
+                .allSatisfy(tag ->
+                        assertThat(tag).hasSizeLessThanOrEqualTo(200).isEqualTo(new String(tag.getBytes(UTF_8), UTF_8)))
+                .contains("k".repeat(200))
+                .doesNotHaveDuplicates()
+                .hasSize(4); // with that of the others
+    }
+
+    @Test
     void scopes_have_names_and_a_tag_of_their_own() {
         TaskMeters meters = TaskMeters.forScopes(registry);
         try (ThreadScope scope = ThreadScope.open("checkout")
@@ -292,10 +309,9 @@ class TaskMetersTest {
         TaskMeters meters = TaskMeters.forScopes(registry, 5, Tags.of("executor", "imports"));
         run(meters, "a", 1);
 
-        assertThat(registry.getMeters())
-                .hasSize(3 * RowMeters.COUNT)
-                .allSatisfy(
-                        meter -> assertThat(meter.getId().getTag("executor")).isEqualTo("imports"));
+        assertThat(registry.getMeters()).hasSize(3 * RowMeters.COUNT).allSatisfy(meter -> assertThat(
+                        meter.getId().getTag("executor"))
+                .isEqualTo("imports"));
     }
 
     @Test

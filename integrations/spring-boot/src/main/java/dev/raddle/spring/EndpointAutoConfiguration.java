@@ -21,4 +21,9 @@ class EndpointAutoConfiguration {
             Map<String, GroupExecutor> executors, Map<String, ThreadPool> pools, ObjectProvider<DurableRuns> runs) {
         return new RaddleEndpoint(executors, pools, runs.orderedStream().toList());
     }
+
+    @Bean
+    static RaddleEndpoint.UnknownFields raddleUnknownFields() {
+        return new RaddleEndpoint.UnknownFields();
+    }
 }

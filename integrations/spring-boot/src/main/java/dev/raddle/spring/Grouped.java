@@ -31,9 +31,12 @@ import java.lang.annotation.Target;
  * cannot be parsed and an executor that does not exist prevent the start. A class that calls such a method of its own
  * object is reported at the start, as {@code raddle.grouped.self-invocation} says. The limits enclose transactions: a
  * call that waits has no connection.
+ *
+ * <p>An annotation that has this one is as good as it. Its attributes may be those of this one, by
+ * {@link org.springframework.core.annotation.AliasFor}.
  */
 @Documented
-@Target(ElementType.METHOD)
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Grouped {
 

@@ -1,6 +1,7 @@
 package dev.raddle.spring;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskOptions;
 import dev.raddle.task.NamedTask;
@@ -9,10 +10,12 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +52,7 @@ final class GroupedMethod {
     private final TaskOptions options;
     private final @Nullable Method onReject;
     private final boolean submitted;
+    private final boolean declaresInterrupts; // whether callers expect an InterruptedException
 
     GroupedMethod(
             Method method,
@@ -62,6 +66,8 @@ final class GroupedMethod {
         this.options = options;
         this.onReject = onReject;
         this.submitted = isFuture(method.getReturnType());
+        this.declaresInterrupts = Stream.of(method.getExceptionTypes())
+                .anyMatch(thrown -> thrown.isAssignableFrom(InterruptedException.class));
     }
 
     static String nameOf(Method method) {
@@ -70,6 +76,16 @@ final class GroupedMethod {
 
     static boolean isFuture(Class<?> type) {
         return type == Future.class || type == CompletionStage.class || type == CompletableFuture.class;
+    }
+
+    /** Returns whether callers wait in their own threads, in a queue without a limit. */
+    boolean mayHoldAnyNumberOfCallers() {
+        if (submitted) {
+            return false;
+        }
+        GroupPolicy policy = executor.get().policy();
+        return policy.defaultQueueThresholdPerGroup() == Integer.MAX_VALUE
+                && policy.globalQueueThreshold() == Integer.MAX_VALUE;
     }
 
     @Nullable
@@ -95,6 +111,15 @@ final class GroupedMethod {
                 throw failure;
             }
             return rejected(call, shutDown(groupKey));
+        } catch (InterruptedException interrupt) {
+            if (declaresInterrupts) {
+                throw interrupt;
+            }
+            Thread.currentThread().interrupt();
+            CancellationException cancelled = new CancellationException(
+                    "the caller of " + name + " was interrupted in group \"" + groupKey + "\"");
+            cancelled.initCause(interrupt);
+            throw cancelled;
         }
     }
 

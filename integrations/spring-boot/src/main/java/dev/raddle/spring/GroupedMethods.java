@@ -13,9 +13,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,6 +29,7 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.config.TaskManagementConfigUtils;
@@ -43,7 +46,16 @@ final class GroupedMethods {
 
     /** Supertypes of results that are computed later, whose computation would run outside of the limits. */
     private static final Set<String> LAZY = Set.of(
-            "org.reactivestreams.Publisher", "java.util.concurrent.Flow$Publisher", "java.util.stream.BaseStream");
+            "java.util.Iterator",
+            "java.util.concurrent.Callable",
+            "java.util.concurrent.Flow$Publisher",
+            "java.util.function.Supplier",
+            "java.util.stream.BaseStream",
+            "org.reactivestreams.Publisher",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
     private final RaddleProperties.Methods.SelfInvocation selfInvocation;
     private final Map<MethodClassKey, GroupedMethod> methods = new ConcurrentHashMap<>();
@@ -135,6 +147,23 @@ final class GroupedMethods {
         }
     }
 
+    /** Warns of methods whose callers are request threads of the platform and may all wait for one key. */
+    void warnOfHeldRequestThreads() {
+        String names = methods.values().stream()
+                .filter(GroupedMethod::mayHoldAnyNumberOfCallers)
+                .map(GroupedMethod::toString)
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(", "));
+        if (!names.isEmpty()) {
+            LOGGER.warn(
+                    "Requests have platform threads, and calls of {} hold them while they wait, so the requests of one"
+                            + " key can take all threads; set spring.threads.virtual.enabled=true, or a queue-threshold"
+                            + " that is smaller than the number of threads",
+                    names);
+        }
+    }
+
     // Reading one method.
 
     private GroupedMethod read(Method method, Class<?> type) {
@@ -142,10 +171,10 @@ final class GroupedMethods {
         Grouped grouped = Objects.requireNonNull(annotationOf(method, type), "the annotation");
         String name = GroupedMethod.nameOf(specific);
         Class<?> result = specific.getReturnType();
-        boolean isOtherFuture = Future.class.isAssignableFrom(result) && !GroupedMethod.isFuture(result);
-        if (isOtherFuture || isLazy(result)) {
+        ResolvableType declared = ResolvableType.forMethodReturnType(specific, type);
+        if (endsLater(GroupedMethod.isFuture(result) ? declared.getGeneric(0) : declared)) {
             throw new InvalidGroupedException("the result of " + name + " with @Grouped must be a value, a Future, a"
-                    + " CompletionStage or a CompletableFuture, was " + result.getSimpleName());
+                    + " CompletionStage or a CompletableFuture, was " + simpleName(declared));
         }
         if (!GroupedMethod.isFuture(result) && isAsync(specific, type)) {
             throw new InvalidGroupedException(
@@ -166,6 +195,21 @@ final class GroupedMethods {
                 new KeyExpression(specific, grouped.key(), beans()),
                 GroupedMethod.optionsOf(grouped, queueTimeout, timeout),
                 onReject(name, specific, type, grouped.onReject()));
+    }
+
+    /** Returns whether work of a method may go on after it has returned, or its future has completed. */
+    private static boolean endsLater(ResolvableType result) {
+        Class<?> type = result.toClass();
+        if (type.getName().startsWith("org.springframework.http.")) {
+            return endsLater(result.as(type).getGeneric(0)); // the body of a ResponseEntity
+        }
+        return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type) || isLazy(type);
+    }
+
+    private static String simpleName(ResolvableType type) {
+        String generics =
+                Stream.of(type.getGenerics()).map(GroupedMethods::simpleName).collect(Collectors.joining(", "));
+        return type.toClass().getSimpleName() + (generics.isEmpty() ? "" : "<" + generics + ">");
     }
 
     private static boolean isLazy(Class<?> type) {

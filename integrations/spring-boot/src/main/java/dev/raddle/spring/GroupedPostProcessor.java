@@ -30,6 +30,10 @@ final class GroupedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostPro
         advisor = new DefaultPointcutAdvisor(new AnnotatedMethods(), new Interceptor(methods));
     }
 
+    GroupedMethods methods() {
+        return methods;
+    }
+
     @Override
     public void setBeanFactory(BeanFactory beanFactory) {
         super.setBeanFactory(beanFactory);

@@ -17,7 +17,7 @@ final class KeyExplanation {
     static String of(GroupExecutor executor, GroupStats group) {
         String slots = group.activeCount() + " of " + group.maxConcurrency() + " slots are taken";
         if (group.queuedCount() == 0) {
-            return "no task waits; " + slots;
+            return "no task waits; " + slots + (group.paused() ? "; the group is paused" : "");
         }
         String waiting = group.queuedCount() == 1 ? "1 task waits for " : group.queuedCount() + " tasks wait for ";
         return executor.explainNext(group.groupKey())

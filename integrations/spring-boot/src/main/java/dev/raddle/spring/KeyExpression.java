@@ -1,6 +1,9 @@
 package dev.raddle.spring;
 
 import java.lang.reflect.Method;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -10,7 +13,11 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
@@ -20,6 +27,8 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 final class KeyExpression {
 
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+
+    private static final Set<String> ALWAYS_KNOWN = Set.of("root", "this");
 
     private final Method method;
     private final String text;
@@ -37,12 +46,41 @@ final class KeyExpression {
         ClassLoader loader = method.getDeclaringClass().getClassLoader();
         SpelParserConfiguration configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, loader);
         try {
-            return new SpelExpressionParser(configuration).parseExpression(text);
+            SpelExpression parsed = new SpelExpressionParser(configuration).parseRaw(text);
+            requireKnown(parsed.getAST(), variables(method), method, text);
+            return parsed;
         } catch (ParseException invalid) {
             throw new InvalidGroupedException(
                     "the key \"" + text + "\" of " + GroupedMethod.nameOf(method) + " must be an expression: "
                             + invalid.getMessage(),
                     invalid);
+        }
+    }
+
+    /** Returns the names that a key may have after a #. */
+    private static Set<String> variables(Method method) {
+        Set<String> names = new LinkedHashSet<>();
+        String[] parameters = NAMES.getParameterNames(method);
+        if (parameters != null) {
+            names.addAll(List.of(parameters));
+        }
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            names.add("p" + i);
+            names.add("a" + i);
+        }
+        return names;
+    }
+
+    private static void requireKnown(SpelNode node, Set<String> names, Method method, String text) {
+        if (node instanceof VariableReference || node instanceof FunctionReference) {
+            String name = node.toStringAST().substring(1).split("\\(", 2)[0];
+            if (!names.contains(name) && !ALWAYS_KNOWN.contains(name)) {
+                throw new InvalidGroupedException("the key \"" + text + "\" of " + GroupedMethod.nameOf(method)
+                        + " names #" + name + ", which is no parameter; there are " + names);
+            }
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            requireKnown(node.getChild(i), names, method, text);
         }
     }
 

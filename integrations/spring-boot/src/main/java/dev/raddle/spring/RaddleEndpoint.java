@@ -5,21 +5,35 @@ import dev.raddle.group.GroupExecutorStats;
 import dev.raddle.group.GroupStats;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.Rate;
+import java.security.Principal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationType;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.invoke.OperationInvoker;
+import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
+import org.springframework.boot.actuate.endpoint.invoke.OperationParameter;
+import org.springframework.boot.actuate.endpoint.invoke.OperationParameters;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * The endpoint {@code raddle} of Actuator: what runs and waits, which limits hold, and why the tasks of a key wait. Its
@@ -29,6 +43,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "raddle", defaultAccess = Access.READ_ONLY)
 final class RaddleEndpoint {
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(RaddleEndpoint.class);
+    private static final EndpointId ID = EndpointId.of("raddle");
     private static final int DEFAULT_COUNT = 100;
     private static final int GREATEST_COUNT = 1000;
 
@@ -74,6 +90,7 @@ final class RaddleEndpoint {
         if (found == null) {
             return null;
         }
+        require(count == null || count >= 0, "count must not be negative, was " + count);
         List<GroupStats> groups = found.activeGroupKeys().stream()
                 .map(found::groupStats)
                 .flatMap(Optional::stream)
@@ -81,7 +98,7 @@ final class RaddleEndpoint {
                         .thenComparingInt(GroupStats::activeCount)
                         .reversed()
                         .thenComparing(GroupStats::groupKey))
-                .limit(count == null ? DEFAULT_COUNT : Math.clamp(count, 0, GREATEST_COUNT))
+                .limit(count == null ? DEFAULT_COUNT : Math.min(count, GREATEST_COUNT))
                 .map(ShortText::of)
                 .toList();
         return new ExecutorReport(found.stats(), groups);
@@ -107,21 +124,26 @@ final class RaddleEndpoint {
                 .orElse(null);
     }
 
-    /** Changes the limits of a group, pauses or resumes it, or holds its tasks. A wrong value changes none of them. */
+    /**
+     * Changes the limits of a group, pauses or resumes it, or holds its tasks. A wrong value changes none of them.
+     *
+     * @return the report of the group, or a response with the status 404
+     */
     @WriteOperation
     @Nullable
-    KeyReport change(
+    Object change(
             @Selector String executor,
             @Nullable Integer maxConcurrency,
             @Nullable Integer weight,
             @Nullable String rate,
             @Nullable Boolean paused,
             @Nullable Duration hold,
+            @Nullable Principal user,
             @Selector(match = Selector.Match.ALL_REMAINING) String... key) {
         GroupExecutor found = executors.get(executor);
         String group = String.join("/", key);
         if (found == null) {
-            throw invalid("there is no executor \"" + executor + "\"");
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
         require(
                 maxConcurrency == null || maxConcurrency > 0,
@@ -129,24 +151,54 @@ final class RaddleEndpoint {
         require(weight == null || weight > 0, "weight must be at least 1, was " + weight);
         require(hold == null || !hold.isNegative(), "hold must not be negative, was " + hold);
         Rate newRate = rateOf(rate);
-        if (maxConcurrency != null) {
-            found.setMaxConcurrency(group, maxConcurrency);
-        }
-        if (weight != null) {
-            found.setWeight(group, weight);
-        }
-        if (rate != null) {
-            found.setRate(group, newRate);
-        }
-        if (hold != null) {
-            found.holdGroup(group, hold);
-        }
-        if (paused != null && paused) {
-            found.pauseGroup(group);
-        } else if (paused != null) {
-            found.resumeGroup(group);
-        }
+        List<String> changes = new ArrayList<>();
+        change("maxConcurrency", maxConcurrency, limit -> found.setMaxConcurrency(group, limit), changes);
+        change("weight", weight, share -> found.setWeight(group, share), changes);
+        change("rate", rate, text -> found.setRate(group, newRate), changes);
+        change("hold", hold, time -> found.holdGroup(group, time), changes);
+        change("paused", paused, pause -> pause(found, group, pause), changes);
+        LOGGER.info(
+                "executor \"{}\", key \"{}\": {} by {}",
+                executor,
+                ShortText.key(group).replaceAll("\\p{Cntrl}", "?"),
+                changes,
+                user == null ? "an unknown user" : user.getName());
         return report(found, group, null);
+    }
+
+    private static <T> void change(String name, @Nullable T value, Consumer<T> setter, List<String> changes) {
+        if (value != null) {
+            setter.accept(value);
+            changes.add(name + "=" + value);
+        }
+    }
+
+    private static void pause(GroupExecutor executor, String group, boolean paused) {
+        if (paused) {
+            executor.pauseGroup(group);
+        } else {
+            executor.resumeGroup(group);
+        }
+    }
+
+    /** Refuses a write with a field that has no parameter, which would change nothing and look like a success. */
+    static final class UnknownFields implements OperationInvokerAdvisor {
+        @Override
+        public OperationInvoker apply(
+                EndpointId endpoint, OperationType type, OperationParameters parameters, OperationInvoker invoker) {
+            if (!endpoint.equals(ID) || type != OperationType.WRITE) {
+                return invoker;
+            }
+            Set<String> known =
+                    parameters.stream().map(OperationParameter::getName).collect(Collectors.toCollection(TreeSet::new));
+            known.remove("user"); // not from the request
+            return context -> {
+                for (String name : context.getArguments().keySet()) {
+                    require(known.contains(name), "there is no field \"" + ShortText.key(name) + "\", only " + known);
+                }
+                return invoker.invoke(context);
+            };
+        }
     }
 
     private static @Nullable Rate rateOf(@Nullable String text) {

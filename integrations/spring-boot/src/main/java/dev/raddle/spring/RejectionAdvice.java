@@ -1,9 +1,14 @@
 package dev.raddle.spring;
 
+import dev.raddle.group.Explanation;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupStats;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.task.TaskTimeoutException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Set;
+import java.util.stream.StreamSupport;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
@@ -24,28 +29,50 @@ final class RejectionAdvice {
 
     private static final Set<String> OF_THE_GROUP = Set.of("group-queue", "bulkhead", "rate", "permits");
 
-    private final String retryAfterSeconds;
+    private final Duration retryAfter;
+    private final Iterable<GroupExecutor> executors;
 
-    RejectionAdvice(Duration retryAfter) {
-        retryAfterSeconds = Long.toString(retryAfter.plusMillis(999).toSeconds());
+    RejectionAdvice(Duration retryAfter, Iterable<GroupExecutor> executors) {
+        this.retryAfter = retryAfter;
+        this.executors = executors;
     }
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> rejected(RejectedTaskException rejected) {
         String reason = rejected.reason().split(":", 2)[0];
+        Duration wait = reason.equals("rate") ? nextStart(rejected.groupKey()) : retryAfter;
         return OF_THE_GROUP.contains(reason)
-                ? answer(HttpStatus.TOO_MANY_REQUESTS, "Too many requests are in progress.")
-                : answer(HttpStatus.SERVICE_UNAVAILABLE, "The service is busy.");
+                ? answer(HttpStatus.TOO_MANY_REQUESTS, "Too many requests are in progress.", wait)
+                : answer(HttpStatus.SERVICE_UNAVAILABLE, "The service is busy.", wait);
     }
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> timedOut(TaskTimeoutException timeout) {
-        return answer(HttpStatus.SERVICE_UNAVAILABLE, "The request took too long.");
+        return answer(HttpStatus.SERVICE_UNAVAILABLE, "The request took too long.", retryAfter);
     }
 
-    private ResponseEntity<ProblemDetail> answer(HttpStatus status, String detail) {
+    /** Returns when the rate of a key allows its next start, by the executor where that is soonest. */
+    private Duration nextStart(String key) {
+        return StreamSupport.stream(executors.spliterator(), false)
+                .flatMap(executor -> executor.explainNext(key).map(Explanation::nextStart).stream())
+                .min(Comparator.naturalOrder())
+                .orElseGet(() -> interval(key));
+    }
+
+    /** Returns the time between two starts by the rate of a key that has no waiting task. */
+    private Duration interval(String key) {
+        return StreamSupport.stream(executors.spliterator(), false)
+                .flatMap(executor -> executor.groupStats(key).map(GroupStats::rate).stream())
+                .map(rate -> rate.period().dividedBy(rate.count()))
+                .min(Comparator.naturalOrder())
+                .orElse(retryAfter);
+    }
+
+    private static ResponseEntity<ProblemDetail> answer(HttpStatus status, String detail, Duration wait) {
         return ResponseEntity.status(status)
-                .header(HttpHeaders.RETRY_AFTER, retryAfterSeconds)
+                .header(
+                        HttpHeaders.RETRY_AFTER,
+                        Long.toString(Math.max(1, wait.plusMillis(999).toSeconds())))
                 .body(ProblemDetail.forStatusAndDetail(status, detail));
     }
 }

@@ -25,7 +25,8 @@ final class ShortText {
                 change == null
                         ? null
                         : new LimitChange(key, change.before(), change.after(), sentence(change.reason())),
-                stats.permits());
+                stats.permits(),
+                stats.paused());
     }
 
     static String key(String text) {

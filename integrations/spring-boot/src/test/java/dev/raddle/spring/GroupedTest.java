@@ -10,9 +10,16 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -27,15 +34,29 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.http.ResponseEntity;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
 
 class GroupedTest {
 
@@ -362,8 +383,90 @@ class GroupedTest {
     void a_lazy_result_prevents_the_start() {
         assertThat(failureWith(LazyResult::new))
                 .startsWith("the result of LazyResult.work with @Grouped must be a value")
-                .endsWith("was Stream");
+                .endsWith("was Stream<String>");
         assertThat(failureWith(LazyNumbers::new)).endsWith("was IntStream");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "callable",
+                "deferred",
+                "webTask",
+                "emitter",
+                "streaming",
+                "supplier",
+                "iterator",
+                "entityOfFlux",
+                "entityOfFuture",
+                "futureOfFlux",
+                "futureOfEntity"
+            })
+    void a_result_whose_work_is_done_later_prevents_the_start(String name) throws Exception {
+        Method method = LaterResults.class.getMethod(name);
+        GroupedMethods methods = new GroupedMethods(RaddleProperties.Methods.SelfInvocation.IGNORE);
+        methods.setBeanFactory(new DefaultListableBeanFactory());
+        assertThatExceptionOfType(InvalidGroupedException.class)
+                .isThrownBy(() -> methods.of(method, LaterResults.class))
+                .withMessageStartingWith("the result of LaterResults." + name + " with @Grouped must be a value");
+    }
+
+    @Test
+    void a_name_in_a_key_that_is_no_parameter_prevents_the_start() {
+        assertThat(failureWith(MistypedKey::new))
+                .isEqualTo("the key \"#tenat\" of MistypedKey.work names #tenat, which is no parameter; there are"
+                        + " [tenant, p0, a0]");
+        assertThat(failureWith(MistypedKeyInside::new)).contains(" names #b, which is no parameter");
+    }
+
+    @Test
+    void an_annotation_that_has_the_annotation_is_as_good_as_it() {
+        runner.withBean(Composed.class).run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            int running = context.getBean(Composed.class).work("acme", () -> executor.groupStats("acme")
+                    .orElseThrow()
+                    .activeCount());
+            assertThat(running).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void an_interrupted_caller_keeps_its_interrupt_and_gets_an_exception_that_the_method_may_throw() {
+        shop((shop, executor) -> {
+            hold(shop, "acme");
+            FutureTask<String> call = new FutureTask<>(() -> {
+                Throwable thrown = catchThrowable(() -> shop.quote("acme", 1));
+                return thrown.getClass().getSimpleName() + " "
+                        + Thread.currentThread().isInterrupted();
+            });
+            Thread caller = Thread.startVirtualThread(call);
+            caller.interrupt(); // before the wait or during it
+            assertThat(call.get()).isEqualTo("CancellationException true");
+            hold.countDown();
+        });
+    }
+
+    // Threads of requests.
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void requests_on_platform_threads_that_may_all_wait_for_one_key_are_reported(CapturedOutput output) {
+        String warning = "calls of Shop.any, Shop.byPosition, ";
+        WebApplicationContextRunner web = new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(RaddleAutoConfiguration.class, GroupedAutoConfiguration.class))
+                .withPropertyValues("raddle.groups.tenants.max-concurrency=1", "shop.patience=2s")
+                .withBean(Shop.class);
+        web.withPropertyValues("spring.threads.virtual.enabled=true").run(context -> {});
+        web.withPropertyValues("raddle.groups.tenants.queue-threshold=50").run(context -> {});
+        web.withPropertyValues("raddle.groups.tenants.global-queue-threshold=50")
+                .run(context -> {});
+        runner.withUserConfiguration(ShopConfiguration.class).run(context -> {});
+        assertThat(output).doesNotContain(warning);
+        web.run(context -> {});
+        assertThat(output)
+                .contains(warning)
+                .contains("set spring.threads.virtual.enabled=true, or a queue-threshold")
+                .doesNotContain("Shop.later");
     }
 
     @Test
@@ -642,6 +745,88 @@ class GroupedTest {
         @Grouped
         public IntStream work() {
             return IntStream.of();
+        }
+    }
+
+    static class LaterResults {
+        @Grouped
+        public Callable<String> callable() {
+            return () -> "";
+        }
+
+        @Grouped
+        public DeferredResult<String> deferred() {
+            return new DeferredResult<>();
+        }
+
+        @Grouped
+        public WebAsyncTask<String> webTask() {
+            return new WebAsyncTask<>(() -> "");
+        }
+
+        @Grouped
+        public SseEmitter emitter() {
+            return new SseEmitter();
+        }
+
+        @Grouped
+        public StreamingResponseBody streaming() {
+            return stream -> {};
+        }
+
+        @Grouped
+        public Supplier<String> supplier() {
+            return () -> "";
+        }
+
+        @Grouped
+        public Iterator<String> iterator() {
+            return Collections.emptyIterator();
+        }
+
+        @Grouped
+        public ResponseEntity<Flux<String>> entityOfFlux() {
+            return ResponseEntity.ok(Flux.empty());
+        }
+
+        @Grouped
+        public ResponseEntity<CompletableFuture<String>> entityOfFuture() {
+            return ResponseEntity.ok(new CompletableFuture<>());
+        }
+
+        @Grouped
+        public CompletableFuture<Flux<String>> futureOfFlux() {
+            return new CompletableFuture<>();
+        }
+
+        @Grouped
+        public CompletionStage<ResponseEntity<StreamingResponseBody>> futureOfEntity() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class MistypedKey {
+        @Grouped(key = "#tenat")
+        public void work(String tenant) {}
+    }
+
+    static class MistypedKeyInside {
+        @Grouped(key = "#a == null ? 'none' : #a.trim() + '/' + {#p0, #b, #root, #this}")
+        public void work(String a) {}
+    }
+
+    @Grouped
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface OfTenant {
+        @AliasFor(annotation = Grouped.class, attribute = "key")
+        String value();
+    }
+
+    static class Composed {
+        @OfTenant("#tenant")
+        public <T> T work(String tenant, Supplier<T> body) {
+            return body.get();
         }
     }
 

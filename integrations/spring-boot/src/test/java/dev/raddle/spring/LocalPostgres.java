@@ -21,6 +21,7 @@ final class LocalPostgres implements BeforeEachCallback {
         if (server == null) {
             try {
                 server = EmbeddedPostgres.builder()
+                        .setLocaleConfig("locale", "C") // whatever locale this machine pretends to have
                         .setServerConfig("fsync", "off")
                         .start();
             } catch (IOException e) {

@@ -2,8 +2,15 @@ package dev.raddle.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.scope.StructuredTaskScope;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
@@ -15,13 +22,16 @@ import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.MDC;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -30,10 +40,18 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.actuate.web.WebMvcEndpointManagementContextConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DeferredImportSelector;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 
 class ObservabilityTest {
 
@@ -122,6 +140,29 @@ class ObservabilityTest {
             }
         });
         assertThat(ContextRegistry.getInstance().getThreadLocalAccessors()).isNotEmpty();
+    }
+
+    @Test
+    void flows_and_scopes_have_the_mdc_and_the_observation_without_options() throws Exception {
+        ObservationRegistry observations = ObservationRegistry.create();
+        observations.observationConfig().observationHandler(context -> true);
+        Observation request = Observation.start("request", observations);
+        Callable<String> context = () -> MDC.get("request") + " " + (observations.getCurrentObservation() == request);
+        FlowBuilder<String> flow = FlowPlan.define("page", String.class);
+        Node<String> node = flow.node("context", context::call);
+        FlowPlan<String, String> plan = flow.returning(node);
+        try (Observation.Scope _ = request.openScope();
+                MDC.MDCCloseable _ = MDC.putCloseable("request", "r-17")) {
+            assertThat(plan.run("").value()).isEqualTo("r-17 true");
+            try (ThreadScope scope = ThreadScope.open("page")) {
+                assertThat(scope.submit("context", context).await()).isEqualTo("r-17 true");
+            }
+            try (var scope = StructuredTaskScope.<String>open()) {
+                var subtask = scope.fork(context);
+                scope.join();
+                assertThat(subtask.get()).isEqualTo("r-17 true");
+            }
+        }
     }
 
     @Test
@@ -263,9 +304,8 @@ class ObservabilityTest {
             assertThat(endpoint.overview().pools()).containsOnlyKeys("reports");
             RaddleEndpoint.ExecutorReport report = endpoint.executor("tenants", 1);
             assertThat(report.stats().totalQueuedCount()).isEqualTo(1);
-            assertThat(report.groups())
-                    .singleElement()
-                    .satisfies(group -> assertThat(group.groupKey()).isEqualTo("acme/eu"));
+            assertThat(report.groups()).singleElement().satisfies(group -> assertThat(group.groupKey())
+                    .isEqualTo("acme/eu"));
             assertThat(endpoint.key("tenants", null, "acme", "eu").explanation())
                     .isEqualTo("1 task waits for a slot of the group: 1 of 1 slots are taken");
             assertThat(endpoint.key("tenants", null, "idle").explanation())
@@ -342,8 +382,7 @@ class ObservabilityTest {
                             assertThat(endpoint.executor("tenants", Integer.MAX_VALUE)
                                             .groups())
                                     .hasSize(1_000);
-                            assertThat(endpoint.executor("tenants", -1).groups())
-                                    .isEmpty();
+                            assertThat(endpoint.executor("tenants", 0).groups()).isEmpty();
                             assertThat(endpoint.executor("tenants", 1)
                                             .groups()
                                             .getFirst()
@@ -359,16 +398,17 @@ class ObservabilityTest {
     void a_write_changes_the_limits_of_a_group() {
         runner.run(context -> {
             RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
-            RaddleEndpoint.KeyReport report = endpoint.change("tenants", 5, 2, "10/s", null, null, "acme");
+            RaddleEndpoint.KeyReport report =
+                    (RaddleEndpoint.KeyReport) endpoint.change("tenants", 5, 2, "10/s", null, null, null, "acme");
             assertThat(report.stats().maxConcurrency()).isEqualTo(5);
             assertThat(report.stats().rate()).hasToString("10 per second");
-            endpoint.change("tenants", null, null, null, true, null, "acme");
+            endpoint.change("tenants", null, null, null, true, null, null, "acme");
             GroupExecutor executor = context.getBean(GroupExecutor.class);
             executor.submit("acme", "t", () -> "");
             assertThat(executor.groupStats("acme").orElseThrow().queuedCount()).isEqualTo(1);
-            endpoint.change("tenants", null, null, "", false, null, "acme");
+            endpoint.change("tenants", null, null, "", false, null, null, "acme");
             assertThat(executor.awaitIdle(Duration.ofSeconds(30))).isTrue();
-            endpoint.change("tenants", 3, null, null, null, null, "acme", "eu");
+            endpoint.change("tenants", 3, null, null, null, null, null, "acme", "eu");
             assertThat(executor.groupStats("acme/eu").orElseThrow().maxConcurrency())
                     .isEqualTo(3);
         });
@@ -378,22 +418,81 @@ class ObservabilityTest {
     void a_write_with_a_wrong_value_is_refused_with_the_rule_and_changes_nothing() {
         runner.run(context -> {
             RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+            assertRefused(() -> endpoint.executor("tenants", -1), "count must not be negative, was -1");
             assertRefused(
-                    () -> endpoint.change("unknown", 5, null, null, null, null, "acme"),
-                    "there is no executor \"unknown\"");
-            assertRefused(
-                    () -> endpoint.change("tenants", 0, null, null, null, null, "acme"),
+                    () -> endpoint.change("tenants", 0, null, null, null, null, null, "acme"),
                     "maxConcurrency must be at least 1, was 0");
             assertRefused(
-                    () -> endpoint.change("tenants", 5, 0, null, null, null, "acme"),
+                    () -> endpoint.change("tenants", 5, 0, null, null, null, null, "acme"),
                     "weight must be at least 1, was 0");
             assertRefused(
-                    () -> endpoint.change("tenants", 5, null, "fast", null, null, "acme"),
+                    () -> endpoint.change("tenants", 5, null, "fast", null, null, null, "acme"),
                     "rate must be a rate such as 100/s or 5000/h burst 50, was \"fast\"");
             assertRefused(
-                    () -> endpoint.change("tenants", 5, null, null, null, Duration.ofSeconds(-1), "acme"),
+                    () -> endpoint.change("tenants", 5, null, null, null, Duration.ofSeconds(-1), null, "acme"),
                     "hold must not be negative, was PT-1S");
             assertThat(context.getBean(GroupExecutor.class).groupStats("acme")).isEmpty();
+        });
+    }
+
+    @Test
+    void a_write_to_an_unknown_executor_is_404_and_one_with_an_unknown_field_400() throws Exception {
+        new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RaddleAutoConfiguration.class,
+                        EndpointAutoConfiguration.class,
+                        org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration.class,
+                        WebEndpointAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        WebMvcEndpointManagementContextConfiguration.class))
+                .withPropertyValues(
+                        "raddle.groups.tenants.max-concurrency=1",
+                        "management.endpoint.raddle.access=UNRESTRICTED",
+                        "management.endpoints.web.exposure.include=raddle")
+                .run(context -> {
+                    MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+                    assertThat(statusOf(mvc, "unknown", "{\"maxConcurrency\": 8}"))
+                            .isEqualTo(404);
+                    assertThat(statusOf(mvc, "tenants", "{\"maxConcurency\": 8}"))
+                            .isEqualTo(400);
+                    assertThat(statusOf(mvc, "tenants", "{\"user\": \"root\"}")).isEqualTo(400);
+                    assertThat(context.getBean(GroupExecutor.class).groupStats("acme"))
+                            .isEmpty();
+                    assertThat(statusOf(mvc, "tenants", "{\"maxConcurrency\": 8}"))
+                            .isEqualTo(200);
+                    assertThat(mvc.perform(get("/actuator/raddle/tenants?count=-1"))
+                                    .andReturn()
+                                    .getResponse()
+                                    .getStatus())
+                            .isEqualTo(400);
+                    assertThat(mvc.perform(get("/actuator/raddle/unknown"))
+                                    .andReturn()
+                                    .getResponse()
+                                    .getStatus())
+                            .isEqualTo(404);
+                });
+    }
+
+    private static int statusOf(MockMvc mvc, String executor, String change) throws Exception {
+        return mvc.perform(post("/actuator/raddle/" + executor + "/acme")
+                        .contentType(MediaType.APPLICATION_JSON)
+                        .content(change))
+                .andReturn()
+                .getResponse()
+                .getStatus();
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void each_change_is_logged_with_its_user_and_a_paused_group_says_so(CapturedOutput output) {
+        runner.run(context -> {
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+            RaddleEndpoint.KeyReport report = (RaddleEndpoint.KeyReport)
+                    endpoint.change("tenants", 5, null, "10/s", true, null, () -> "ada", "ac\nme");
+            assertThat(output)
+                    .contains("executor \"tenants\", key \"ac?me\": [maxConcurrency=5, rate=10/s, paused=true] by ada");
+            assertThat(report.stats().paused()).isTrue();
+            assertThat(report.explanation()).isEqualTo("no task waits; 0 of 5 slots are taken; the group is paused");
         });
     }
 

@@ -2,8 +2,11 @@ package dev.raddle.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
@@ -54,6 +57,24 @@ class RejectionAdviceTest {
                     .contains("Too many requests are in progress.")
                     .doesNotContain("secret");
         });
+    }
+
+    @Test
+    void after_a_rejection_by_the_rate_of_a_key_the_answer_says_when_its_next_task_may_start() {
+        runner.withPropertyValues("raddle.groups.tenants.rate=2/m burst 1", "raddle.groups.others.rate=1/h burst 1")
+                .withBean(TimeSource.class, VirtualTime::new)
+                .run(context -> {
+                    MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+                    GroupExecutor tenants = context.getBean("tenants", GroupExecutor.class);
+                    tenants.submit("secret-tenant", "first", () -> "").await();
+                    assertThat(get(mvc, "/reject/rate").getHeader("Retry-After"))
+                            .isEqualTo("30");
+                    tenants.submit("secret-tenant", "second", () -> "");
+                    context.getBean(VirtualTime.class).advance(Duration.ofMillis(11_500));
+                    assertThat(get(mvc, "/reject/rate").getHeader("Retry-After"))
+                            .isEqualTo("19");
+                    tenants.shutdown();
+                });
     }
 
     @Test

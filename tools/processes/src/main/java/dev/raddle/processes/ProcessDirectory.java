@@ -28,8 +28,9 @@ public record ProcessDirectory(Path path) implements AutoCloseable {
         }
     }
 
-    /** Starts a program that appends what it prints to the log. */
+    /** Starts a program that appends what it prints to the log, in a locale that every machine has. */
     public Process start(ProcessBuilder program) {
+        program.environment().put("LC_ALL", "C");
         try {
             return program.redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))

@@ -72,7 +72,8 @@ class ShellTemplateTest {
     @ParameterizedTest
     @MethodSource("hostile")
     void a_line_of_data_never_becomes_code(String line) throws Exception {
-        String script = """
+        String script =
+                """
                 printf '<%s>' ${line} x${line}y "${line}" "x${line}y" "$(printf '%s.' ${line})" \\
                     "it's" 'say "hi"' "$( (printf '%s.' "${line}") )" # don't ${line}
                 printf '<%s>' ${line}""";
@@ -405,6 +406,7 @@ class ShellTemplateTest {
     private String run(Command command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command.words()).directory(directory.toFile());
         builder.environment().putAll(command.values());
+        builder.environment().put("LC_ALL", "C.UTF-8"); // a shell complains about one that is not installed
         builder.redirectErrorStream(true).redirectInput(Path.of("/dev/null").toFile());
         Process process = builder.start();
         String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

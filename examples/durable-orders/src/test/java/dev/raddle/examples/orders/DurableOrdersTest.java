@@ -55,7 +55,8 @@ class DurableOrdersTest {
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the build has no PostgreSQL for it")
     void orders_in_a_database_are_taken_over_by_another_worker() throws Exception {
-        try (EmbeddedPostgres server = EmbeddedPostgres.builder().start()) {
+        try (EmbeddedPostgres server =
+                EmbeddedPostgres.builder().setLocaleConfig("locale", "C").start()) {
             List<String> lines = run(commandOf(OrdersInDatabase.class, server.getJdbcUrl("postgres", "postgres")));
 
             ensureNothingIsLostOrRepeated(lines);
