@@ -699,8 +699,7 @@ public class ThreadPool extends HookedExecutor {
      */
     public void setKeepAliveTime(long length, TimeUnit unit) {
         PoolSettings.checkKeepAlive(length, workers.coreTimeout);
-        workers.keepAliveNanos = unit.toNanos(length);
-        workers.keepAliveChanged();
+        workers.setKeepAlive(unit.toNanos(length));
     }
 
     /**

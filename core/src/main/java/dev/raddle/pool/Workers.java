@@ -548,13 +548,14 @@ final class Workers {
             Runnable task = queue.poll(worker.queuedAt);
             if (task == null) {
                 boolean timed = isTimed(count);
-                if (timed && !overdue && keepAliveNanos == 0) {
+                long keepAlive = keepAliveNanos;
+                if (timed && !overdue && keepAlive == 0) {
                     overdue = true;
                     continue;
                 }
-                task = awaitTask(worker, overdue, timed);
+                task = awaitTask(worker, overdue, timed, keepAlive);
                 wasIdle = true;
-                overdue = task == null && timed && isOverdue(worker, time.nanoTime());
+                overdue = task == null && timed && keepAlive == keepAliveNanos && isOverdue(worker, time.nanoTime());
             }
             if (task != null) {
                 if (wasIdle) {
@@ -565,10 +566,11 @@ final class Workers {
         }
     }
 
-    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, boolean timed) {
+    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, boolean timed, long keepAlive) {
+        long patience = overdue ? Math.max(keepAlive, MIN_RECHECK_NANOS) : keepAlive;
         worker.timed = timed;
         if (timed) {
-            worker.idleSince = time.nanoTime();
+            worker.idleUntil = time.nanoTime() + Math.min(patience, SharedTimer.MAX_DELAY);
         }
         if (scaleBeforeQueueing) {
             idleWorkers.getAndIncrement();
@@ -577,11 +579,12 @@ final class Workers {
         try {
             int now = control.get();
             int count = Control.workers(now);
-            if (!mayRunTasks(now, true) || isSurplus(count, overdue) || (!timed && isTimed(count))) {
+            boolean isChanged = timed ? keepAlive != keepAliveNanos : isTimed(count);
+            if (isChanged || !mayRunTasks(now, true) || isSurplus(count, overdue)) {
                 return null;
             }
             if (timed) {
-                keepAliveTimer.scheduleWithin(overdue ? Math.max(keepAliveNanos, MIN_RECHECK_NANOS) : keepAliveNanos);
+                keepAliveTimer.scheduleWithin(patience);
             }
             Runnable offered = queue.isDirectHandoff() ? queue.putters().takeOffered(this::isRunning) : null;
             return offered != null ? offered : queue.take(worker.queuedAt);
@@ -611,8 +614,8 @@ final class Workers {
         return coreTimeout || count > coreThreads;
     }
 
-    private boolean isOverdue(Worker worker, long now) {
-        return now - worker.idleSince >= keepAliveNanos;
+    private static boolean isOverdue(Worker worker, long now) {
+        return now - worker.idleUntil >= 0;
     }
 
     // ---- settings
@@ -627,19 +630,12 @@ final class Workers {
         queue.putters().signalAll();
     }
 
-    /**
-     * Called after the keep-alive time has changed: the alarm set for the old one may fire too late. Idle workers wait
-     * anew for the whole time, as those of the JDK's pool do.
-     */
-    void keepAliveChanged() {
-        long now = time.nanoTime();
-        registry.forEach(worker -> {
-            if (worker.isIdle()) {
-                worker.idleSince = now;
-            }
-        });
-        keepAliveTimer.runNow();
-        interruptIdleWorkers();
+    /** Sets the keep-alive time. Idle workers wait anew for the whole of it, as those of the JDK's pool do. */
+    void setKeepAlive(long nanos) {
+        if (keepAliveNanos != nanos) {
+            keepAliveNanos = nanos;
+            interruptIdleWorkers();
+        }
     }
 
     private long interruptOverdueWorkers() {
@@ -650,7 +646,7 @@ final class Workers {
                 if (isOverdue(worker, now)) {
                     worker.interruptIfIdle();
                 } else {
-                    next[0] = Math.min(next[0], keepAliveNanos - (now - worker.idleSince));
+                    next[0] = Math.min(next[0], worker.idleUntil - now);
                 }
             }
         });
