@@ -76,7 +76,7 @@ public class ThreadPool extends HookedExecutor {
     private final Workers workers;
     private final HandBack handBack;
     private final Duration lastWait;
-    private final LongAdder rejections = new LongAdder();
+    private final Rejections rejections;
     private volatile RejectionHandler rejection;
 
     /** The run states of a pool. A pool only moves forward through them. */
@@ -103,8 +103,9 @@ public class ThreadPool extends HookedExecutor {
      * @param largestThreads the largest number of threads that have existed at the same time
      * @param active the number of tasks that are running, or have been given to a new thread that is about to run them
      * @param queued the number of queued tasks
-     * @param completed the number of tasks that have ended, normally or not
-     * @param rejected the number of tasks that were not accepted
+     * @param completed the number of accepted tasks that have ended, normally or not
+     * @param rejected the number of submissions that were not accepted, also of tasks that the handler ran in the
+     *     submitter's thread, as {@link CallerRunsPolicy} does, or submitted again, which counts as another submission
      * @param handedBack the number of accepted tasks that {@link #shutdownNow()} or {@link #drain} handed back
      * @param removed the number of accepted tasks that were removed from the queue by other callers
      */
@@ -300,6 +301,7 @@ public class ThreadPool extends HookedExecutor {
         observed = settings.observedTasks();
         notesAccepted = observed != null || reporter.hasListener();
         removed = new RemovedTasks(observed);
+        rejections = new Rejections(reporter, observed);
         if (settings.queue == null) {
             TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
             queue = builtIn;
@@ -343,11 +345,12 @@ public class ThreadPool extends HookedExecutor {
     public void execute(Runnable task) {
         Objects.requireNonNull(task, "task");
         if (observed == null ? !tryAccept(task) : !tryAcceptObserved(task, observed)) {
-            reject(task);
+            rejections.handle(task, rejection, this);
         }
     }
 
     private boolean tryAcceptObserved(Runnable task, ObservedTasks tasks) {
+        rejections.record(task); // the handler submits it again
         tasks.submitted(task);
         try {
             return tryAccept(task);
@@ -372,31 +375,20 @@ public class ThreadPool extends HookedExecutor {
     }
 
     private void noteAccepted(Runnable task) {
+        rejections.record(task); // the handler has submitted it again
         reporter.accepted(task);
         if (observed != null) {
             observed.accepted(task);
         }
     }
 
-    private void reject(Runnable task) {
-        RejectionHandler handler = rejection;
-        if (!(handler instanceof BlockPolicy)) { // a BlockPolicy counts its own rejections
-            recordRejected(task, null);
-        }
-        handler.rejected(task, this);
-    }
-
-    private void recordRejected(Runnable task, @Nullable String reason) {
-        rejections.increment();
-        reporter.rejected(task);
-        if (observed != null) {
-            String why = reason == null ? rejectionReason() : reason;
-            observed.notAccepted(task, new Outcome.Rejected<>((isShutdown() ? "shutdown: " : "pool: ") + why));
-        }
-    }
-
     private String rejectionReason() {
         return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was available" : "it is full";
+    }
+
+    /** Returns the reason of a rejected outcome: the present reason, or a given one. */
+    String rejectionReason(@Nullable String why) {
+        return (isShutdown() ? "shutdown: " : "pool: ") + (why == null ? rejectionReason() : why);
     }
 
     private RejectedExecutionException rejected(Runnable task, String why) {
@@ -913,13 +905,17 @@ public class ThreadPool extends HookedExecutor {
         }
     }
 
-    /** Runs the task in the submitter's thread, or drops it if the pool has been shut down. */
+    /**
+     * Runs the task in the submitter's thread, or drops it if the pool has been shut down. In both cases it counts as
+     * rejected.
+     */
     public static class CallerRunsPolicy implements RejectionHandler {
         /** Creates the policy. */
         public CallerRunsPolicy() {}
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            pool.rejections.record(task);
             if (pool.isShutdown()) {
                 pool.handBack.drop(task);
             } else {
@@ -949,6 +945,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            pool.rejections.record(task);
             boolean madeRoom = dropOldest(pool);
             if (!madeRoom && (pool.isShutdown() || pool.workQueue.isDirectHandoff())) {
                 pool.handBack.drop(task);
@@ -997,7 +994,8 @@ public class ThreadPool extends HookedExecutor {
 
     /**
      * Makes the submitter wait until the task is accepted. A worker of the same pool does not wait, since it might wait
-     * for itself: it runs the task.
+     * for itself: it runs the task. A task that is accepted or run so does not count as rejected, also if a handler
+     * delegates to this policy.
      */
     public static class BlockPolicy implements RejectionHandler {
         private final @Nullable Duration timeout;
@@ -1024,13 +1022,14 @@ public class ThreadPool extends HookedExecutor {
          */
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            pool.rejections.withdraw(task);
             if (pool.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
                 pool.run(task);
                 return;
             }
             String failure = pool.awaitObserved(task, timeout);
             if (failure != null) {
-                pool.recordRejected(task, failure);
+                pool.rejections.renew(task, pool.rejectionReason(failure));
                 throw pool.rejected(task, failure);
             }
         }
