@@ -115,25 +115,12 @@ final class StuckTaskWatchdog {
                     .daemon()
                     .name(pool + "-stuck-watch")
                     .inheritInheritableThreadLocals(false)
-                    .start(this::report);
+                    .start(this::reportAll);
         } catch (Throwable noThread) {
-            abandonThread();
+            synchronized (overdue) {
+                hasThread = false; // the next alarm starts another one
+            }
             Reporter.report(noThread);
-        }
-    }
-
-    private void abandonThread() {
-        synchronized (overdue) {
-            hasThread = false; // the next alarm starts another one
-        }
-    }
-
-    private void report() {
-        try {
-            reportAll();
-        } catch (Throwable failure) { // for example, the heap is exhausted
-            abandonThread();
-            throw failure;
         }
     }
 
@@ -160,10 +147,6 @@ final class StuckTaskWatchdog {
 
     private void notifyReporter(Report report) {
         Activity activity = report.overdue.activity;
-        try {
-            reporter.stuck(activity.requireTask(), activity.worker().thread(), report.overdue.ranFor, report.stack);
-        } catch (Throwable failure) {
-            Reporter.report(failure); // the other tasks are still reported
-        }
+        reporter.stuck(activity.requireTask(), activity.worker().thread(), report.overdue.ranFor, report.stack);
     }
 }

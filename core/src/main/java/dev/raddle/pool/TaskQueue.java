@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
@@ -105,7 +104,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     private boolean offer(Runnable task, int rank) {
-        StackRoom.ensureForSections(); // for the buffer and the signal: a task is queued and signalled, or neither
         if (!buffer.offer(task, rank, recordsTimes.getAsBoolean() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
             return false;
         }

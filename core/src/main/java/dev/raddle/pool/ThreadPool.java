@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.GuardedTime;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -238,7 +239,7 @@ public class ThreadPool extends HookedExecutor {
      * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
      * @param workQueue the queue for tasks that wait for a thread
-     * @param handler the handler for rejected tasks; it receives an executor that delegates to this pool
+     * @param handler the handler for rejected tasks; it receives an executor that stands for this pool
      * @throws IllegalArgumentException if a number is out of range
      * @see RejectionHandler#from
      */
@@ -261,7 +262,7 @@ public class ThreadPool extends HookedExecutor {
      * @param unit the unit of the keep-alive time
      * @param workQueue the queue for tasks that wait for a thread
      * @param threadFactory the factory for new threads
-     * @param handler the handler for rejected tasks; it receives an executor that delegates to this pool
+     * @param handler the handler for rejected tasks; it receives an executor that stands for this pool
      * @throws IllegalArgumentException if a number is out of range
      * @see RejectionHandler#from
      */
@@ -344,6 +345,7 @@ public class ThreadPool extends HookedExecutor {
     @Override
     public void execute(Runnable task) {
         Objects.requireNonNull(task, "task");
+        StackRoom.ensureForSections();
         if (observed == null ? !tryAccept(task) : !tryAcceptObserved(task, observed)) {
             rejections.handle(task, rejection, this);
         }
@@ -434,6 +436,7 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public void shutdown() {
+        StackRoom.ensureForSections();
         workers.shutdown();
     }
 
@@ -451,6 +454,7 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public List<Runnable> shutdownNow() {
+        StackRoom.ensureForSections();
         return handBack.stop();
     }
 
@@ -768,7 +772,7 @@ public class ThreadPool extends HookedExecutor {
     /**
      * Sets a handler for rejected tasks that was written for a {@code ThreadPoolExecutor}.
      *
-     * @param handler the new handler; it receives an executor that delegates to this pool
+     * @param handler the new handler; it receives an executor that stands for this pool
      * @see RejectionHandler#from
      */
     public void setRejectedExecutionHandler(RejectedExecutionHandler handler) {

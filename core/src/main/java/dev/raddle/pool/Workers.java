@@ -1,10 +1,8 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.Rejectable;
-import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -234,10 +232,6 @@ final class Workers {
      * @return false if no worker was added: it is not allowed, or the factory returned no thread
      */
     boolean addWorker(@Nullable Runnable firstTask, boolean core) {
-        if (!canAddWorker(control.get(), firstTask == null, core)) {
-            return false;
-        }
-        StackRoom.ensureForSections();
         if (!tryCountWorker(firstTask == null, core)) {
             return false;
         }
@@ -364,12 +358,8 @@ final class Workers {
     }
 
     private static void addSuppressed(Throwable failure, Throwable other) {
-        try {
-            if (failure != other) {
-                failure.addSuppressed(other);
-            }
-        } catch (OutOfMemoryError full) {
-            Reporter.report(other);
+        if (failure != other) {
+            failure.addSuppressed(other);
         }
     }
 
@@ -379,22 +369,8 @@ final class Workers {
      */
     private void scheduleRescue() {
         if (hasStrandedTasks() && rescueScheduled.compareAndSet(false, true)) {
-            try {
-                time.after(RESCUE_DELAY, this::startRescue);
-            } catch (Throwable noAlarm) {
-                rescueScheduled.set(false);
-                Reporter.report(noAlarm);
-            }
-        }
-    }
-
-    /** Rescues in another thread than the alarm's, because a thread factory is user code. */
-    private void startRescue() {
-        try {
-            Thread.ofVirtual().start(this::rescue);
-        } catch (Throwable noThread) {
-            rescueScheduled.set(false);
-            throw noThread;
+            // in another thread than the alarm's, because a thread factory is user code
+            time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::rescue));
         }
     }
 
@@ -415,7 +391,7 @@ final class Workers {
     private void runWorker(Worker worker) {
         Thread thread = Thread.currentThread();
         Runnable task = worker.claimFirstTask();
-        startWatchdog();
+        watchdog.start();
         while (true) {
             boolean whileTaking = true;
             try {
@@ -436,15 +412,7 @@ final class Workers {
             if (!retainIfNeeded(worker)) {
                 return;
             }
-            startWatchdog();
-        }
-    }
-
-    private void startWatchdog() {
-        try {
             watchdog.start();
-        } catch (Throwable noAlarm) {
-            Reporter.report(noAlarm); // the next worker tries again
         }
     }
 
@@ -467,21 +435,12 @@ final class Workers {
             throw thrown;
         } finally {
             if (control.state() >= Control.STOP) {
-                recordEndAfterStop(worker, original);
+                endedAfterStop.add(new StoppedTask(worker.activity(), original)); // before it counts as ended
             }
             worker.end();
             if (reported) {
                 reporter.ended(worker, task, failure);
             }
-        }
-    }
-
-    /** Records a task for the report of a drain. Called before the task counts as ended. */
-    private void recordEndAfterStop(Worker worker, Object original) {
-        try {
-            endedAfterStop.add(new StoppedTask(worker.activity(), original));
-        } catch (OutOfMemoryError full) {
-            Reporter.report(full); // the report counts the task as completed
         }
     }
 
@@ -656,11 +615,10 @@ final class Workers {
     // ---- shutdown
 
     void shutdown() {
-        StackRoom.ensureForSections();
         control.advanceTo(Control.SHUTDOWN);
         interruptIdleWorkers();
         signalSubmitters();
-        tryTerminate(true);
+        tryTerminate();
     }
 
     /**
@@ -668,7 +626,6 @@ final class Workers {
      * accepted.
      */
     List<Runnable> stop(Consumer<Activity> interrupted, LongConsumer acceptedAt) {
-        StackRoom.ensureForSections();
         List<Runnable> tasks = new ArrayList<>();
         stopping.getAndIncrement();
         try {
@@ -715,11 +672,6 @@ final class Workers {
      * make this true.
      */
     void tryTerminate() {
-        tryTerminate(false);
-    }
-
-    /** If {@code ensured}, the caller has ensured the stack for this, before it changed the state. */
-    private void tryTerminate(boolean ensured) {
         while (true) {
             int word = control.get();
             int state = Control.state(word);
@@ -733,14 +685,6 @@ final class Workers {
             }
             if (Control.workers(word) != 0) {
                 registry.anyMatch(Worker::interruptIfIdle);
-                return;
-            }
-            try {
-                if (!ensured) {
-                    StackRoom.ensureForSections();
-                }
-            } catch (StackOverflowError end) { // the caller may have changed the state, so a new thread continues
-                Scheduler.virtualThreads().execute(this::tryTerminateQuietly);
                 return;
             }
             if (control.tryTidy(word)) {
