@@ -240,7 +240,7 @@ final class ObservedTasks {
 
     /** Captures the submitter's context and notifies the listener. Ignores the tasks of other APIs. */
     void submitted(Runnable task) {
-        if (task instanceof TaskIdentity || task instanceof Placed) {
+        if (task instanceof TaskIdentity || task instanceof PlacedTask) {
             return;
         }
         Submission submission = new Submission(task);

@@ -18,9 +18,9 @@ final class QueueAdapter implements WorkQueue {
     private final BlockingQueue<Runnable> queue;
     private final boolean isDirectHandoff; // the queue never holds a task
     private final WaiterQueue putters = new WaiterQueue(false);
-    private final RemovedTasks removed;
+    private final Removals removed;
 
-    QueueAdapter(BlockingQueue<Runnable> queue, RemovedTasks removed) {
+    QueueAdapter(BlockingQueue<Runnable> queue, Removals removed) {
         this.queue = queue;
         this.removed = removed;
         this.isDirectHandoff = queue.remainingCapacity() == 0 && queue.isEmpty();
@@ -69,7 +69,7 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public void purge() {
         for (Runnable task : snapshot()) {
-            if (RemovedTasks.isCancelled(task) && takeBack(task)) {
+            if (Removals.isCancelled(task) && takeBack(task)) {
                 removed.add(task); // the iterator does not report whether another thread has taken the task
             }
         }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reports tasks that run for longer than an interval, once in each interval. */
@@ -30,16 +29,7 @@ final class StuckTaskWatchdog {
      */
 
     /** A task that has exceeded the interval. */
-    private record Overdue(Activity activity, Duration ranFor) {
-
-        /** Reads the stack. Returns null if the task has ended. */
-        @Nullable
-        Report readStack() {
-            Worker worker = activity.worker();
-            List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());
-            return worker.activity().isSameTask(activity) ? new Report(this, stack) : null;
-        }
-    }
+    private record Overdue(Activity activity, Duration ranFor) {}
 
     private record Report(Overdue overdue, List<StackTraceElement> stack) {}
 
@@ -127,10 +117,13 @@ final class StuckTaskWatchdog {
     private void reportAll() {
         List<Overdue> tasks = takeOverdue();
         while (!tasks.isEmpty()) {
-            List<Report> reports = tasks.stream()
-                    .map(Overdue::readStack)
-                    .filter(Objects::nonNull)
-                    .toList();
+            List<Report> reports = new ArrayList<>();
+            for (Overdue each : tasks) {
+                List<StackTraceElement> stack = each.activity.readStack();
+                if (stack != null) {
+                    reports.add(new Report(each, stack));
+                }
+            }
             reports.forEach(this::notifyReporter);
             tasks = takeOverdue();
         }

@@ -66,14 +66,14 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final WaiterQueue putters = new WaiterQueue(false);
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
-    private final RemovedTasks removed;
+    private final Removals removed;
 
     TaskQueue(
             int capacity,
             @Nullable ToIntFunction<Object> rankFunction,
             TimeSource time,
             BooleanSupplier recordsTimes,
-            RemovedTasks removed) {
+            Removals removed) {
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
         this.notEmpty = buffer::hasTask;
         this.notFull = () -> buffer.size() < buffer.capacity();
@@ -350,7 +350,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void purge() {
-        removeIf(RemovedTasks::isCancelled);
+        removeIf(Removals::isCancelled);
     }
 
     @Override

@@ -71,7 +71,7 @@ public class ThreadPool extends HookedExecutor {
     private final BlockingQueue<Runnable> queue;
     private final WorkQueue workQueue; // the same queue, as seen by the workers
     private final Reporter reporter;
-    private final RemovedTasks removed;
+    private final Removals removed;
     private final @Nullable ObservedTasks observed; // null without a task listener and propagators
     private final boolean notesAccepted; // whether an acceptance is noted anywhere
     private final Workers workers;
@@ -222,7 +222,7 @@ public class ThreadPool extends HookedExecutor {
             ThreadFactory threadFactory,
             RejectionHandler handler) {
         this(new Builder("thread-pool")
-                .jdkSemantics()
+                .followsJdk()
                 .sizes(corePoolSize, maximumPoolSize)
                 .keepAlive(Duration.ofNanos(unit.toNanos(keepAliveTime)))
                 .queue(workQueue)
@@ -301,7 +301,7 @@ public class ThreadPool extends HookedExecutor {
         reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
         observed = settings.observedTasks();
         notesAccepted = observed != null || reporter.hasListener();
-        removed = new RemovedTasks(observed);
+        removed = new Removals(observed);
         rejections = new Rejections(reporter, observed);
         if (settings.queue == null) {
             TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
@@ -1131,8 +1131,8 @@ public class ThreadPool extends HookedExecutor {
             return sizes(PoolSettings.atLeast("threads", 1, count), count);
         }
 
-        Builder jdkSemantics() {
-            settings.jdkSemantics = true;
+        Builder followsJdk() {
+            settings.followsJdk = true;
             settings.cancelHandedBack = false;
             return this;
         }

@@ -4,6 +4,7 @@ import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -173,6 +174,13 @@ class Worker extends InterruptWindow implements Runnable {
         /** Returns the running task, which must exist. */
         Runnable requireTask() {
             return Objects.requireNonNull(task);
+        }
+
+        /** Reads the stack of the task. Returns null if the task has ended, since it may be the stack of another one. */
+        @Nullable
+        List<StackTraceElement> readStack() {
+            List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());
+            return worker.assignedActivity().isSameTask(this) ? stack : null;
         }
 
         /** Returns whether both activities have the same task. */

@@ -83,7 +83,7 @@ final class Workers {
     private final HookedExecutor pool;
     private final WorkQueue queue;
     private final boolean scaleBeforeQueueing;
-    private final boolean jdkSemantics;
+    private final boolean followsJdk;
     private final TimeSource time;
     private final Reporter reporter;
     private final @Nullable ObservedTasks observed;
@@ -117,7 +117,7 @@ final class Workers {
         this.observed = observed;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
-        this.jdkSemantics = plan.jdkSemantics;
+        this.followsJdk = plan.followsJdk;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();
@@ -454,7 +454,7 @@ final class Workers {
             if (observed != null) {
                 observed.skipped(task, failure); // a future was settled by the cancel
             }
-            if (!jdkSemantics) {
+            if (!followsJdk) {
                 afterFailure(task, failure);
             }
             throw failure;
@@ -631,7 +631,7 @@ final class Workers {
         try {
             control.advanceTo(Control.STOP);
             registry.forEach(worker -> {
-                Runnable firstTask = jdkSemantics ? null : worker.withdrawFirstTask();
+                Runnable firstTask = followsJdk ? null : worker.withdrawFirstTask();
                 if (firstTask != null) {
                     tasks.add(firstTask); // its thread has not started to run
                     acceptedAt.accept(TaskBuffer.Timestamp.UNKNOWN);
