@@ -93,7 +93,8 @@ class JdkHandlersTest {
         assertThat(pool.isShutdown()).isTrue();
         assertThat(submitted.isDone()).as("as in the JDK").isFalse();
         assertThat(executor.awaitTermination(1, TimeUnit.HOURS)).isTrue();
-        assertThat(executor.isShutdown() && executor.isTerminated() && !executor.isTerminating()).isTrue();
+        assertThat(executor.isShutdown() && executor.isTerminated() && !executor.isTerminating())
+                .isTrue();
     }
 
     @Test

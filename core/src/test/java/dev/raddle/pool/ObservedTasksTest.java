@@ -348,8 +348,9 @@ class ObservedTasksTest {
     @Test
     void a_handler_that_delegates_to_a_policy_that_waits_rejects_only_what_that_does_not_accept() throws Exception {
         AtomicReference<RejectionHandler> policy = new AtomicReference<>(new ThreadPool.BlockPolicy());
-        ThreadPool pool = pool(builder().queueCapacity(1).rejection((task, full) -> policy.get()
-                .rejected(task, full)));
+        ThreadPool pool = pool(builder()
+                .queueCapacity(1)
+                .rejection((task, full) -> policy.get().rejected(task, full)));
         BlockingTask blocker = occupy(pool);
         pool.execute(Named.of("a"));
         Thread submitter = TestPools.started(() -> pool.execute(Named.of("b")));
@@ -408,8 +409,9 @@ class ObservedTasksTest {
     @Test
     void a_future_that_a_handler_cancels_or_runs_is_settled_as_rejected() throws Exception {
         AtomicReference<RejectionHandler> handler = new AtomicReference<>();
-        ThreadPool pool = pool(builder().queueCapacity(1).rejection((task, full) -> handler.get()
-                .rejected(task, full)));
+        ThreadPool pool = pool(builder()
+                .queueCapacity(1)
+                .rejection((task, full) -> handler.get().rejected(task, full)));
         BlockingTask blocker = occupy(pool);
         pool.execute(Named.of("a"));
         handler.set((task, full) -> ((Future<?>) task).cancel(false));
