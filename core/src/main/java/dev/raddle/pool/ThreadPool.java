@@ -72,7 +72,6 @@ public class ThreadPool extends HookedExecutor {
     private final Reporter reporter;
     private final Removals removed;
     private final @Nullable ObservedTasks observed; // null without a task listener and propagators
-    private final boolean notesAccepted; // whether an acceptance is noted anywhere
     private final Workers workers;
     private final HandBack handBack;
     private final Duration lastWait;
@@ -299,7 +298,6 @@ public class ThreadPool extends HookedExecutor {
         rejection = builder.rejection;
         reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
         observed = settings.observedTasks();
-        notesAccepted = observed != null || reporter.hasListener();
         removed = new Removals(observed);
         rejections = new Rejections(reporter, observed);
         if (settings.queue == null) {
@@ -345,34 +343,30 @@ public class ThreadPool extends HookedExecutor {
     public void execute(Runnable task) {
         Objects.requireNonNull(task, "task");
         StackRoom.ensureForSections();
-        if (observed == null ? !tryAccept(task) : !tryAcceptObserved(task, observed)) {
-            rejections.handle(task, rejection, this);
-        }
-    }
-
-    private boolean tryAcceptObserved(Runnable task, ObservedTasks tasks) {
-        rejections.record(task); // the handler submits it again
-        tasks.submitted(task);
-        try {
-            return tryAccept(task);
-        } catch (Throwable failure) {
-            settleNotAccepted(task, failure);
-            throw failure;
-        }
-    }
-
-    private void settleNotAccepted(Runnable task, Throwable failure) {
         if (observed != null) {
-            observed.notAccepted(task, new Outcome.Failure<>(failure));
-        }
-    }
-
-    private boolean tryAccept(Runnable task) {
-        boolean accepted = workers.accept(task);
-        if (accepted && notesAccepted) {
+            executeObserved(task, observed);
+        } else if (!workers.accept(task)) {
+            rejections.handle(task, rejection, this);
+        } else if (reporter.hasListener()) {
             noteAccepted(task);
         }
-        return accepted;
+    }
+
+    private void executeObserved(Runnable task, ObservedTasks tasks) {
+        rejections.record(task); // the handler submits it again
+        tasks.submitted(task);
+        boolean accepted;
+        try {
+            accepted = workers.accept(task);
+        } catch (Throwable failure) {
+            tasks.notAccepted(task, new Outcome.Failure<>(failure));
+            throw failure;
+        }
+        if (accepted) {
+            noteAccepted(task);
+        } else {
+            rejections.handle(task, rejection, this);
+        }
     }
 
     private void noteAccepted(Runnable task) {
@@ -976,13 +970,14 @@ public class ThreadPool extends HookedExecutor {
         /** Submits a task until it is accepted, and drops the oldest one each time. Returns whether it was accepted. */
         private static boolean resubmit(Runnable task, ThreadPool pool, boolean madeRoomBefore) {
             boolean foundNone = !madeRoomBefore;
-            while (!pool.tryAccept(task)) {
+            while (!pool.workers.accept(task)) {
                 boolean madeRoom = dropOldest(pool);
                 if (!madeRoom && (foundNone || pool.isShutdown())) {
                     return false;
                 }
                 foundNone = !madeRoom; // a worker took it first, or no thread is available and none will be
             }
+            pool.noteAccepted(task);
             return true;
         }
     }
@@ -1054,7 +1049,9 @@ public class ThreadPool extends HookedExecutor {
         try {
             return awaitAcceptance(task, timeout);
         } catch (Throwable failure) {
-            settleNotAccepted(task, failure);
+            if (observed != null) {
+                observed.notAccepted(task, new Outcome.Failure<>(failure));
+            }
             throw failure;
         }
     }
