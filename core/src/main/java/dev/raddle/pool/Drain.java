@@ -17,12 +17,12 @@ final class Drain {
     private final String pool;
     private final Workers workers;
     private final HandBack handBack;
-    private final RemovedTasks removed;
+    private final Removals removed;
     private final TimeSource time;
     private final Runnable shutdown;
     private boolean interrupted; // whether the caller was interrupted
 
-    Drain(String pool, Workers workers, HandBack handBack, RemovedTasks removed, TimeSource time, Runnable shutdown) {
+    Drain(String pool, Workers workers, HandBack handBack, Removals removed, TimeSource time, Runnable shutdown) {
         this.pool = pool;
         this.workers = workers;
         this.handBack = handBack;
@@ -125,28 +125,19 @@ final class Drain {
         }
     }
 
-    /**
-     * Reads the stacks of running tasks. A task that has ended meanwhile is omitted, since the stack may be another
-     * task's.
-     */
+    /** Reads the stacks of running tasks. A task that has ended meanwhile is omitted. */
     private List<StillRunning> readStacks(List<Activity> running, long begin, long now) {
         List<StillRunning> found = new ArrayList<>();
         for (Activity activity : running) {
-            StillRunning candidate = stillRunning(activity, begin, now);
-            if (activity.worker().assignedActivity().isSameTask(activity)) {
-                found.add(candidate);
+            Worker worker = activity.worker();
+            boolean startKnown = workers.recordsTimes() && worker.activity().isRunning();
+            Duration age = Duration.ofNanos(now - (startKnown ? worker.startedAt : begin));
+            Object task = PooledTask.original(activity.requireTask());
+            List<StackTraceElement> stack = activity.readStack(); // after all that belongs to the task
+            if (stack != null) {
+                found.add(new StillRunning(worker.thread().getName(), task, age, stack));
             }
         }
         return found;
-    }
-
-    private StillRunning stillRunning(Activity activity, long begin, long now) {
-        Worker worker = activity.worker();
-        boolean startKnown = workers.recordsTimes() && worker.activity().isRunning();
-        return new StillRunning(
-                worker.thread().getName(),
-                PooledTask.original(activity.requireTask()),
-                Duration.ofNanos(now - (startKnown ? worker.startedAt : begin)),
-                List.of(worker.thread().getStackTrace()));
     }
 }

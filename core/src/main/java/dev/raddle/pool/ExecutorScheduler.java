@@ -37,7 +37,7 @@ final class ExecutorScheduler implements Scheduler {
             executor.execute(task); // such a pool cancels it at its end
             return Placement.FINAL;
         }
-        Placed placed = new Placed(task, remover);
+        PlacedTask placed = new PlacedTask(task, remover);
         executor.execute(placed);
         if (executor instanceof ExecutorService service && service.isTerminated()) {
             placed.reject(new RejectedExecutionException(

@@ -42,9 +42,6 @@ final class FifoBuffer implements TaskBuffer {
      * task stays in its slot until it is removed, so a cursor returns each one once; a match is removed only if it is
      * still in its slot. A cursor whose segment has been unlinked continues from the head's.
      *
-     * No step leaves a buffer in an inconsistent state if the stack overflows in it: calls that may throw come before
-     * the assignments, and TaskQueue ensures the stack room for adding a task.
-     *
      * The head's segment keeps no task before head.index, and segments before it are garbage.
      */
 

@@ -1,8 +1,10 @@
 package dev.raddle.pool;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Adapts a handler that was written for {@code ThreadPoolExecutor}. */
@@ -32,12 +34,112 @@ final class JdkRejectionAdapter implements RejectionHandler {
         if (equivalent != null) {
             equivalent.rejected(task, pool);
         } else {
-            handler.rejectedExecution(task, new PoolView(pool));
+            handler.rejectedExecution(task, new Rejecting(pool));
         }
     }
 
     @Override
     public String toString() {
         return handler.toString();
+    }
+
+    /**
+     * What a handler receives as the executor: the pool's queue, its execution and life cycle, and, as they were when
+     * the task was rejected, its sizes. It has no thread, and its setters have no effect on the pool.
+     */
+    static final class Rejecting extends ThreadPoolExecutor {
+        private final ThreadPool pool;
+        private final ThreadPool.Stats stats;
+
+        Rejecting(ThreadPool pool) {
+            this(pool, pool.stats());
+        }
+
+        private Rejecting(ThreadPool pool, ThreadPool.Stats stats) {
+            super(
+                    Math.min(stats.coreThreads(), stats.maxThreads()),
+                    stats.maxThreads(),
+                    pool.getKeepAliveTime(TimeUnit.NANOSECONDS),
+                    TimeUnit.NANOSECONDS,
+                    pool.getQueue(),
+                    pool.getThreadFactory(),
+                    pool.getRejectedExecutionHandler());
+            this.pool = pool;
+            this.stats = stats;
+        }
+
+        ThreadPool pool() {
+            return pool;
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            pool.execute(task);
+        }
+
+        @Override
+        public boolean remove(Runnable task) {
+            return pool.remove(task);
+        }
+
+        @Override
+        public void shutdown() {
+            pool.shutdown();
+        }
+
+        @Override
+        public List<Runnable> shutdownNow() {
+            return pool.shutdownNow();
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return pool.isShutdown();
+        }
+
+        @Override
+        public boolean isTerminating() {
+            return pool.isTerminating();
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return pool.isTerminated();
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+            return pool.awaitTermination(timeout, unit);
+        }
+
+        @Override
+        public int getPoolSize() {
+            return stats.threads();
+        }
+
+        @Override
+        public int getActiveCount() {
+            return stats.active();
+        }
+
+        @Override
+        public int getLargestPoolSize() {
+            return stats.largestThreads();
+        }
+
+        @Override
+        public long getTaskCount() {
+            return stats.completed() + stats.active() + stats.queued();
+        }
+
+        @Override
+        public long getCompletedTaskCount() {
+            return stats.completed();
+        }
+
+        @Override
+        public String toString() {
+            return pool.toString();
+        }
     }
 }

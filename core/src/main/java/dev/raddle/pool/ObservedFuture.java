@@ -56,22 +56,16 @@ final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
     @Override
     protected void set(T value) {
         if (decide()) {
-            try {
-                tasks.done(this, new Outcome.Success<>(value));
-            } finally {
-                super.set(value);
-            }
+            tasks.done(this, new Outcome.Success<>(value));
+            super.set(value);
         }
     }
 
     @Override
     protected void setException(Throwable failure) {
         if (decide()) {
-            try {
-                tasks.done(this, Outcome.ofThrown(failure));
-            } finally {
-                super.setException(failure);
-            }
+            tasks.done(this, Outcome.ofThrown(failure));
+            super.setException(failure);
         }
     }
 
@@ -80,11 +74,8 @@ final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
         if (isDone() || !decide()) {
             return false;
         }
-        try {
-            tasks.done(this, new Outcome.Cancelled<>(new CancellationException("the future was cancelled")));
-        } finally {
-            super.cancel(mayInterruptIfRunning);
-        }
+        tasks.done(this, new Outcome.Cancelled<>(new CancellationException("the future was cancelled")));
+        super.cancel(mayInterruptIfRunning);
         return true;
     }
 }

@@ -37,6 +37,7 @@ final class ObservedTasks {
      *   null -> ENTERING -> RUNNING -> Outcome   by the worker: onStarted is called before RUNNING
      *   null, RUNNING -> Outcome                 by the thread that ends it from outside: it calls onSettled
      *   ENTERING -> Outcome                      the same; the worker calls onSettled after onStarted has returned
+     *   null -> REJECTING -> Outcome, or null    by the submitter, while the handler of rejected tasks runs
      *
      * The step to the Outcome is made once, so onSettled is called once, and a submission leaves the map with it. A
      * future of the pool settles its submission before it is done (ObservedFuture). Every other task is settled when
@@ -48,6 +49,7 @@ final class ObservedTasks {
 
     private static final Object ENTERING = new Object();
     private static final Object RUNNING = new Object();
+    private static final Object REJECTING = new Object();
 
     /** A Runnable, compared by identity. */
     private static final class Key {
@@ -69,7 +71,7 @@ final class ObservedTasks {
     }
 
     /** One submission of a task, from its notification to its end. */
-    private final class Submission implements TaskIdentity {
+    final class Submission implements TaskIdentity {
         private final Key key;
         private final String name;
         private final CapturedContext context = propagation.captureWithoutTaskContext();
@@ -109,15 +111,24 @@ final class ObservedTasks {
             }
         }
 
-        /** Settles this submission, unless it is settled. */
+        /** Settles this submission, unless it is settled or being rejected. */
         void settle(Outcome<?> outcome) {
             Object before = state.get();
-            while (!(before instanceof Outcome<?>) && !state.compareAndSet(before, outcome)) {
+            while (canSettle(before) && !state.compareAndSet(before, outcome)) {
                 before = state.get();
             }
-            if (!(before instanceof Outcome<?>)) {
+            if (canSettle(before)) {
                 settled(before, outcome);
             }
+        }
+
+        private static boolean canSettle(@Nullable Object state) {
+            return state != REJECTING && !(state instanceof Outcome<?>);
+        }
+
+        /** Ends a rejection that has begun: the submission waits again. */
+        void continueWaiting() {
+            state.set(null);
         }
 
         /** Called after the step to an outcome. */
@@ -182,8 +193,13 @@ final class ObservedTasks {
             return first == null;
         }
 
+        /** Returns the first submission that is not being rejected. */
         synchronized @Nullable Submission first() {
-            return first;
+            Submission each = first;
+            while (each != null && each.state.get() == REJECTING) {
+                each = each.next;
+            }
+            return each;
         }
 
         /** Returns the first or the last submission that has not started. */
@@ -224,7 +240,7 @@ final class ObservedTasks {
 
     /** Captures the submitter's context and notifies the listener. Ignores the tasks of other APIs. */
     void submitted(Runnable task) {
-        if (task instanceof TaskIdentity || task instanceof Placed) {
+        if (task instanceof TaskIdentity || task instanceof PlacedTask) {
             return;
         }
         Submission submission = new Submission(task);
@@ -266,6 +282,20 @@ final class ObservedTasks {
             task.run();
         } else {
             submission.run(task);
+        }
+    }
+
+    /** Begins the rejection of the last submission of a task. Returns null if there is none. */
+    @Nullable
+    Submission beginRejection(Runnable task) {
+        return move(task, true, REJECTING);
+    }
+
+    /** Settles a submission whose rejection has begun. */
+    void rejected(@Nullable Submission submission, Outcome<?> outcome) {
+        if (submission != null) {
+            submission.state.set(outcome);
+            submission.settled(REJECTING, outcome);
         }
     }
 

@@ -67,7 +67,9 @@ public interface PoolListener {
     default void ended(Ended event) {}
 
     /**
-     * Called after a task was not accepted, before the pool's {@link RejectionHandler} is called.
+     * Called for a task that was not accepted, when the pool's {@link RejectionHandler} has returned or thrown, and
+     * before that runs the task by a {@link ThreadPool.CallerRunsPolicy} or submits it again. Not called for a task
+     * that a {@link ThreadPool.BlockPolicy} has the pool accept.
      *
      * @param task the rejected task, which does not run unless the handler runs it
      */

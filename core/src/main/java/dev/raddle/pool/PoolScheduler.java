@@ -50,7 +50,7 @@ final class PoolScheduler implements Scheduler {
 
     @Override
     public Placement place(Placeable task) {
-        Placed placed = new Placed(task, remover);
+        PlacedTask placed = new PlacedTask(task, remover);
         pool.execute(placed);
         return placed;
     }

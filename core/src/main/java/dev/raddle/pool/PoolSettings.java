@@ -45,7 +45,7 @@ final class PoolSettings {
     @Nullable
     Duration stuckAfter;
 
-    boolean jdkSemantics; // follow the JDK exactly where pools of a builder extend its contract
+    boolean followsJdk; // follow the JDK exactly where pools of a builder extend its contract
     boolean scaleBeforeQueueing;
     boolean cancelHandedBack = true;
 

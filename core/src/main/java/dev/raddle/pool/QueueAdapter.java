@@ -4,10 +4,12 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Adapts a user-supplied queue, which may order, delay and bound its tasks in any way. */
@@ -16,9 +18,9 @@ final class QueueAdapter implements WorkQueue {
     private final BlockingQueue<Runnable> queue;
     private final boolean isDirectHandoff; // the queue never holds a task
     private final WaiterQueue putters = new WaiterQueue(false);
-    private final RemovedTasks removed;
+    private final Removals removed;
 
-    QueueAdapter(BlockingQueue<Runnable> queue, RemovedTasks removed) {
+    QueueAdapter(BlockingQueue<Runnable> queue, Removals removed) {
         this.queue = queue;
         this.removed = removed;
         this.isDirectHandoff = queue.remainingCapacity() == 0 && queue.isEmpty();
@@ -52,39 +54,67 @@ final class QueueAdapter implements WorkQueue {
 
     @Override
     public boolean takeBack(Runnable task) {
-        boolean found = queue.remove(task);
-        if (found) {
-            signalPutter();
-        }
-        return found;
+        return removeFirst(task, each -> each == task) != null;
     }
 
-    /** Removes and rejects the first task that is equal to the argument, which need not be the same object. */
     @Override
     public boolean remove(Object task) {
-        for (Runnable queued : snapshot()) {
-            if (queued.equals(task)) {
-                return removeQueued(queued);
-            }
+        Runnable found = removeFirst(task, each -> Objects.equals(task, each));
+        if (found != null) {
+            removed.add(found);
         }
-        return false;
-    }
-
-    private boolean removeQueued(Runnable task) {
-        boolean found = takeBack(task);
-        if (found) {
-            removed.add(task);
-        }
-        return found;
+        return found != null;
     }
 
     @Override
     public void purge() {
         for (Runnable task : snapshot()) {
-            if (RemovedTasks.isCancelled(task)) {
-                removeQueued(task); // the iterator does not report whether another thread has taken the task
+            if (Removals.isCancelled(task) && takeBack(task)) {
+                removed.add(task); // the iterator does not report whether another thread has taken the task
             }
         }
+    }
+
+    private @Nullable Runnable removeFirst(Object wanted, Predicate<Object> matches) {
+        Match match = new Match(wanted, matches);
+        if (!queue.remove(match)) {
+            return null;
+        }
+        signalPutter();
+        return match.found;
+    }
+
+    /**
+     * The argument of {@code Queue.remove}, which calls its {@code equals}. So the one search that removes a task also
+     * finds out which it was, if several are equal.
+     */
+    @SuppressWarnings("EqualsHashCode") // the hash code of the wanted task, for a queue that looks it up
+    private static final class Match implements Runnable {
+        private final Object wanted;
+        private final Predicate<Object> matches;
+        private @Nullable Runnable found;
+
+        Match(Object wanted, Predicate<Object> matches) {
+            this.wanted = wanted;
+            this.matches = matches;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object queued) {
+            boolean isMatch = queued instanceof Runnable && matches.test(queued);
+            if (isMatch) {
+                found = (Runnable) queued;
+            }
+            return isMatch;
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hashCode(wanted);
+        }
+
+        @Override
+        public void run() {}
     }
 
     private List<Runnable> snapshot() {
@@ -99,7 +129,7 @@ final class QueueAdapter implements WorkQueue {
         List<Runnable> tasks = new ArrayList<>();
         queue.drainTo(tasks);
         for (Runnable task : inOrder(snapshot())) {
-            if (queue.remove(task)) {
+            if (takeBack(task)) {
                 tasks.add(task);
             }
         }

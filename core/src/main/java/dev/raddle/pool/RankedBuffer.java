@@ -70,7 +70,7 @@ final class RankedBuffer extends SpinLock implements TaskBuffer {
             }
             RankQueue queue = queues.get(rank);
             if (queue == null) {
-                queues.put(rank, new RankQueue(entry)); // the one step that may fail
+                queues.put(rank, new RankQueue(entry));
             } else {
                 entry.previous = queue.last;
                 queue.last.next = entry;
@@ -139,7 +139,7 @@ final class RankedBuffer extends SpinLock implements TaskBuffer {
         Entry previous = entry.previous;
         Entry next = entry.next;
         if (previous == null && next == null) {
-            queues.remove(entry.rank); // the one step that may fail
+            queues.remove(entry.rank);
         }
         if (previous != null) {
             previous.next = next;

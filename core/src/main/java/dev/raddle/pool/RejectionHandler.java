@@ -38,20 +38,21 @@ public interface RejectionHandler extends RejectedExecutionHandler {
      * Handles a task of the {@link ThreadPool} behind an executor that the pool has passed to a handler. For every
      * other executor the task is rejected.
      *
-     * @throws RejectedExecutionException if the executor is not a view of a {@code ThreadPool}
+     * @throws RejectedExecutionException if the executor is not that of a {@code ThreadPool}
      */
     @Override
     default void rejectedExecution(Runnable task, ThreadPoolExecutor executor) {
-        if (!(executor instanceof PoolView view)) {
+        if (!(executor instanceof JdkRejectionAdapter.Rejecting rejecting)) {
             throw new RejectedExecutionException("task " + task + " was rejected by " + executor + "; its handler "
                     + getClass().getName() + " is for a " + ThreadPool.class.getName());
         }
-        rejected(task, view.pool());
+        rejected(task, rejecting.pool());
     }
 
     /**
      * Returns a handler that delegates to one written for {@code ThreadPoolExecutor}. The latter receives an executor
-     * that delegates to the pool. The four policies of the JDK are replaced by the pool's own, which have the same
+     * that executes tasks in the pool, ends it, and has its queue and its numbers; setters of that executor have no
+     * effect. The four policies of the JDK are replaced by the pool's own, which have the same
      * effect, and also cancel the futures that they drop if the pool was built to do so.
      *
      * {@snippet :

@@ -60,12 +60,7 @@ final class Reporter {
 
     /** Begins the event of a task, whose name is read now because a future clears its original. */
     private static @Nullable Object begun(Runnable task) {
-        try {
-            return isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null;
-        } catch (Throwable broken) {
-            report(broken);
-            return null;
-        }
+        return isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null;
     }
 
     void started(Worker worker, Runnable task) {
@@ -142,17 +137,13 @@ final class Reporter {
         if (!isRecording()) {
             return;
         }
-        try {
-            PoolTaskEvent event = begun == null ? PoolTaskEvent.of(nameOf(task)) : (PoolTaskEvent) begun;
-            event.pool = pool;
-            event.what = what;
-            event.runner = runner == null ? null : runner.getName();
-            event.waited = waited;
-            event.ran = ran;
-            event.failure = failure == null ? null : UserCode.textOf(failure);
-            event.commit();
-        } catch (Throwable broken) {
-            report(broken);
-        }
+        PoolTaskEvent event = begun == null ? PoolTaskEvent.of(nameOf(task)) : (PoolTaskEvent) begun;
+        event.pool = pool;
+        event.what = what;
+        event.runner = runner == null ? null : runner.getName();
+        event.waited = waited;
+        event.ran = ran;
+        event.failure = failure == null ? null : UserCode.textOf(failure);
+        event.commit();
     }
 }

@@ -24,7 +24,7 @@ final class SharedTimer {
      */
 
     static final long NEVER = Long.MAX_VALUE;
-    private static final long MAX_DELAY = Long.MAX_VALUE >> 1;
+    static final long MAX_DELAY = Long.MAX_VALUE >> 1;
 
     private final TimeSource time;
     private final LongSupplier action;
@@ -68,36 +68,20 @@ final class SharedTimer {
             }
             alarm = null;
         }
-        runAction();
-    }
-
-    private void runAction() {
         long next = action.getAsLong();
         if (next != NEVER) {
             scheduleWithin(next);
         }
     }
 
-    /** Runs the action now, in place of the pending alarm. */
-    void runNow() {
-        cancelPending();
-        runAction();
-    }
-
-    private synchronized void cancelPending() {
-        Alarm due = alarm;
-        if (due != null) {
-            due.cancel();
+    /** Stops the timer. No alarm is pending after this. */
+    synchronized void stop() {
+        stopped = true;
+        Alarm pending = alarm;
+        if (pending != null) {
+            pending.cancel();
             alarm = null;
             generation++; // in case it fires nevertheless
         }
-    }
-
-    /** Stops the timer. No alarm is pending after this. */
-    void stop() {
-        synchronized (this) {
-            stopped = true;
-        }
-        cancelPending();
     }
 }

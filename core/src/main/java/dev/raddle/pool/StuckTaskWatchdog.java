@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reports tasks that run for longer than an interval, once in each interval. */
@@ -30,16 +29,7 @@ final class StuckTaskWatchdog {
      */
 
     /** A task that has exceeded the interval. */
-    private record Overdue(Activity activity, Duration ranFor) {
-
-        /** Reads the stack. Returns null if the task has ended. */
-        @Nullable
-        Report readStack() {
-            Worker worker = activity.worker();
-            List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());
-            return worker.activity().isSameTask(activity) ? new Report(this, stack) : null;
-        }
-    }
+    private record Overdue(Activity activity, Duration ranFor) {}
 
     private record Report(Overdue overdue, List<StackTraceElement> stack) {}
 
@@ -115,35 +105,25 @@ final class StuckTaskWatchdog {
                     .daemon()
                     .name(pool + "-stuck-watch")
                     .inheritInheritableThreadLocals(false)
-                    .start(this::report);
+                    .start(this::reportAll);
         } catch (Throwable noThread) {
-            abandonThread();
+            synchronized (overdue) {
+                hasThread = false; // the next alarm starts another one
+            }
             Reporter.report(noThread);
-        }
-    }
-
-    private void abandonThread() {
-        synchronized (overdue) {
-            hasThread = false; // the next alarm starts another one
-        }
-    }
-
-    private void report() {
-        try {
-            reportAll();
-        } catch (Throwable failure) { // for example, the heap is exhausted
-            abandonThread();
-            throw failure;
         }
     }
 
     private void reportAll() {
         List<Overdue> tasks = takeOverdue();
         while (!tasks.isEmpty()) {
-            List<Report> reports = tasks.stream()
-                    .map(Overdue::readStack)
-                    .filter(Objects::nonNull)
-                    .toList();
+            List<Report> reports = new ArrayList<>();
+            for (Overdue each : tasks) {
+                List<StackTraceElement> stack = each.activity.readStack();
+                if (stack != null) {
+                    reports.add(new Report(each, stack));
+                }
+            }
             reports.forEach(this::notifyReporter);
             tasks = takeOverdue();
         }
@@ -160,10 +140,6 @@ final class StuckTaskWatchdog {
 
     private void notifyReporter(Report report) {
         Activity activity = report.overdue.activity;
-        try {
-            reporter.stuck(activity.requireTask(), activity.worker().thread(), report.overdue.ranFor, report.stack);
-        } catch (Throwable failure) {
-            Reporter.report(failure); // the other tasks are still reported
-        }
+        reporter.stuck(activity.requireTask(), activity.worker().thread(), report.overdue.ranFor, report.stack);
     }
 }

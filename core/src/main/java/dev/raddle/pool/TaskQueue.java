@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
@@ -67,14 +66,14 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final WaiterQueue putters = new WaiterQueue(false);
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
-    private final RemovedTasks removed;
+    private final Removals removed;
 
     TaskQueue(
             int capacity,
             @Nullable ToIntFunction<Object> rankFunction,
             TimeSource time,
             BooleanSupplier recordsTimes,
-            RemovedTasks removed) {
+            Removals removed) {
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
         this.notEmpty = buffer::hasTask;
         this.notFull = () -> buffer.size() < buffer.capacity();
@@ -105,7 +104,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     private boolean offer(Runnable task, int rank) {
-        StackRoom.ensureForSections(); // for the buffer and the signal: a task is queued and signalled, or neither
         if (!buffer.offer(task, rank, recordsTimes.getAsBoolean() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
             return false;
         }
@@ -352,7 +350,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void purge() {
-        removeIf(RemovedTasks::isCancelled);
+        removeIf(Removals::isCancelled);
     }
 
     @Override

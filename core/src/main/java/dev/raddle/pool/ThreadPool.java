@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.GuardedTime;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -25,7 +26,6 @@ import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -70,13 +70,12 @@ public class ThreadPool extends HookedExecutor {
     private final BlockingQueue<Runnable> queue;
     private final WorkQueue workQueue; // the same queue, as seen by the workers
     private final Reporter reporter;
-    private final RemovedTasks removed;
+    private final Removals removed;
     private final @Nullable ObservedTasks observed; // null without a task listener and propagators
-    private final boolean notesAccepted; // whether an acceptance is noted anywhere
     private final Workers workers;
     private final HandBack handBack;
     private final Duration lastWait;
-    private final LongAdder rejections = new LongAdder();
+    private final Rejections rejections;
     private volatile RejectionHandler rejection;
 
     /** The run states of a pool. A pool only moves forward through them. */
@@ -103,8 +102,9 @@ public class ThreadPool extends HookedExecutor {
      * @param largestThreads the largest number of threads that have existed at the same time
      * @param active the number of tasks that are running, or have been given to a new thread that is about to run them
      * @param queued the number of queued tasks
-     * @param completed the number of tasks that have ended, normally or not
-     * @param rejected the number of tasks that were not accepted
+     * @param completed the number of accepted tasks that have ended, normally or not
+     * @param rejected the number of submissions that were not accepted, also of tasks that the handler ran in the
+     *     submitter's thread, as {@link CallerRunsPolicy} does, or submitted again, which counts as another submission
      * @param handedBack the number of accepted tasks that {@link #shutdownNow()} or {@link #drain} handed back
      * @param removed the number of accepted tasks that were removed from the queue by other callers
      */
@@ -220,7 +220,7 @@ public class ThreadPool extends HookedExecutor {
             ThreadFactory threadFactory,
             RejectionHandler handler) {
         this(new Builder("thread-pool")
-                .jdkSemantics()
+                .followsJdk()
                 .sizes(corePoolSize, maximumPoolSize)
                 .keepAlive(Duration.ofNanos(unit.toNanos(keepAliveTime)))
                 .queue(workQueue)
@@ -237,7 +237,7 @@ public class ThreadPool extends HookedExecutor {
      * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
      * @param workQueue the queue for tasks that wait for a thread
-     * @param handler the handler for rejected tasks; it receives an executor that delegates to this pool
+     * @param handler the handler for rejected tasks; it receives an executor that stands for this pool
      * @throws IllegalArgumentException if a number is out of range
      * @see RejectionHandler#from
      */
@@ -260,7 +260,7 @@ public class ThreadPool extends HookedExecutor {
      * @param unit the unit of the keep-alive time
      * @param workQueue the queue for tasks that wait for a thread
      * @param threadFactory the factory for new threads
-     * @param handler the handler for rejected tasks; it receives an executor that delegates to this pool
+     * @param handler the handler for rejected tasks; it receives an executor that stands for this pool
      * @throws IllegalArgumentException if a number is out of range
      * @see RejectionHandler#from
      */
@@ -298,8 +298,8 @@ public class ThreadPool extends HookedExecutor {
         rejection = builder.rejection;
         reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
         observed = settings.observedTasks();
-        notesAccepted = observed != null || reporter.hasListener();
-        removed = new RemovedTasks(observed);
+        removed = new Removals(observed);
+        rejections = new Rejections(reporter, observed);
         if (settings.queue == null) {
             TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
             queue = builtIn;
@@ -342,61 +342,48 @@ public class ThreadPool extends HookedExecutor {
     @Override
     public void execute(Runnable task) {
         Objects.requireNonNull(task, "task");
-        if (observed == null ? !tryAccept(task) : !tryAcceptObserved(task, observed)) {
-            reject(task);
-        }
-    }
-
-    private boolean tryAcceptObserved(Runnable task, ObservedTasks tasks) {
-        tasks.submitted(task);
-        try {
-            return tryAccept(task);
-        } catch (Throwable failure) {
-            settleNotAccepted(task, failure);
-            throw failure;
-        }
-    }
-
-    private void settleNotAccepted(Runnable task, Throwable failure) {
+        StackRoom.ensureForSections();
         if (observed != null) {
-            observed.notAccepted(task, new Outcome.Failure<>(failure));
-        }
-    }
-
-    private boolean tryAccept(Runnable task) {
-        boolean accepted = workers.accept(task);
-        if (accepted && notesAccepted) {
+            executeObserved(task, observed);
+        } else if (!workers.accept(task)) {
+            rejections.handle(task, rejection, this);
+        } else if (reporter.hasListener()) {
             noteAccepted(task);
         }
-        return accepted;
+    }
+
+    private void executeObserved(Runnable task, ObservedTasks tasks) {
+        rejections.record(task); // the handler submits it again
+        tasks.submitted(task);
+        boolean accepted;
+        try {
+            accepted = workers.accept(task);
+        } catch (Throwable failure) {
+            tasks.notAccepted(task, new Outcome.Failure<>(failure));
+            throw failure;
+        }
+        if (accepted) {
+            noteAccepted(task);
+        } else {
+            rejections.handle(task, rejection, this);
+        }
     }
 
     private void noteAccepted(Runnable task) {
+        rejections.record(task); // the handler has submitted it again
         reporter.accepted(task);
         if (observed != null) {
             observed.accepted(task);
         }
     }
 
-    private void reject(Runnable task) {
-        RejectionHandler handler = rejection;
-        if (!(handler instanceof BlockPolicy)) { // a BlockPolicy counts its own rejections
-            recordRejected(task, null);
-        }
-        handler.rejected(task, this);
-    }
-
-    private void recordRejected(Runnable task, @Nullable String reason) {
-        rejections.increment();
-        reporter.rejected(task);
-        if (observed != null) {
-            String why = reason == null ? rejectionReason() : reason;
-            observed.notAccepted(task, new Outcome.Rejected<>((isShutdown() ? "shutdown: " : "pool: ") + why));
-        }
-    }
-
     private String rejectionReason() {
         return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was available" : "it is full";
+    }
+
+    /** Returns the reason of a rejected outcome: the present reason, or a given one. */
+    String rejectionReason(@Nullable String why) {
+        return (isShutdown() ? "shutdown: " : "pool: ") + (why == null ? rejectionReason() : why);
     }
 
     private RejectedExecutionException rejected(Runnable task, String why) {
@@ -442,6 +429,7 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public void shutdown() {
+        StackRoom.ensureForSections();
         workers.shutdown();
     }
 
@@ -459,6 +447,7 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public List<Runnable> shutdownNow() {
+        StackRoom.ensureForSections();
         return handBack.stop();
     }
 
@@ -699,8 +688,7 @@ public class ThreadPool extends HookedExecutor {
      */
     public void setKeepAliveTime(long length, TimeUnit unit) {
         PoolSettings.checkKeepAlive(length, workers.coreTimeout);
-        workers.keepAliveNanos = unit.toNanos(length);
-        workers.keepAliveChanged();
+        workers.setKeepAlive(unit.toNanos(length));
     }
 
     /**
@@ -777,7 +765,7 @@ public class ThreadPool extends HookedExecutor {
     /**
      * Sets a handler for rejected tasks that was written for a {@code ThreadPoolExecutor}.
      *
-     * @param handler the new handler; it receives an executor that delegates to this pool
+     * @param handler the new handler; it receives an executor that stands for this pool
      * @see RejectionHandler#from
      */
     public void setRejectedExecutionHandler(RejectedExecutionHandler handler) {
@@ -914,13 +902,17 @@ public class ThreadPool extends HookedExecutor {
         }
     }
 
-    /** Runs the task in the submitter's thread, or drops it if the pool has been shut down. */
+    /**
+     * Runs the task in the submitter's thread, or drops it if the pool has been shut down. In both cases it counts as
+     * rejected.
+     */
     public static class CallerRunsPolicy implements RejectionHandler {
         /** Creates the policy. */
         public CallerRunsPolicy() {}
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            pool.rejections.record(task);
             if (pool.isShutdown()) {
                 pool.handBack.drop(task);
             } else {
@@ -950,6 +942,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            pool.rejections.record(task);
             boolean madeRoom = dropOldest(pool);
             if (!madeRoom && (pool.isShutdown() || pool.workQueue.isDirectHandoff())) {
                 pool.handBack.drop(task);
@@ -977,13 +970,14 @@ public class ThreadPool extends HookedExecutor {
         /** Submits a task until it is accepted, and drops the oldest one each time. Returns whether it was accepted. */
         private static boolean resubmit(Runnable task, ThreadPool pool, boolean madeRoomBefore) {
             boolean foundNone = !madeRoomBefore;
-            while (!pool.tryAccept(task)) {
+            while (!pool.workers.accept(task)) {
                 boolean madeRoom = dropOldest(pool);
                 if (!madeRoom && (foundNone || pool.isShutdown())) {
                     return false;
                 }
                 foundNone = !madeRoom; // a worker took it first, or no thread is available and none will be
             }
+            pool.noteAccepted(task);
             return true;
         }
     }
@@ -998,7 +992,8 @@ public class ThreadPool extends HookedExecutor {
 
     /**
      * Makes the submitter wait until the task is accepted. A worker of the same pool does not wait, since it might wait
-     * for itself: it runs the task.
+     * for itself: it runs the task. A task that is accepted or run so does not count as rejected, also if a handler
+     * delegates to this policy.
      */
     public static class BlockPolicy implements RejectionHandler {
         private final @Nullable Duration timeout;
@@ -1025,13 +1020,14 @@ public class ThreadPool extends HookedExecutor {
          */
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            pool.rejections.withdraw(task);
             if (pool.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
                 pool.run(task);
                 return;
             }
             String failure = pool.awaitObserved(task, timeout);
             if (failure != null) {
-                pool.recordRejected(task, failure);
+                pool.rejections.renew(task, pool.rejectionReason(failure));
                 throw pool.rejected(task, failure);
             }
         }
@@ -1053,7 +1049,9 @@ public class ThreadPool extends HookedExecutor {
         try {
             return awaitAcceptance(task, timeout);
         } catch (Throwable failure) {
-            settleNotAccepted(task, failure);
+            if (observed != null) {
+                observed.notAccepted(task, new Outcome.Failure<>(failure));
+            }
             throw failure;
         }
     }
@@ -1129,8 +1127,8 @@ public class ThreadPool extends HookedExecutor {
             return sizes(PoolSettings.atLeast("threads", 1, count), count);
         }
 
-        Builder jdkSemantics() {
-            settings.jdkSemantics = true;
+        Builder followsJdk() {
+            settings.followsJdk = true;
             settings.cancelHandedBack = false;
             return this;
         }

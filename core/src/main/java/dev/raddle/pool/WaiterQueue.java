@@ -1,7 +1,6 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.SpinLock;
-import dev.raddle.kernel.StackRoom;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -44,9 +43,6 @@ final class WaiterQueue extends SpinLock {
      * it when it leaves; in between it makes no attempt. A thread of the other side takes the task of the waiter that
      * has waited longest. All three steps are under the lock, so the task goes to one thread only. A taker that finds
      * no offered task must be made to check again after one is offered: see Workers.
-     *
-     * Near the end of the stack a signal or a wait fails before it has begun, so no waiter is signalled without being
-     * unparked.
      *
      * A taker that finds no task spins briefly before it waits, as if it had been signalled: a task that is put in
      * meanwhile needs no wakeup. Only one thread spins at a time, and for less time than a wakeup takes.
@@ -124,7 +120,6 @@ final class WaiterQueue extends SpinLock {
     }
 
     private void signalNext() {
-        StackRoom.ensure();
         Waiter waiter;
         lock();
         try {
@@ -142,7 +137,6 @@ final class WaiterQueue extends SpinLock {
 
     /** Signals all waiters, so that each checks again. */
     void signalAll() {
-        StackRoom.ensure();
         Thread[] threads;
         lock();
         try {
@@ -178,7 +172,6 @@ final class WaiterQueue extends SpinLock {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            StackRoom.ensure();
             enqueue(waiter);
             boolean done = true; // an attempt that throws is not repeated
             try {

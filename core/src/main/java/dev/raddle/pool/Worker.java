@@ -4,6 +4,7 @@ import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ class Worker extends InterruptWindow implements Runnable {
     volatile long reportedTask = -1; // the number of the task last reported as stuck; written by the watchdog
     volatile long reportedAt; // the time of that report; written by the watchdog
     volatile boolean timed; // whether the keep-alive time applies to it
-    volatile long idleSince;
+    volatile long idleUntil; // the end of its keep-alive, if that applies; written before it becomes idle
 
     private Worker(Consumer<Worker> loop, @Nullable Runnable firstTask) {
         this.loop = loop;
@@ -173,6 +174,13 @@ class Worker extends InterruptWindow implements Runnable {
         /** Returns the running task, which must exist. */
         Runnable requireTask() {
             return Objects.requireNonNull(task);
+        }
+
+        /** Reads the stack of the task. Returns null if the task has ended, since it may be the stack of another one. */
+        @Nullable
+        List<StackTraceElement> readStack() {
+            List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());
+            return worker.assignedActivity().isSameTask(this) ? stack : null;
         }
 
         /** Returns whether both activities have the same task. */

@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.pool.Worker.Activity;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -102,12 +101,7 @@ final class WorkerRegistry {
         return locked(() -> workers.stream().anyMatch(predicate));
     }
 
-    /**
-     * Runs a section under the lock. Near the end of the stack it throws before it takes the lock, which it could not
-     * release.
-     */
     private <R> R locked(Supplier<R> section) {
-        StackRoom.ensure();
         lock.lock();
         try {
             return section.get();

@@ -1,10 +1,8 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.Rejectable;
-import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -85,7 +83,7 @@ final class Workers {
     private final HookedExecutor pool;
     private final WorkQueue queue;
     private final boolean scaleBeforeQueueing;
-    private final boolean jdkSemantics;
+    private final boolean followsJdk;
     private final TimeSource time;
     private final Reporter reporter;
     private final @Nullable ObservedTasks observed;
@@ -119,7 +117,7 @@ final class Workers {
         this.observed = observed;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
-        this.jdkSemantics = plan.jdkSemantics;
+        this.followsJdk = plan.followsJdk;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();
@@ -234,10 +232,6 @@ final class Workers {
      * @return false if no worker was added: it is not allowed, or the factory returned no thread
      */
     boolean addWorker(@Nullable Runnable firstTask, boolean core) {
-        if (!canAddWorker(control.get(), firstTask == null, core)) {
-            return false;
-        }
-        StackRoom.ensureForSections();
         if (!tryCountWorker(firstTask == null, core)) {
             return false;
         }
@@ -364,12 +358,8 @@ final class Workers {
     }
 
     private static void addSuppressed(Throwable failure, Throwable other) {
-        try {
-            if (failure != other) {
-                failure.addSuppressed(other);
-            }
-        } catch (OutOfMemoryError full) {
-            Reporter.report(other);
+        if (failure != other) {
+            failure.addSuppressed(other);
         }
     }
 
@@ -379,22 +369,8 @@ final class Workers {
      */
     private void scheduleRescue() {
         if (hasStrandedTasks() && rescueScheduled.compareAndSet(false, true)) {
-            try {
-                time.after(RESCUE_DELAY, this::startRescue);
-            } catch (Throwable noAlarm) {
-                rescueScheduled.set(false);
-                Reporter.report(noAlarm);
-            }
-        }
-    }
-
-    /** Rescues in another thread than the alarm's, because a thread factory is user code. */
-    private void startRescue() {
-        try {
-            Thread.ofVirtual().start(this::rescue);
-        } catch (Throwable noThread) {
-            rescueScheduled.set(false);
-            throw noThread;
+            // in another thread than the alarm's, because a thread factory is user code
+            time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::rescue));
         }
     }
 
@@ -415,7 +391,7 @@ final class Workers {
     private void runWorker(Worker worker) {
         Thread thread = Thread.currentThread();
         Runnable task = worker.claimFirstTask();
-        startWatchdog();
+        watchdog.start();
         while (true) {
             boolean whileTaking = true;
             try {
@@ -436,15 +412,7 @@ final class Workers {
             if (!retainIfNeeded(worker)) {
                 return;
             }
-            startWatchdog();
-        }
-    }
-
-    private void startWatchdog() {
-        try {
             watchdog.start();
-        } catch (Throwable noAlarm) {
-            Reporter.report(noAlarm); // the next worker tries again
         }
     }
 
@@ -467,21 +435,12 @@ final class Workers {
             throw thrown;
         } finally {
             if (control.state() >= Control.STOP) {
-                recordEndAfterStop(worker, original);
+                endedAfterStop.add(new StoppedTask(worker.activity(), original)); // before it counts as ended
             }
             worker.end();
             if (reported) {
                 reporter.ended(worker, task, failure);
             }
-        }
-    }
-
-    /** Records a task for the report of a drain. Called before the task counts as ended. */
-    private void recordEndAfterStop(Worker worker, Object original) {
-        try {
-            endedAfterStop.add(new StoppedTask(worker.activity(), original));
-        } catch (OutOfMemoryError full) {
-            Reporter.report(full); // the report counts the task as completed
         }
     }
 
@@ -495,7 +454,7 @@ final class Workers {
             if (observed != null) {
                 observed.skipped(task, failure); // a future was settled by the cancel
             }
-            if (!jdkSemantics) {
+            if (!followsJdk) {
                 afterFailure(task, failure);
             }
             throw failure;
@@ -548,13 +507,14 @@ final class Workers {
             Runnable task = queue.poll(worker.queuedAt);
             if (task == null) {
                 boolean timed = isTimed(count);
-                if (timed && !overdue && keepAliveNanos == 0) {
+                long keepAlive = keepAliveNanos;
+                if (timed && !overdue && keepAlive == 0) {
                     overdue = true;
                     continue;
                 }
-                task = awaitTask(worker, overdue, timed);
+                task = awaitTask(worker, overdue, timed, keepAlive);
                 wasIdle = true;
-                overdue = task == null && timed && isOverdue(worker, time.nanoTime());
+                overdue = task == null && timed && keepAlive == keepAliveNanos && isOverdue(worker, time.nanoTime());
             }
             if (task != null) {
                 if (wasIdle) {
@@ -565,10 +525,11 @@ final class Workers {
         }
     }
 
-    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, boolean timed) {
+    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, boolean timed, long keepAlive) {
+        long patience = overdue ? Math.max(keepAlive, MIN_RECHECK_NANOS) : keepAlive;
         worker.timed = timed;
         if (timed) {
-            worker.idleSince = time.nanoTime();
+            worker.idleUntil = time.nanoTime() + Math.min(patience, SharedTimer.MAX_DELAY);
         }
         if (scaleBeforeQueueing) {
             idleWorkers.getAndIncrement();
@@ -577,11 +538,12 @@ final class Workers {
         try {
             int now = control.get();
             int count = Control.workers(now);
-            if (!mayRunTasks(now, true) || isSurplus(count, overdue) || (!timed && isTimed(count))) {
+            boolean isChanged = timed ? keepAlive != keepAliveNanos : isTimed(count);
+            if (isChanged || !mayRunTasks(now, true) || isSurplus(count, overdue)) {
                 return null;
             }
             if (timed) {
-                keepAliveTimer.scheduleWithin(overdue ? Math.max(keepAliveNanos, MIN_RECHECK_NANOS) : keepAliveNanos);
+                keepAliveTimer.scheduleWithin(patience);
             }
             Runnable offered = queue.isDirectHandoff() ? queue.putters().takeOffered(this::isRunning) : null;
             return offered != null ? offered : queue.take(worker.queuedAt);
@@ -611,8 +573,8 @@ final class Workers {
         return coreTimeout || count > coreThreads;
     }
 
-    private boolean isOverdue(Worker worker, long now) {
-        return now - worker.idleSince >= keepAliveNanos;
+    private static boolean isOverdue(Worker worker, long now) {
+        return now - worker.idleUntil >= 0;
     }
 
     // ---- settings
@@ -627,19 +589,12 @@ final class Workers {
         queue.putters().signalAll();
     }
 
-    /**
-     * Called after the keep-alive time has changed: the alarm set for the old one may fire too late. Idle workers wait
-     * anew for the whole time, as those of the JDK's pool do.
-     */
-    void keepAliveChanged() {
-        long now = time.nanoTime();
-        registry.forEach(worker -> {
-            if (worker.isIdle()) {
-                worker.idleSince = now;
-            }
-        });
-        keepAliveTimer.runNow();
-        interruptIdleWorkers();
+    /** Sets the keep-alive time. Idle workers wait anew for the whole of it, as those of the JDK's pool do. */
+    void setKeepAlive(long nanos) {
+        if (keepAliveNanos != nanos) {
+            keepAliveNanos = nanos;
+            interruptIdleWorkers();
+        }
     }
 
     private long interruptOverdueWorkers() {
@@ -650,7 +605,7 @@ final class Workers {
                 if (isOverdue(worker, now)) {
                     worker.interruptIfIdle();
                 } else {
-                    next[0] = Math.min(next[0], keepAliveNanos - (now - worker.idleSince));
+                    next[0] = Math.min(next[0], worker.idleUntil - now);
                 }
             }
         });
@@ -660,11 +615,10 @@ final class Workers {
     // ---- shutdown
 
     void shutdown() {
-        StackRoom.ensureForSections();
         control.advanceTo(Control.SHUTDOWN);
         interruptIdleWorkers();
         signalSubmitters();
-        tryTerminate(true);
+        tryTerminate();
     }
 
     /**
@@ -672,13 +626,12 @@ final class Workers {
      * accepted.
      */
     List<Runnable> stop(Consumer<Activity> interrupted, LongConsumer acceptedAt) {
-        StackRoom.ensureForSections();
         List<Runnable> tasks = new ArrayList<>();
         stopping.getAndIncrement();
         try {
             control.advanceTo(Control.STOP);
             registry.forEach(worker -> {
-                Runnable firstTask = jdkSemantics ? null : worker.withdrawFirstTask();
+                Runnable firstTask = followsJdk ? null : worker.withdrawFirstTask();
                 if (firstTask != null) {
                     tasks.add(firstTask); // its thread has not started to run
                     acceptedAt.accept(TaskBuffer.Timestamp.UNKNOWN);
@@ -719,11 +672,6 @@ final class Workers {
      * make this true.
      */
     void tryTerminate() {
-        tryTerminate(false);
-    }
-
-    /** If {@code ensured}, the caller has ensured the stack for this, before it changed the state. */
-    private void tryTerminate(boolean ensured) {
         while (true) {
             int word = control.get();
             int state = Control.state(word);
@@ -737,14 +685,6 @@ final class Workers {
             }
             if (Control.workers(word) != 0) {
                 registry.anyMatch(Worker::interruptIfIdle);
-                return;
-            }
-            try {
-                if (!ensured) {
-                    StackRoom.ensureForSections();
-                }
-            } catch (StackOverflowError end) { // the caller may have changed the state, so a new thread continues
-                Scheduler.virtualThreads().execute(this::tryTerminateQuietly);
                 return;
             }
             if (control.tryTidy(word)) {

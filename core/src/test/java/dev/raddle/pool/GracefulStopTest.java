@@ -182,7 +182,18 @@ class GracefulStopTest {
                 .plan(1, 2, 3)
                 .rejection(new ThreadPool.DiscardPolicy())
                 .build());
-        assertThat(pool.stats()).isEqualTo(new ThreadPool.Stats(RunState.RUNNING, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0));
+        ThreadPool.Stats fresh = pool.stats();
+        assertThat(fresh.runState()).isEqualTo(RunState.RUNNING);
+        assertThat(fresh.coreThreads()).isEqualTo(1);
+        assertThat(fresh.maxThreads()).isEqualTo(2);
+        assertThat(fresh.threads()).isEqualTo(0);
+        assertThat(fresh.largestThreads()).isEqualTo(0);
+        assertThat(fresh.active()).isEqualTo(0);
+        assertThat(fresh.queued()).isEqualTo(0);
+        assertThat(fresh.completed()).isEqualTo(0);
+        assertThat(fresh.rejected()).isEqualTo(0);
+        assertThat(fresh.handedBack()).isEqualTo(0);
+        assertThat(fresh.removed()).isEqualTo(0);
         pool.submit(() -> {}).get();
         TestPools.awaitCompleted(pool, 1);
         BlockingTask blocker = pools.occupy(pool);
@@ -195,14 +206,34 @@ class GracefulStopTest {
         assertThat(pool.remove(removed)).isTrue();
 
         ThreadPool.Stats busy = pool.stats();
-        assertThat(busy).isEqualTo(new ThreadPool.Stats(RunState.RUNNING, 1, 2, 2, 2, 2, 2, 1, 1, 0, 1));
+        assertThat(busy.runState()).isEqualTo(RunState.RUNNING);
+        assertThat(busy.coreThreads()).isEqualTo(1);
+        assertThat(busy.maxThreads()).isEqualTo(2);
+        assertThat(busy.threads()).isEqualTo(2);
+        assertThat(busy.largestThreads()).isEqualTo(2);
+        assertThat(busy.active()).isEqualTo(2);
+        assertThat(busy.queued()).isEqualTo(2);
+        assertThat(busy.completed()).isEqualTo(1);
+        assertThat(busy.rejected()).isEqualTo(1);
+        assertThat(busy.handedBack()).isEqualTo(0);
+        assertThat(busy.removed()).isEqualTo(1);
         assertThat(busy.accepted()).isEqualTo(6);
 
         pool.shutdownNow();
         blocker.awaitInterrupt();
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
         ThreadPool.Stats ended = pool.stats();
-        assertThat(ended).isEqualTo(new ThreadPool.Stats(RunState.TERMINATED, 1, 2, 0, 2, 0, 0, 3, 1, 2, 1));
+        assertThat(ended.runState()).isEqualTo(RunState.TERMINATED);
+        assertThat(ended.coreThreads()).isEqualTo(1);
+        assertThat(ended.maxThreads()).isEqualTo(2);
+        assertThat(ended.threads()).isEqualTo(0);
+        assertThat(ended.largestThreads()).isEqualTo(2);
+        assertThat(ended.active()).isEqualTo(0);
+        assertThat(ended.queued()).isEqualTo(0);
+        assertThat(ended.completed()).isEqualTo(3);
+        assertThat(ended.rejected()).isEqualTo(1);
+        assertThat(ended.handedBack()).isEqualTo(2);
+        assertThat(ended.removed()).isEqualTo(1);
         assertThat(ended.accepted()).isEqualTo(6);
     }
 

@@ -4,18 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -73,70 +67,34 @@ class JdkHandlersTest {
     }
 
     @Test
-    void a_handler_receives_an_executor_that_delegates_to_the_pool() throws Exception {
-        List<ThreadPoolExecutor> shown = new ArrayList<>();
-        Runnable rejected = () -> ran.add("never");
-        ThreadPool pool = full((Runnable task, ThreadPoolExecutor executor) -> {
-            assertThat(task).isSameAs(rejected);
-            shown.add(executor);
-        });
-
-        pool.execute(rejected);
-        pool.execute(rejected);
-
-        ThreadPoolExecutor executor = shown.getFirst();
-        assertThat(shown).hasSize(2).containsOnly(executor);
-        assertThat(executor.hashCode()).isEqualTo(shown.getLast().hashCode());
-    }
-
-    @Test
-    void the_executor_passed_to_a_handler_delegates_counts_settings_and_shutdown() throws Exception {
+    void a_handler_receives_an_executor_with_the_numbers_the_queue_and_the_life_cycle_of_the_pool() throws Exception {
         List<ThreadPoolExecutor> shown = new ArrayList<>();
         ThreadPool pool = full((Runnable task, ThreadPoolExecutor executor) -> shown.add(executor));
         pool.execute(() -> {});
         ThreadPoolExecutor executor = shown.getFirst();
 
         assertThat(executor.getQueue()).isSameAs(pool.getQueue());
+        assertThat(executor.getCorePoolSize()).isEqualTo(1);
+        assertThat(executor.getMaximumPoolSize()).isEqualTo(1);
         assertThat(executor.getPoolSize()).isEqualTo(1);
         assertThat(executor.getLargestPoolSize()).isEqualTo(1);
         assertThat(executor.getActiveCount()).isEqualTo(1);
         assertThat(executor.getTaskCount()).isEqualTo(2);
         assertThat(executor.getCompletedTaskCount()).isZero();
+        assertThat(executor.getThreadFactory()).isSameAs(pool.getThreadFactory());
+        assertThat(executor.getRejectedExecutionHandler()).isSameAs(pool.getRejectedExecutionHandler());
         assertThat(executor).hasToString(pool.toString());
-        executor.setMaximumPoolSize(3);
-        executor.setCorePoolSize(2);
-        executor.setKeepAliveTime(7, TimeUnit.SECONDS);
-        executor.allowCoreThreadTimeOut(true);
-        ThreadFactory factory = Executors.defaultThreadFactory();
-        executor.setThreadFactory(factory);
-        assertThat(pool.getMaximumPoolSize()).isEqualTo(3).isEqualTo(executor.getMaximumPoolSize());
-        assertThat(pool.getCorePoolSize()).isEqualTo(2).isEqualTo(executor.getCorePoolSize());
-        assertThat(pool.getKeepAliveTime(TimeUnit.SECONDS)).isEqualTo(7);
-        assertThat(executor.getKeepAliveTime(TimeUnit.SECONDS)).isEqualTo(7);
-        assertThat(executor.allowsCoreThreadTimeOut()).isTrue();
-        assertThat(executor.getThreadFactory()).isSameAs(factory);
-        assertThat(executor.submit(() -> "ran").get()).isEqualTo("ran");
+        Runnable queued = pool.getQueue().peek();
+        assertThat(executor.remove(queued)).isTrue();
+        assertThat(pool.stats().removed()).isEqualTo(1);
+        Future<?> submitted = executor.submit(() -> "runs in the pool");
+        assertThat(pool.getQueue()).hasSize(1);
         executor.shutdownNow();
         assertThat(pool.isShutdown()).isTrue();
+        assertThat(submitted.isDone()).as("as in the JDK").isFalse();
         assertThat(executor.awaitTermination(1, TimeUnit.HOURS)).isTrue();
-        assertThat(executor.isTerminated()).isTrue();
-    }
-
-    @Test
-    void every_public_method_of_the_view_delegates_to_the_pool() {
-        List<String> own = Arrays.stream(PoolView.class.getDeclaredMethods())
-                .map(JdkHandlersTest::signature)
-                .toList();
-        assertThat(Arrays.stream(ThreadPoolExecutor.class.getDeclaredMethods())
-                        .filter(method -> Modifier.isPublic(method.getModifiers()))
-                        .map(JdkHandlersTest::signature))
-                .isSubsetOf(own);
-        assertThat(Arrays.stream(ExecutorService.class.getMethods()).map(JdkHandlersTest::signature))
-                .isSubsetOf(own);
-    }
-
-    private static String signature(Method method) {
-        return method.getName() + Arrays.toString(method.getParameterTypes());
+        assertThat(executor.isShutdown() && executor.isTerminated() && !executor.isTerminating())
+                .isTrue();
     }
 
     @Test

@@ -156,6 +156,39 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
+    void a_keep_alive_that_is_set_to_its_present_value_does_not_restart_the_wait(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
+        Thread thread = idle(pool, 1).getFirst();
+        time.advance(Duration.ofSeconds(9));
+
+        pool.setKeepAliveTime(KEEP_ALIVE.toMillis(), TimeUnit.MILLISECONDS);
+        awaitIdle(thread);
+        time.advance(Duration.ofSeconds(1));
+
+        Wait.until(() -> pool.getPoolSize() == 0);
+    }
+
+    // K1
+    @EachQueue
+    void many_idle_core_threads_wait_anew_for_a_shorter_keep_alive(QueueKind queueKind) throws Exception {
+        ThreadPool pool =
+                pools.keep(plan(queueKind, 16, 16).allowCoreTimeout(true).build());
+        idle(pool, 16);
+        time.advance(Duration.ofSeconds(9));
+
+        pool.setKeepAliveTime(2, TimeUnit.SECONDS);
+        time.advance(Duration.ofSeconds(2).minusNanos(1));
+        assertThat(pool.getPoolSize()).isEqualTo(16);
+
+        Wait.until(() -> {
+            time.advance(Duration.ofSeconds(1));
+            return pool.getPoolSize() == 0;
+        });
+        assertThat(pool.getLargestPoolSize()).isEqualTo(16);
+    }
+
+    // K1
+    @EachQueue
     void a_longer_keep_alive_applies_to_idle_threads(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
         Thread thread = idle(pool, 1).getFirst();

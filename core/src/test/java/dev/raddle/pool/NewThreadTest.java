@@ -144,7 +144,7 @@ class NewThreadTest {
     // G9
     @Test
     void a_drain_accounts_for_a_task_whose_thread_has_not_begun() throws Exception {
-        ThreadPool jdk = pools.keep(new ThreadPool(builder().jdkSemantics()));
+        ThreadPool jdk = pools.keep(new ThreadPool(builder().followsJdk()));
         Future<Boolean> first = jdk.submit(this::run);
         assertThat(jdk.getActiveCount()).isEqualTo(1);
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> jdk.drain(Duration.ZERO));
@@ -177,7 +177,7 @@ class NewThreadTest {
     // G9
     @Test
     void a_drain_with_the_jdks_rules_reports_a_task_whose_thread_has_not_begun_as_running() throws Exception {
-        ThreadPool pool = pools.keep(new ThreadPool(builder().jdkSemantics()));
+        ThreadPool pool = pools.keep(new ThreadPool(builder().followsJdk()));
         Runnable task = this::run;
         pool.execute(task);
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> pool.drain(Duration.ZERO));

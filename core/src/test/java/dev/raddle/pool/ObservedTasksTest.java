@@ -346,6 +346,85 @@ class ObservedTasksTest {
     }
 
     @Test
+    void a_handler_that_delegates_to_a_policy_that_waits_rejects_only_what_that_does_not_accept() throws Exception {
+        AtomicReference<RejectionHandler> policy = new AtomicReference<>(new ThreadPool.BlockPolicy());
+        ThreadPool pool = pool(builder()
+                .queueCapacity(1)
+                .rejection((task, full) -> policy.get().rejected(task, full)));
+        BlockingTask blocker = occupy(pool);
+        pool.execute(Named.of("a"));
+        Thread submitter = TestPools.started(() -> pool.execute(Named.of("b")));
+        TestPools.awaitParked(submitter);
+        policy.set(new ThreadPool.BlockPolicy(Duration.ZERO));
+        assertThatThrownBy(() -> pool.execute(Named.of("c"))).isInstanceOf(RejectedExecutionException.class);
+        blocker.release();
+        submitter.join();
+        end(pool);
+
+        assertThat(eventsOf("b")).containsExactly("p/b submitted", "b started after 0", "b success null in 0");
+        assertThat(eventsOf("c")).containsExactly("p/c submitted", "c rejected pool: it is full in 0");
+        assertThat(pool.stats().rejected()).isEqualTo(1);
+        assertThat(pool.stats().completed()).isEqualTo(3);
+    }
+
+    @Test
+    void a_handler_that_submits_a_task_again_has_it_rejected_first_and_accepted_then() throws Exception {
+        ThreadPool pool = pool(builder().queueCapacity(1).rejection((task, full) -> {
+            full.getQueue().clear();
+            full.execute(task);
+        }));
+        BlockingTask blocker = occupy(pool);
+        pool.execute(Named.of("a"));
+        pool.execute(Named.of("b"));
+        blocker.release();
+        end(pool);
+
+        assertThat(eventsOf("b"))
+                .containsExactly(
+                        "p/b submitted",
+                        "b rejected pool: it is full in 0",
+                        "p/b submitted",
+                        "b started after 0",
+                        "b success null in 0");
+        assertThat(pool.stats().rejected()).isEqualTo(1);
+    }
+
+    @Test
+    void a_submission_that_was_rejected_before_its_handler_waits_in_vain_is_rejected_once() throws Exception {
+        ThreadPool pool = pool(builder().queueCapacity(1).rejection((task, full) -> {
+            full.getQueue().clear();
+            full.execute(task);
+            new ThreadPool.BlockPolicy(Duration.ZERO).rejected(task, full);
+        }));
+        BlockingTask blocker = occupy(pool);
+        pool.execute(Named.of("a"));
+        assertThatThrownBy(() -> pool.execute(Named.of("b"))).isInstanceOf(RejectedExecutionException.class);
+        blocker.release();
+        end(pool);
+
+        assertThat(eventsOf("b")).endsWith("b started after 0", "b success null in 0").hasSize(5);
+        assertThat(pool.stats().rejected()).isEqualTo(1);
+    }
+
+    @Test
+    void a_future_that_a_handler_cancels_or_runs_is_settled_as_rejected() throws Exception {
+        AtomicReference<RejectionHandler> handler = new AtomicReference<>();
+        ThreadPool pool = pool(builder()
+                .queueCapacity(1)
+                .rejection((task, full) -> handler.get().rejected(task, full)));
+        BlockingTask blocker = occupy(pool);
+        pool.execute(Named.of("a"));
+        handler.set((task, full) -> ((Future<?>) task).cancel(false));
+        pool.submit((Runnable) Named.of("b"));
+        handler.set((task, full) -> task.run());
+        pool.submit((Runnable) Named.of("c"));
+        blocker.release();
+
+        assertThat(eventsOf("b")).containsExactly("p/b submitted", "b rejected pool: it is full in 0");
+        assertThat(eventsOf("c")).containsExactly("p/c submitted", "c rejected pool: it is full in 0");
+    }
+
+    @Test
     void a_submitter_whose_wait_times_out_has_its_task_rejected() throws Exception {
         ThreadPool pool = pool(builder().queueCapacity(1).rejection(new ThreadPool.BlockPolicy(Duration.ZERO)));
         BlockingTask blocker = occupy(pool);

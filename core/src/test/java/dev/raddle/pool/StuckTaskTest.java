@@ -5,18 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
-import dev.raddle.time.Alarm;
-import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 
 class StuckTaskTest {
 
@@ -131,37 +126,6 @@ class StuckTaskTest {
         time.advance(INTERVAL);
 
         assertThat(reports.take().task()).isSameAs(blocker);
-    }
-
-    @Test
-    void a_time_source_that_arms_no_alarm_loses_no_task() throws Exception {
-        AtomicBoolean isBroken = new AtomicBoolean(true);
-        TimeSource broken = new TimeSource() {
-            @Override
-            public long nanoTime() {
-                return time.nanoTime();
-            }
-
-            @Override
-            public Alarm after(Duration delay, Runnable action) {
-                if (isBroken.getAndSet(false)) {
-                    throw new IllegalStateException("no alarm");
-                }
-                return time.after(delay, action);
-            }
-        };
-        List<String> uncaught = new CopyOnWriteArrayList<>();
-        ThreadPool pool = pools.keep(ThreadPool.builder("p")
-                .threads(1)
-                .timeSource(broken)
-                .stuckAfter(INTERVAL)
-                .threadFactory(Thread.ofPlatform()
-                        .uncaughtExceptionHandler((thread, failure) -> uncaught.add(failure.getMessage()))
-                        .factory())
-                .build());
-
-        assertThat(pool.submit(() -> "first").get(1, TimeUnit.MINUTES)).isEqualTo("first");
-        assertThat(uncaught).containsExactly("no alarm");
     }
 
     // K8

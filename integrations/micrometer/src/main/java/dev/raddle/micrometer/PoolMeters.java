@@ -83,7 +83,7 @@ public final class PoolMeters implements MeterBinder, AutoCloseable {
                         .description("Tasks that may wait")
                         .register(registry));
         counter(registry, "completed", "Tasks that have ended, normally or not", ThreadPool.Stats::completed);
-        counter(registry, "rejected", "Tasks that were not accepted", ThreadPool.Stats::rejected);
+        counter(registry, "rejected", "Submissions that were not accepted", ThreadPool.Stats::rejected);
         counter(
                 registry,
                 "handed.back",

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.pool.ThreadPool;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class PoolMetersTest {
@@ -58,6 +61,27 @@ class PoolMetersTest {
             assertThat(pool.shutdownNow()).hasSize(1);
             assertThat(counter("raddle.pool.handed.back")).isEqualTo(1);
         }
+    }
+
+    /** The words of a name like handedBack or handed.back, in no order. */
+    private static Set<String> words(String name) {
+        return Set.of(name.replaceAll("([A-Z])", ".$1").toLowerCase(Locale.ROOT).split("\\."));
+    }
+
+    @Test
+    void every_number_in_the_statistics_of_a_pool_has_a_meter() {
+        try (ThreadPool pool = ThreadPool.builder("renderers").threads(1).build()) {
+            new PoolMeters(pool).bindTo(registry);
+        }
+        Set<Set<String>> meters = registry.getMeters().stream()
+                .map(meter -> words(meter.getId().getName().substring("raddle.pool.".length())))
+                .collect(Collectors.toSet());
+
+        assertThat(ThreadPool.Stats.class.getRecordComponents())
+                .filteredOn(component -> component.getType().isPrimitive())
+                .allSatisfy(component -> assertThat(meters)
+                        .as("meters for " + component.getName())
+                        .contains(words(component.getName())));
     }
 
     @Test

@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** Counts and settles the accepted tasks that leave a pool's queue other than to a worker or back to the pool. */
-final class RemovedTasks {
+final class Removals {
 
     private final LongAdder count = new LongAdder();
     private final @Nullable ObservedTasks observed;
 
-    RemovedTasks(@Nullable ObservedTasks observed) {
+    Removals(@Nullable ObservedTasks observed) {
         this.observed = observed;
     }
 

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * shut down.
  */
 @SuppressWarnings("serial") // it is never serialized
-final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement, NamedTask {
+final class PlacedTask extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement, NamedTask {
 
     private static final VarHandle TAKEN;
 
     static {
         try {
-            TAKEN = MethodHandles.lookup().findVarHandle(Placed.class, "taken", boolean.class);
+            TAKEN = MethodHandles.lookup().findVarHandle(PlacedTask.class, "taken", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -36,7 +36,7 @@ final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Sc
     @SuppressWarnings("UnusedVariable") // by TAKEN
     private volatile boolean taken;
 
-    Placed(Scheduler.Placeable task, @Nullable Consumer<Runnable> remover) {
+    PlacedTask(Scheduler.Placeable task, @Nullable Consumer<Runnable> remover) {
         this.task = task;
         this.remover = remover;
     }
