@@ -79,6 +79,6 @@ final class PoolScheduler implements Scheduler {
 
     @Override
     public String toString() {
-        return "scheduler on " + pool;
+        return "scheduler on pool \"" + pool.name() + "\"";
     }
 }

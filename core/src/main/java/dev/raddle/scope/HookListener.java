@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
@@ -81,14 +82,16 @@ final class HookListener implements TaskListener {
     private final ThreadHook hook;
     private final long scopeId;
     private final String scope; // its name
-    private final ScopeOptions options;
+    private final ExceptionSink sink;
+    private final String scheduler; // its description, the same for all tasks
     private final Map<Long, HookedTask> unsettled = new ConcurrentHashMap<>(); // by the id of the task
 
     HookListener(ThreadHook hook, long scopeId, String scope, ScopeOptions options) {
         this.hook = hook;
         this.scopeId = scopeId;
         this.scope = scope;
-        this.options = options;
+        this.sink = options.sink;
+        this.scheduler = UserCode.textOf(options.scheduler);
     }
 
     /** Notifies the hook of a start, in the calling runner, inside the task's context. Throws if the task has ended. */
@@ -102,7 +105,6 @@ final class HookListener implements TaskListener {
     @Override
     public void onSubmitted(TaskIdentity task) {
         long id = ((Task<?>) task).id();
-        String scheduler = UserCode.textOf(options.scheduler);
         unsettled.put(id, new HookedTask(new TaskInfo(scopeId, id, task.name(), Instant.now(), scheduler)));
     }
 
@@ -117,7 +119,7 @@ final class HookListener implements TaskListener {
     private void notifyHook(String event, TaskInfo task, Consumer<ThreadHook> notification) {
         ScopeEvents.runGuarded(
                 scope,
-                options.sink,
+                sink,
                 event + " of the hook, for task \"" + task.name() + "\"",
                 () -> notification.accept(hook));
     }

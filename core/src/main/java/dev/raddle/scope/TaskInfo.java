@@ -9,6 +9,6 @@ import java.time.Instant;
  * @param taskId the number of the task in its scope
  * @param name the name of the task
  * @param createdAt the time of the submission on the wall clock
- * @param schedulerName the description of the scheduler
+ * @param schedulerName the description of the scheduler when the scope was configured
  */
 public record TaskInfo(long scopeId, long taskId, String name, Instant createdAt, String schedulerName) {}

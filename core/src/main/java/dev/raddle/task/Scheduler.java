@@ -1,6 +1,5 @@
 package dev.raddle.task;
 
-import dev.raddle.time.UserCode;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
@@ -251,6 +250,6 @@ public interface Scheduler extends Executor {
      */
     static Scheduler from(ExecutorService executor) {
         return Providers.SCHEDULERS.from(
-                Objects.requireNonNull(executor, "executor"), "executor " + UserCode.textOf(executor));
+                Objects.requireNonNull(executor, "executor"), "executor " + Objects.toIdentityString(executor));
     }
 }

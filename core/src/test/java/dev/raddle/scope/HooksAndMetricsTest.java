@@ -250,6 +250,39 @@ class HooksAndMetricsTest {
         assertThat(events).containsExactly("hook: t started", "hook: t cancelled after 2");
     }
 
+    @Test
+    void the_description_of_the_scheduler_is_read_once_and_has_no_state_of_its_pool() throws Exception {
+        AtomicInteger read = new AtomicInteger();
+        Scheduler described = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                steps.execute(task);
+            }
+
+            @Override
+            public String toString() {
+                return "read " + read.incrementAndGet() + " times";
+            }
+        };
+        List<String> schedulers = new CopyOnWriteArrayList<>();
+        ThreadHook looks = new ThreadHook() {
+            @Override
+            public void onStart(TaskInfo task) {
+                schedulers.add(task.schedulerName());
+            }
+        };
+        ScopeOptions options = ScopeOptions.defaults().withHook(looks);
+        try (ThreadScope scope = ThreadScope.open(options.withScheduler(described))) {
+            scope.submit(() -> "");
+            scope.submit(() -> "");
+            steps.runAll();
+        }
+        try (ThreadScope scope = ThreadScope.open(options.withScheduler(Scheduler.fixed(1)))) {
+            scope.submit(() -> "").await();
+        }
+        assertThat(schedulers).containsExactly("read 1 times", "read 1 times", "scheduler on pool \"raddle-fixed\"");
+    }
+
     // M3
 
     @Test

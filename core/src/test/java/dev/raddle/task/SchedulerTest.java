@@ -109,7 +109,7 @@ class SchedulerTest {
         assertThat(names).containsExactlyInAnyOrder("raddle-fixed-1", "raddle-fixed-2");
         assertThat(third).isNull();
         assertThat(threads.take().isVirtual()).isFalse();
-        assertThat(scheduler.toString()).startsWith("scheduler on ").contains("pool size = 2");
+        assertThat(scheduler.toString()).isEqualTo("scheduler on pool \"raddle-fixed\"");
     }
 
     @Test
