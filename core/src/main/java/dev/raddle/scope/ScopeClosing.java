@@ -64,7 +64,7 @@ final class ScopeClosing {
     private boolean awaitWithReports(Signal empty) {
         ScopeSettings settings = tasks.settings;
         StragglerReporter stragglers = new StragglerReporter(
-                settings.name, settings.time, settings.options.patience, settings.options.sink, this::stragglers);
+                settings.name, settings.time, settings.options.patience, settings.options.sink, tasks.gate::placed);
         stragglers.arm();
         Dispatch.startAll();
         boolean interrupted = false;
@@ -80,12 +80,6 @@ final class ScopeClosing {
             stragglers.end();
         }
         return interrupted;
-    }
-
-    private List<StragglerReporter.Straggler> stragglers() {
-        return tasks.gate.placed().stream()
-                .map(run -> new StragglerReporter.Straggler(run.name(), run.begunNanos(), run.lastRunner()))
-                .toList();
     }
 
     /** Adds the exception of the end of a scope that was still open inside this one. */

@@ -86,7 +86,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private volatile boolean endedFromOutside; // set before the end is attempted
 
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is admitted
-    private @Nullable Thread lastRunner; // written by the runner before it is entered; for diagnosis
+    private @Nullable Thread lastRunner; // written by the runner, before it is entered and when it leaves; for diagnosis
     private long waited; // written by the runner
     private boolean counted; // whether the start was counted; written by the runner before it is entered
     private boolean decidedByRunner; // written by the runner if it decided; no other thread reads it then

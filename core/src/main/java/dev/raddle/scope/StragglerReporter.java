@@ -17,16 +17,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class StragglerReporter {
 
-    /** A task that has not ended. */
-    record Straggler(String name, long sinceNanos, @Nullable Thread thread) {}
-
     /** Reports a straggler to the sink, with the stack trace of its thread. */
     static final class StillRunningException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        StillRunningException(String message, @Nullable Thread thread) {
+        StillRunningException(String message, StackTraceElement[] stack) {
             super(message, null, false, true);
-            setStackTrace(thread == null ? new StackTraceElement[0] : thread.getStackTrace());
+            setStackTrace(stack);
         }
     }
 
@@ -35,13 +32,13 @@ final class StragglerReporter {
     private final Duration patience;
     private final ExceptionSink sink;
     private final OffloadExecutor elsewhere;
-    private final Supplier<List<Straggler>> running;
+    private final Supplier<List<ScopeRun<?>>> running;
     private boolean over; // guarded by this
     private int reports; // the number of reports begun; guarded by this
     private @Nullable Alarm alarm; // of the next report; guarded by this
 
     StragglerReporter(
-            String scope, TimeSource time, Duration patience, ExceptionSink sink, Supplier<List<Straggler>> running) {
+            String scope, TimeSource time, Duration patience, ExceptionSink sink, Supplier<List<ScopeRun<?>>> running) {
         this.scope = scope;
         this.time = time;
         this.patience = patience;
@@ -87,18 +84,27 @@ final class StragglerReporter {
             }
             reports++;
         }
-        long now = time.nanoTime();
-        for (Straggler straggler : running.get()) {
-            String task = "task \"" + straggler.name() + "\"";
-            sink.report(
-                    "close() of scope \"" + scope + "\", which waits for " + task,
-                    new StillRunningException(
-                            task + " ignores its interrupt; it has run for "
-                                    + TimeLimit.text(Duration.ofNanos(now - straggler.sinceNanos()))
-                                    + (straggler.thread() == null ? "" : " in " + UserCode.textOf(straggler.thread())),
-                            straggler.thread()));
+        for (ScopeRun<?> straggler : running.get()) {
+            report(straggler);
         }
         arm();
+    }
+
+    /** Reports a run unless it has ended before its stack was read: the stack may be that of another task then. */
+    private void report(ScopeRun<?> straggler) {
+        Thread thread = straggler.lastRunner();
+        StackTraceElement[] stack = thread == null ? new StackTraceElement[0] : thread.getStackTrace();
+        if (straggler.lastRunner() != thread) {
+            return;
+        }
+        String task = "task \"" + straggler.name() + "\"";
+        sink.report(
+                "close() of scope \"" + scope + "\", which waits for " + task,
+                new StillRunningException(
+                        task + " ignores its interrupt; it has run for "
+                                + TimeLimit.text(Duration.ofNanos(time.nanoTime() - straggler.begunNanos()))
+                                + (thread == null ? "" : " in " + UserCode.textOf(thread)),
+                        stack));
     }
 
     /** Ends the reports. */

@@ -247,13 +247,19 @@ abstract class SubtaskScope {
         return interrupted;
     }
 
+    /** Reports a subtask unless it has ended before its stack was read: the stack may be that of another task then. */
     private void reportStraggler(PendingSubtask straggler) {
-        IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
+        String subtask = straggler.name();
+        Thread runner = straggler.thread;
+        StackTraceElement[] stack = runner == null ? new StackTraceElement[0] : runner.getStackTrace();
+        if (straggler.thread != runner || straggler.hasEnded()) {
+            return;
+        }
+        IllegalStateException where = new IllegalStateException("subtask " + subtask + " of scope \"" + name
                 + "\" still runs " + options.stragglerPatience().toMillis()
                 + " ms after the scope began to close, and keeps it open; it was forked "
                 + ageMillis(straggler) + " ms ago. It should end when it is interrupted");
-        Thread runner = straggler.thread;
-        where.setStackTrace(runner == null ? new StackTraceElement[0] : runner.getStackTrace());
+        where.setStackTrace(stack);
         options.sink().report("straggler in scope \"" + name + "\"", where);
     }
 
