@@ -9,6 +9,7 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -352,6 +353,11 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     // The steps of the kernel.
+
+    @Override
+    protected ExceptionSink sink() {
+        return group.engine.policy.exceptionSink();
+    }
 
     @Override
     protected TimeSource time() {

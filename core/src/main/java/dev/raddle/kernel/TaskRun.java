@@ -1,6 +1,7 @@
 package dev.raddle.kernel;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
@@ -146,6 +147,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return the time source, always the same
      */
     protected abstract TimeSource time();
+
+    /**
+     * Returns the sink for what the callable throws after the run was ended from outside.
+     *
+     * @return the sink of the API
+     */
+    protected abstract ExceptionSink sink();
 
     /**
      * Called by the runner before it enters the callable. Must not throw.
@@ -319,6 +327,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         try {
             if (deciding) {
                 ended(outcome);
+            } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
+                LateFailure.report(sink(), this, thrown);
             }
         } finally {
             try {

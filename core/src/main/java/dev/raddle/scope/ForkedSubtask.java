@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.LateFailure;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
@@ -142,8 +143,11 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
             if (scope.state == SubtaskScope.OPEN) {
                 result = outcome == null ? NULL : outcome;
                 scope.handleComplete(this);
-            } else if (observer != null) {
-                result = null; // a reachable handle must not keep the context reachable
+            } else {
+                result = null; // a reachable handle must not keep the observer's context reachable
+                if (outcome instanceof Failed(Throwable thrown)) {
+                    LateFailure.report(scope.sink(), "subtask " + name() + " of scope \"" + scope.name + '"', thrown);
+                }
             }
         } catch (Throwable uncaught) {
             report(uncaught);

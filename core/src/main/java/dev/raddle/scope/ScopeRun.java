@@ -6,6 +6,7 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -578,6 +579,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     @Override
     protected final TimeSource time() {
         return scope.settings.time;
+    }
+
+    @Override
+    protected final ExceptionSink sink() {
+        return scope.settings.options.sink;
     }
 
     @Override

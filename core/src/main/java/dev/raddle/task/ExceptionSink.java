@@ -8,8 +8,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 
 /**
- * Receives exceptions that must not affect a task: those of listeners, resolvers and propagators. Each is counted and
- * passed to a target.
+ * Receives exceptions that have no effect on a task: those of listeners, resolvers and propagators, and what a task
+ * throws after it was ended from outside, by a cancellation or a timeout. Each is counted and passed to a target. Not
+ * reported is a task's answer to its interrupt: {@link InterruptedException}, {@link
+ * java.util.concurrent.CancellationException} or {@link java.nio.channels.ClosedByInterruptException}, thrown or as the
+ * cause of what is thrown.
  *
  * {@snippet :
  * ExceptionSink sink = ExceptionSink.to((source, error) -> meters.counter("raddle.suppressed", source).increment());

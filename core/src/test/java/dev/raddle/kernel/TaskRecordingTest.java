@@ -12,6 +12,7 @@ import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskStatus;
@@ -346,6 +347,11 @@ class TaskRecordingTest {
 
         void cancelRun() {
             cancel(new Outcome.Cancelled<>(new CancelledException("by the test")), false);
+        }
+
+        @Override
+        protected ExceptionSink sink() {
+            return ExceptionSink.logging();
         }
 
         @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.VirtualTime;
@@ -43,6 +44,11 @@ class TaskRunTest {
         Run(String name, Callable<? extends T> callable) {
             super(callable, time.nanoTime());
             this.name = name;
+        }
+
+        @Override
+        protected ExceptionSink sink() {
+            return ExceptionSink.logging();
         }
 
         @Override
