@@ -21,7 +21,7 @@ record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
     static ScopeResult resultOf(ScopeTasks scope, Task<?>[] settled) {
         for (Task<?> task : settled) {
             if (!(((ScopeRun<?>) task).result() instanceof Outcome.Success<?>)) {
-                return new FailureSummary(scope, runsOf(settled)).resultUnder(scope.settings.options.failurePolicy);
+                return new FailureSummary(scope, runsOf(settled)).resultUnder(scope.settings.options.all.failurePolicy);
             }
         }
         return new ScopeResult(settled.length, settled.length, 0, 0, List.of());

@@ -24,8 +24,6 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
      * with its interrupt status set. That is how a subtask forked before a shutdown runs after it.
      */
     private static final Object NULL = new Object();
-    private static final Failed HEAP_EXHAUSTED =
-            new Failed(new OutOfMemoryError("no memory was left to store the exception that a subtask has thrown"));
 
     /** What {@code result} holds if there is no value. */
     private sealed interface NoValue {}
@@ -48,7 +46,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
 
     @Override
     void observe() {
-        result = new Observed(ObservedSubtask.of(scope.name, taskName(), scope.options));
+        result = new Observed(ObservedSubtask.of(scope, taskName()));
     }
 
     @Override
@@ -62,10 +60,6 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         try {
             (scope.enclosure == null ? values : scope.withEnclosure(values)).run(this);
         } catch (Throwable leftOpen) {
-            if (isWaiting()) { // the heap or the stack is exhausted
-                fail(leftOpen);
-                return;
-            }
             scope.sink()
                     .report(
                             "subtask " + name() + " of scope \"" + scope.name + "\", which left a scope open",
@@ -87,19 +81,11 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
             outcome =
                     result instanceof Observed(ObservedSubtask view) ? view.<@Nullable Object>call(task) : task.call();
         } catch (Throwable failure) {
-            outcome = failed(failure);
+            outcome = new Failed(failure);
         }
         end(outcome, scope.scheduler != null);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
-        }
-    }
-
-    private static Failed failed(Throwable failure) {
-        try {
-            return new Failed(failure);
-        } catch (OutOfMemoryError exhausted) {
-            return HEAP_EXHAUSTED;
         }
     }
 
@@ -115,16 +101,13 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         if (!PHASE.compareAndSet(this, WAITING, ENDED)) {
             return false;
         }
-        try {
-            thread = null;
-            placement = null;
-            if (result instanceof Observed(ObservedSubtask view)) {
-                result = null;
-                view.cancelled();
-            }
-        } finally {
-            scope.ended(true);
+        thread = null;
+        placement = null;
+        if (result instanceof Observed(ObservedSubtask view)) {
+            result = null;
+            view.cancelled();
         }
+        scope.ended(true);
         return true;
     }
 
@@ -133,7 +116,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         if (PHASE.compareAndSet(this, WAITING, RUNNING)) {
             closeWindow(); // the calling thread only rejects this: its interrupts are not of this scope
             thread = Thread.currentThread();
-            end(failed(failure), false);
+            end(new Failed(failure), false);
         }
     }
 
@@ -151,15 +134,11 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
             }
         } catch (Throwable uncaught) {
             report(uncaught);
-        } finally {
-            try {
-                if (observer != null) {
-                    notifyListener(observer);
-                }
-            } finally {
-                leave(inPooledThread);
-            }
         }
+        if (observer != null) {
+            notifyListener(observer);
+        }
+        leave(inPooledThread);
     }
 
     private void leave(boolean inPooledThread) {

@@ -91,7 +91,7 @@ final class HookListener implements TaskListener {
         this.scopeId = scopeId;
         this.scope = scope;
         this.sink = options.sink;
-        this.scheduler = UserCode.textOf(options.scheduler);
+        this.scheduler = UserCode.textOf(options.all.scheduler);
     }
 
     /** Notifies the hook of a start, in the calling runner, inside the task's context. Throws if the task has ended. */
@@ -118,9 +118,6 @@ final class HookListener implements TaskListener {
 
     private void notifyHook(String event, TaskInfo task, Consumer<ThreadHook> notification) {
         ScopeEvents.runGuarded(
-                scope,
-                sink,
-                event + " of the hook, for task \"" + task.name() + "\"",
-                () -> notification.accept(hook));
+                scope, sink, event + " of the hook, for task \"" + task.name() + "\"", () -> notification.accept(hook));
     }
 }

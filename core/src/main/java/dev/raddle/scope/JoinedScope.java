@@ -112,21 +112,9 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.joiner = joiner;
         this.engine = new Engine<>(settings.options(), joiner);
         this.timeout = settings.timeout();
-        this.alarm = timeout == null ? () -> false : armOrClose(timeout);
-    }
-
-    /** Arms the alarm. If that throws, closes the engine, which the caller has no reference to. */
-    private Alarm armOrClose(Duration timeout) {
-        try {
-            return Deadline.after(engine.time, timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
-        } catch (Throwable noAlarm) {
-            try {
-                engine.close();
-            } catch (Throwable failure) {
-                noAlarm.addSuppressed(failure);
-            }
-            throw noAlarm;
-        }
+        this.alarm = timeout == null
+                ? () -> false
+                : Deadline.after(engine.time, timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
     }
 
     static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(

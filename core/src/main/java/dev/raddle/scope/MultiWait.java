@@ -28,7 +28,7 @@ final class MultiWait implements ScopeRun.Wait {
 
     private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
-        this.decision = scope.settings.options.failurePolicy.newDecision();
+        this.decision = scope.settings.options.all.failurePolicy.newDecision();
         this.remaining = runs;
     }
 
@@ -58,7 +58,7 @@ final class MultiWait implements ScopeRun.Wait {
     static <T> List<T> awaitAll(ScopeTasks scope, Collection<? extends Task<? extends T>> tasks)
             throws InterruptedException {
         await(scope, tasks);
-        FailurePolicy policy = scope.settings.options.failurePolicy;
+        FailurePolicy policy = scope.settings.options.all.failurePolicy;
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
             if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {

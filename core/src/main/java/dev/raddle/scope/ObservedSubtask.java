@@ -6,10 +6,7 @@ import dev.raddle.kernel.Recorder;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
-import dev.raddle.task.TaskListener;
-import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedSubtask implements TaskIdentity {
 
-    private final String scope;
+    private final SubtaskScope scope;
     private final String name;
-    private final StructuredScopeOptions options;
-    private final CapturedContext context;
+    private final @Nullable CapturedContext context; // null if there is nothing to propagate
     private final long forkedAt;
 
     // Written by the thread that runs the subtask, read by the one that ends it: the same, or another if it never ran.
@@ -30,29 +26,33 @@ final class ObservedSubtask implements TaskIdentity {
     private Recorder.@Nullable Begun begun;
 
     /** Captures the context of the calling thread, which is the forker. */
-    private ObservedSubtask(String scope, String name, StructuredScopeOptions options) {
+    private ObservedSubtask(SubtaskScope scope, String name) {
+        Propagation propagation = scope.options.propagation;
         this.scope = scope;
         this.name = name;
-        this.options = options;
-        this.context = new Propagation(options.propagators(), List.of(), options.sink()).captureWithoutTaskContext();
-        this.forkedAt = options.time().nanoTime();
+        this.context = propagation == null ? null : propagation.captureWithoutTaskContext();
+        this.forkedAt = scope.time.nanoTime();
     }
 
     /** Creates the view of a subtask and notifies the listener of the submission. */
-    static ObservedSubtask of(String scope, String name, StructuredScopeOptions options) {
-        ObservedSubtask observed = new ObservedSubtask(scope, name, options);
-        observed.notifyListener("onSubmitted", listener -> listener.onSubmitted(observed));
+    static ObservedSubtask of(SubtaskScope scope, String name) {
+        ObservedSubtask observed = new ObservedSubtask(scope, name);
+        if (scope.events != null) {
+            scope.events.notifySubmitted(observed);
+        }
         return observed;
     }
 
     /** Notifies the listener of the start and calls the task in its context. */
     <T extends @Nullable Object> T call(Callable<? extends T> task) throws Exception {
-        long now = options.time().nanoTime();
+        long now = scope.time.nanoTime();
         startedAt = now;
         started = true;
         begun = Recorder.begin();
-        notifyListener("onStarted", listener -> listener.onStarted(this, Math.max(0, now - forkedAt)));
-        return context.call(task);
+        if (scope.events != null) {
+            scope.events.notifyStarted(this, Math.max(0, now - forkedAt));
+        }
+        return context == null ? task.call() : context.call(task);
     }
 
     void succeeded(@Nullable Object value) {
@@ -70,29 +70,20 @@ final class ObservedSubtask implements TaskIdentity {
     }
 
     private void settled(Outcome<?> outcome) {
-        long now = options.time().nanoTime();
+        long now = scope.time.nanoTime();
         long ran = started ? Math.max(0, now - startedAt) : 0;
         if (begun != null || Recorder.isOn()) {
             long waited = Math.max(0, (started ? startedAt : now) - forkedAt);
             Recorder.settled(null, owner(), name, outcome.status(), waited, ran, begun);
         }
-        notifyListener("onSettled", listener -> listener.onSettled(this, outcome, ran));
-    }
-
-    private void notifyListener(String event, Consumer<TaskListener> notification) {
-        TaskListener target = options.listener();
-        if (target != null) {
-            try {
-                notification.accept(target);
-            } catch (Throwable failure) {
-                options.sink().report(event + " of the listener in scope \"" + owner() + "\"", failure);
-            }
+        if (scope.events != null) {
+            scope.events.notifySettled(this, outcome, ran);
         }
     }
 
     @Override
     public String owner() {
-        return scope;
+        return scope.name;
     }
 
     @Override

@@ -126,11 +126,12 @@ final class PendingSubtasks extends ForkerFields.Padding {
     /** Performs an action for each subtask that has not ended and was listed before this call. */
     void forEach(Consumer<? super PendingSubtask> action) {
         if (newest != null) {
-            snapshot().forEach(action);
+            unfinished().forEach(action);
         }
     }
 
-    private List<PendingSubtask> snapshot() {
+    /** Returns the subtasks that have not ended and were listed before this call, newest first. */
+    List<PendingSubtask> unfinished() {
         List<PendingSubtask> found = new ArrayList<>();
         int before;
         do {

@@ -80,11 +80,7 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
         switch (ended.result()) {
             case Outcome.Success<?> success -> {
                 moment = (fixedRate ? moment : time().nanoTime()) + Deadline.nanos(period);
-                try {
-                    schedule();
-                } catch (Throwable noAlarm) {
-                    end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
-                }
+                schedule();
             }
             case Outcome.Failure<?> failure -> end(new Outcome.Failure<>(failure.error()), false, Runnable::run);
             case Outcome.Cancelled<?> cancelled ->

@@ -25,8 +25,7 @@ final class Race<T> {
      *
      * Staggered alternatives begin by an alarm. The thread that begins an alternative sets the alarm for the next one.
      * An alternative that ends without a value begins the next one itself if no other is running. An alarm that fires
-     * after that sees that `begun` has changed and does nothing. If an alternative cannot begin, or the alarm cannot be
-     * set, the race is over, and the join throws the exception, whichever thread has caught it.
+     * after that sees that `begun` has changed and does nothing.
      *
      * When the race is over, the joining thread cancels the alternatives that still run, and waits until none of them
      * is in the scope: they have really ended when the join returns. The thread that begins an alternative increments
@@ -69,7 +68,6 @@ final class Race<T> {
     private int begun; // guarded by this
     private int ended; // guarded by this
     private @Nullable Alarm nextAlarm; // guarded by this
-    private @Nullable Throwable broken; // why another thread could not begin an alternative; guarded by this
 
     Race(ScopeTasks scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
         this.scope = scope;
@@ -89,7 +87,6 @@ final class Race<T> {
         } finally {
             stop();
         }
-        throwIfBroken();
         for (Contender contender : contenders()) {
             contender.left.await();
         }
@@ -111,32 +108,6 @@ final class Race<T> {
         return begun;
     }
 
-    private void throwIfBroken() {
-        Throwable failure;
-        synchronized (this) {
-            failure = decision.hasSucceeded() ? null : broken;
-        }
-        switch (failure) {
-            case null -> {}
-            case Error error -> throw error;
-            case RuntimeException runtime -> throw runtime;
-            default -> throw new IllegalStateException("the time source threw what it does not declare", failure);
-        }
-    }
-
-    /** Begins the next alternative in a thread that must continue if that fails; the join throws the exception. */
-    private void beginSafely(int seen) {
-        try {
-            begin(seen);
-        } catch (Throwable failure) {
-            synchronized (this) {
-                decision.end();
-                broken = failure;
-            }
-            over.set();
-        }
-    }
-
     /** Begins the next alternative, if the number of begun ones is still the one that the caller has seen. */
     private void begin(int seen) {
         if (seen == alternatives.size()) {
@@ -151,12 +122,7 @@ final class Race<T> {
             contenders.add(contender);
         }
         contender.whenEnded(() -> ended(seen, contender)); // which collects a further alternative that runs in place
-        try {
-            scope.submit(contender);
-        } catch (Throwable failure) {
-            contender.leftScope(); // perhaps it was never in the scope
-            throw failure;
-        }
+        scope.submit(contender);
         boolean late;
         synchronized (this) {
             contender.submitted = true;
@@ -182,7 +148,7 @@ final class Race<T> {
             seen = begun;
         }
         Alarm alarm = scope.settings.time.after(
-                stagger, () -> scope.settings.offload().execute(() -> beginSafely(seen)));
+                stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
         Alarm obsolete;
         synchronized (this) {
             obsolete = begun == seen && !decision.isOver() ? nextAlarm : alarm;
@@ -215,7 +181,7 @@ final class Race<T> {
         if (decided) {
             over.set();
         } else if (next >= 0) {
-            beginSafely(next);
+            begin(next);
         }
     }
 

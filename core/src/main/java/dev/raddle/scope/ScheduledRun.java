@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
@@ -23,6 +24,7 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     /** Submits a task after a delay. */
     static <T> ScheduledRun<T> submit(ScopeTasks scope, Duration delay, Callable<? extends T> callable) {
         ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.settings.time, delay));
+        StackRoom.ensureForSections(); // a counted run must be ended
         scope.countSubmission(run);
         scope.schedule(run, run::schedule);
         return run;
@@ -41,7 +43,7 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
             return; // the thread that closes the gate cancels the scheduled tasks
         }
         try {
-            scope.admit(this, false);
+            scope.admit(this);
             scope.unschedule(this); // after admit: a thread that cancels all reads this set first, and then the gate
         } finally {
             scope.gate.endTimerSubmission();
@@ -53,6 +55,11 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
         if (set != null) {
             set.cancel();
         }
+    }
+
+    @Override
+    boolean isCountedBeforeAdmission() {
+        return true;
     }
 
     @Override

@@ -1,8 +1,12 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.OverdueReports;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
+import dev.raddle.time.UserCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +33,7 @@ final class ScopeClosing {
 
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
     void takeLease() {
-        Scheduler.Lease taken = tasks.settings.options.scheduler.lease();
+        Scheduler.Lease taken = tasks.settings.options.all.scheduler.lease();
         if (!keep(taken)) {
             taken.close();
         }
@@ -63,8 +67,13 @@ final class ScopeClosing {
 
     private boolean awaitWithReports(Signal empty) {
         ScopeSettings settings = tasks.settings;
-        StragglerReporter stragglers = new StragglerReporter(
-                settings.name, settings.time, settings.options.patience, settings.options.sink, tasks.gate::placed);
+        OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
+                settings.time,
+                settings.options.all.patience,
+                settings.offload(),
+                tasks.gate::placed,
+                ScopeRun::lastRunner,
+                this::reportStraggler);
         stragglers.arm();
         Dispatch.startAll();
         boolean interrupted = false;
@@ -80,6 +89,19 @@ final class ScopeClosing {
             stragglers.end();
         }
         return interrupted;
+    }
+
+    private void reportStraggler(ScopeRun<?> run, @Nullable Thread thread, StackTraceElement[] stack) {
+        if (thread == null) {
+            return; // it has just ended
+        }
+        ScopeSettings settings = tasks.settings;
+        String task = "task \"" + run.name() + "\"";
+        IllegalStateException where = new IllegalStateException(task + " ignores its interrupt; it has run for "
+                + TimeLimit.text(Duration.ofNanos(settings.time.nanoTime() - run.begunNanos())) + " in "
+                + UserCode.textOf(thread));
+        where.setStackTrace(stack);
+        settings.options.sink.report("close() of scope \"" + settings.name + "\", which waits for " + task, where);
     }
 
     /** Adds the exception of the end of a scope that was still open inside this one. */

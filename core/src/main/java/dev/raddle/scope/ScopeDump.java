@@ -1,9 +1,9 @@
 package dev.raddle.scope;
 
+import dev.raddle.scope.DumpedScope.DumpedTask;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,7 @@ public final class ScopeDump {
      * @return the tree as JSON
      */
     public static String json(StructuredTaskScope<?> scope) {
-        return new ScopeDump().tree(outermost(Objects.requireNonNull(scope, "scope")));
+        return new ScopeDump().tree(DumpedScope.outermost(scope));
     }
 
     /**
@@ -59,11 +59,7 @@ public final class ScopeDump {
      * @return the tree as JSON
      */
     public static String json(ThreadScope scope) {
-        ScopeNode outermost = Objects.requireNonNull(scope, "scope").node();
-        for (ScopeNode each = outermost; each != null; each = each.parent) {
-            outermost = each;
-        }
-        return new ScopeDump().tree(outermost);
+        return new ScopeDump().tree(DumpedScope.outermost(scope.node()));
     }
 
     /**
@@ -88,31 +84,15 @@ public final class ScopeDump {
         return container(scope.engine());
     }
 
-    private static SubtaskScope outermost(SubtaskScope scope) {
-        SubtaskScope outermost = scope;
-        for (SubtaskScope each = scope; each != null; each = each.parent) {
-            outermost = each;
-        }
-        return outermost;
-    }
-
-    private String tree(SubtaskScope top) {
-        return tree(top.owner.thread, () -> scope(top));
-    }
-
-    private String tree(ScopeNode top) {
-        return tree(top.owner, () -> scope(top));
-    }
-
-    private String tree(Thread owner, Runnable scopes) {
+    private String tree(DumpedScope outermost) {
         json.open(null, '{');
         json.open("threadDump", '{');
         json.property("processId", ProcessHandle.current().pid());
         json.property("time", Instant.now());
         json.property("runtimeVersion", Runtime.version());
         json.open("threadContainers", '[');
-        root(owner);
-        scopes.run();
+        root(outermost.owner());
+        scope(outermost);
         json.close(']');
         json.close('}');
         json.close('}');
@@ -125,85 +105,40 @@ public final class ScopeDump {
         json.property("parent", null);
         json.property("owner", null);
         json.open("threads", '[');
-        thread(owner, () -> {});
+        thread(owner, null);
         json.close(']');
         json.property("threadCount", 1L);
         json.close('}');
     }
 
-    private void scope(SubtaskScope scope) {
-        List<PendingSubtask> subtasks = new ArrayList<>();
-        scope.pending.forEach(subtasks::add);
+    private void scope(DumpedScope scope) {
+        List<DumpedTask> waiting = new ArrayList<>();
         json.open(null, '{');
-        json.property("container", identity(scope));
-        SubtaskScope parent = scope.parent;
-        json.property("parent", parent == null ? "<root>" : identity(parent));
-        json.property("owner", scope.owner.thread.threadId());
-        json.property("state", scope.state != SubtaskScope.OPEN ? "SHUTDOWN" : "OPEN");
-        json.property("startedBy", scope.container);
+        json.property("container", scope.container());
+        json.property("parent", scope.parent());
+        json.property("owner", scope.owner().threadId());
+        json.property("state", scope.isOpen() ? "OPEN" : "SHUTDOWN");
+        json.property("startedBy", scope.startedBy());
         json.open("threads", '[');
-        List<PendingSubtask> waiting = new ArrayList<>();
         long threads = 0;
-        for (PendingSubtask subtask : subtasks.reversed()) {
-            Thread thread = subtask.thread;
-            if (thread == null) {
-                waiting.add(subtask);
+        for (DumpedTask task : scope.tasks()) {
+            if (task.thread() == null) {
+                waiting.add(task);
             } else {
-                thread(thread, () -> subtask("subtask", scope, subtask));
+                thread(task.thread(), task);
                 threads++;
             }
         }
         json.close(']');
         json.open("waiting", '[');
-        for (PendingSubtask subtask : waiting) {
-            subtask(null, scope, subtask);
-        }
+        waiting.forEach(task -> task(null, task));
         json.close(']');
         json.property("threadCount", threads);
         json.close('}');
-        for (SubtaskScope child : scope.children()) {
-            scope(child);
-        }
+        scope.inside().forEach(this::scope);
     }
 
-    private void scope(ScopeNode scope) {
-        List<ScopeRun<?>> waiting = new ArrayList<>();
-        json.open(null, '{');
-        json.property("container", identity(scope));
-        ScopeNode parent = scope.parent;
-        json.property("parent", parent == null ? "<root>" : identity(parent));
-        json.property("owner", scope.owner.threadId());
-        json.property("state", scope.tasks.gate.isClosed() ? "SHUTDOWN" : "OPEN");
-        json.property("startedBy", "scheduler: " + scope.tasks.settings.options.scheduler);
-        json.open("threads", '[');
-        long threads = 0;
-        for (ScopeRun<?> run : scope.tasks.pending()) {
-            Thread runner = run.lastRunner();
-            if (runner == null) {
-                waiting.add(run);
-            } else {
-                thread(runner, () -> task("subtask", scope, run, "RUNNING"));
-                threads++;
-            }
-        }
-        json.close(']');
-        json.open("waiting", '[');
-        waiting.forEach(run -> task(null, scope, run, "WAITING"));
-        json.close(']');
-        json.property("threadCount", threads);
-        json.close('}');
-        scope.children().forEach(this::scope);
-    }
-
-    private void task(@Nullable String property, ScopeNode scope, ScopeRun<?> run, String state) {
-        json.open(property, '{');
-        json.property("name", run.name());
-        json.property("state", state);
-        json.property("ageMillis", Math.max(0, scope.tasks.settings.time.nanoTime() - run.begunNanos()) / 1_000_000);
-        json.close('}');
-    }
-
-    private void thread(Thread thread, Runnable subtask) {
+    private void thread(Thread thread, @Nullable DumpedTask task) {
         json.open(null, '{');
         json.property("tid", thread.threadId());
         json.property("time", Instant.now());
@@ -212,7 +147,9 @@ public final class ScopeDump {
         }
         json.property("name", thread.getName());
         json.property("state", thread.getState());
-        subtask.run();
+        if (task != null) {
+            task("subtask", task);
+        }
         json.open("stack", '[');
         for (StackTraceElement frame : thread.getStackTrace()) {
             json.property(null, frame);
@@ -221,25 +158,12 @@ public final class ScopeDump {
         json.close('}');
     }
 
-    private void subtask(@Nullable String property, SubtaskScope scope, PendingSubtask subtask) {
+    private void task(@Nullable String property, DumpedTask task) {
         json.open(property, '{');
-        json.property("name", subtask.name());
-        json.property("state", subtask.isWaiting() ? "WAITING" : "RUNNING");
-        json.property("ageMillis", scope.ageMillis(subtask));
+        json.property("name", task.name());
+        json.property("state", task.hasBegun() ? "RUNNING" : "WAITING");
+        json.property("ageMillis", task.ageMillis());
         json.close('}');
-    }
-
-    /** Returns the name of a container as in the JDK: with the identity, unless that is the name. */
-    private static String identity(SubtaskScope scope) {
-        return identity(scope.name, scope);
-    }
-
-    private static String identity(ScopeNode scope) {
-        return identity(scope.tasks.settings.name, scope.tasks.enclosure);
-    }
-
-    private static String identity(String name, Object scope) {
-        return name.indexOf('@') >= 0 ? name : name + "/" + Objects.toIdentityString(scope);
     }
 
     /** Writes JSON in the JDK's layout, with numbers of type long in quotes. */

@@ -3,7 +3,6 @@ package dev.raddle.scope;
 import dev.raddle.kernel.Bounds;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
@@ -71,34 +70,24 @@ final class ScopeGate extends TaskGate {
 
     void setLimit(int concurrency) {
         awaitedRuns = new ConcurrentHashMap<>();
-        StackRoom.ensure();
-        lock();
-        try {
-            bind(new Limit(concurrency), new GrantedPermits());
-        } finally {
-            unlock();
-        }
+        change(() -> bind(new Limit(concurrency), new GrantedPermits()));
     }
 
     boolean isLimited() {
         return awaitedRuns != null;
     }
 
-    /** Admits a run, or queues it, unless the gate is closed. If {@code counts}, counts it as submitted. */
-    Admission admit(ScopeRun<?> run, boolean counts) {
-        StackRoom.ensure();
+    /** Admits a run, or queues it, unless the gate is closed. Counts it, unless it was counted before. */
+    Admission admit(ScopeRun<?> run) {
         lock();
         try {
-            Admission admission;
+            if (!run.isCountedBeforeAdmission()) {
+                meter.countSubmission();
+            }
             if (closed) {
-                admission = Admission.CANCELLED;
-            } else {
-                admission = enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
+                return Admission.CANCELLED;
             }
-            if (counts) {
-                meter.countSubmission(); // last, because entering may fail
-            }
-            return admission;
+            return enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
         } finally {
             unlock();
         }
@@ -106,34 +95,16 @@ final class ScopeGate extends TaskGate {
 
     /** Counts a submission that will be admitted later. */
     void countSubmission() {
-        StackRoom.ensure();
-        lock();
-        try {
-            meter.countSubmission();
-        } finally {
-            unlock();
-        }
+        change(meter::countSubmission);
     }
 
     /** Counts the end of a run that was ended from outside and still runs. */
     void countEnd(ScopeRun<?> run) {
-        StackRoom.ensure();
-        lock();
-        try {
-            run.countEnd(meter);
-        } finally {
-            unlockAndSignal();
-        }
+        change(() -> run.countEnd(meter));
     }
 
     ScopeMetrics metrics() {
-        StackRoom.ensure();
-        lock();
-        try {
-            return meter.read();
-        } finally {
-            unlock();
-        }
+        return locked(meter::read);
     }
 
     /**
@@ -142,10 +113,9 @@ final class ScopeGate extends TaskGate {
      * @param ownOutcome the outcome to count if the runner has decided the run, or null
      */
     void release(ScopeRun<?> run, @Nullable Outcome<?> ownOutcome, long ranNanos, GrantedPermits grants) {
-        StackRoom.ensure();
         lock();
         try {
-            leave(run, ranNanos, grants); // first, because it may fail, and is repeated then
+            leave(run, ranNanos, grants);
             if (ownOutcome != null) {
                 run.countOwnEnd(meter, ownOutcome, ranNanos);
             }
@@ -159,23 +129,18 @@ final class ScopeGate extends TaskGate {
      * {@code counts}.
      */
     void remove(ScopeRun<?> run, boolean counts, GrantedPermits grants) {
-        StackRoom.ensure();
-        lock();
-        try {
+        change(() -> {
             if (!super.withdraw(run, grants)) {
                 leave(run, 0, grants);
             }
             if (counts) {
                 run.countEnd(meter);
             }
-        } finally {
-            unlockAndSignal();
-        }
+        });
     }
 
     /** Removes a run from the queue. Returns false if it does not wait. */
     boolean withdraw(ScopeRun<?> run, GrantedPermits grants) {
-        StackRoom.ensure();
         lock();
         try {
             return super.withdraw(run, grants);
@@ -190,24 +155,14 @@ final class ScopeGate extends TaskGate {
      * @return false if the gate is closed; the submission is then neither begun nor necessary
      */
     boolean beginTimerSubmission() {
-        StackRoom.ensure();
-        lock();
-        try {
+        return locked(() -> {
             timerSubmissions += closed ? 0 : 1;
             return !closed;
-        } finally {
-            unlock();
-        }
+        });
     }
 
     void endTimerSubmission() {
-        StackRoom.ensure();
-        lock();
-        try {
-            timerSubmissions--;
-        } finally {
-            unlockAndSignal();
-        }
+        change(() -> timerSubmissions--);
     }
 
     /** Closes the gate to further runs. Returns false if it was closed before. */
@@ -221,9 +176,7 @@ final class ScopeGate extends TaskGate {
     }
 
     private boolean close(CancelledException cause, @Nullable DeadlineExpiry passed) {
-        StackRoom.ensure();
-        lock();
-        try {
+        return locked(() -> {
             if (closed) {
                 return false;
             }
@@ -231,24 +184,16 @@ final class ScopeGate extends TaskGate {
             closeCause = cause;
             closed = true;
             return true;
-        } finally {
-            unlock();
-        }
+        });
     }
 
     /** Closes the gate if it is open and empty and every end was counted. Returns false if it is not. */
     boolean closeIfEmpty() {
-        StackRoom.ensure();
-        lock();
-        try {
-            if (closed || !hasNone()) {
-                return false;
-            }
-            closed = true;
-            return true;
-        } finally {
-            unlock();
-        }
+        return locked(() -> {
+            boolean closing = !closed && hasNone();
+            closed |= closing;
+            return closing;
+        });
     }
 
     /** Returns whether the gate is closed. */
@@ -288,70 +233,53 @@ final class ScopeGate extends TaskGate {
         return expired != null ? expired : cause;
     }
 
-    /**
-     * Removes all waiting runs.
-     *
-     * @param all the list to which the placed and running runs are added, oldest first, and then the removed ones, even
-     *     if this method fails afterwards
-     */
-    @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
-    void takeAll(ArrayList<ScopeRun<?>> all) {
-        int held;
-        StackRoom.ensure();
-        lock();
-        try {
+    /** Adds the placed and running runs to a list, oldest first, and then all waiting ones, which it removes. */
+    void takeAll(List<ScopeRun<?>> all) {
+        List<ScopeRun<?>> waiting = new ArrayList<>();
+        change(() -> {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
-            held = all.size();
-            all.ensureCapacity(held + waiting()); // before the first run leaves, because it may fail
-            drain(permit -> all.add((ScopeRun<?>) permit));
-        } finally {
-            unlockAndSignal();
-        }
-        all.subList(held, all.size()).forEach(ScopeRun::leftScope);
+            drain(permit -> waiting.add((ScopeRun<?>) permit));
+        });
+        all.addAll(waiting);
+        waiting.forEach(ScopeRun::leftScope);
     }
 
     /** Returns all placed and running runs, oldest first, and then all waiting ones. */
     List<ScopeRun<?>> all() {
         List<ScopeRun<?>> all = new ArrayList<>();
-        StackRoom.ensure();
-        lock();
-        try {
+        change(() -> {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
             forEachWaiting(permit -> all.add((ScopeRun<?>) permit));
-        } finally {
-            unlock();
-        }
+        });
         return all;
     }
 
     /** Returns all placed and running runs, oldest first. */
     List<ScopeRun<?>> placed() {
         List<ScopeRun<?>> held = new ArrayList<>();
-        StackRoom.ensure();
-        lock();
-        try {
-            forEachHeld(permit -> held.add((ScopeRun<?>) permit));
-        } finally {
-            unlock();
-        }
+        change(() -> forEachHeld(permit -> held.add((ScopeRun<?>) permit)));
         return held;
     }
 
     /** Returns a signal that is set when no run and no timer's submission is in the gate and every end was counted. */
     Signal untilEmpty() {
-        StackRoom.ensure();
-        lock();
-        try {
-            Signal signal = empty == null ? new Signal() : empty;
-            empty = signal;
-            return signal;
-        } finally {
-            unlockAndSignal();
-        }
+        Signal signal = new Signal(); // only the owner waits
+        change(() -> empty = signal);
+        return signal;
     }
 
     private boolean hasNone() {
         return isEmpty() && timerSubmissions == 0 && meter.unsettled() <= 0;
+    }
+
+    /** Runs a section under the lock. Admitting, releasing and withdrawing do the same by hand: every task passes them. */
+    private void change(Runnable section) {
+        lock();
+        try {
+            section.run();
+        } finally {
+            unlockAndSignal();
+        }
     }
 
     /** Ends a section that may have emptied this gate, and sets the signal if a thread waits for that. */

@@ -208,16 +208,10 @@ final class ScopeNode {
         }
     }
 
-    /** Sets the deadline and arms its alarm. If that throws, the former deadline stays in place. */
     private void setDeadline(ScopeDeadline next) {
         ScopeDeadline former = deadline;
         deadline = next;
-        try {
-            next.arm();
-        } catch (Throwable noAlarm) {
-            deadline = former;
-            throw noAlarm;
-        }
+        next.arm();
         if (former != null) {
             former.disarm();
         }

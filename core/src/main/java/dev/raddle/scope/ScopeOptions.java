@@ -32,62 +32,57 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScopeOptions {
 
-    /** A mutable copy of the settings. */
-    private static final class Draft {
-        private Scheduler scheduler = Scheduler.detect();
-        private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
-        private RetryPolicy retryPolicy = RetryPolicy.noRetry();
-        private TaskPriority defaultPriority = TaskPriority.NORMAL;
-        private int concurrencyLimit = Integer.MAX_VALUE;
-        private @Nullable Duration deadline;
-        private @Nullable ThreadHook hook;
-        private @Nullable TaskListener listener;
-        private List<ContextPropagator> propagators = DefaultPropagators.LIST;
-        private List<ScopedValue<?>> scopedValues = List.of();
-        private ExceptionSink sink = LOG;
-        private Duration patience = Duration.ofSeconds(10);
-        private @Nullable TimeSource time;
+    /** The settings. Changed only before the options that have them are created. */
+    static final class Draft implements Cloneable {
+        Scheduler scheduler = Scheduler.detect();
+        FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
+        RetryPolicy retryPolicy = RetryPolicy.noRetry();
+        TaskPriority defaultPriority = TaskPriority.NORMAL;
+        int concurrencyLimit = Integer.MAX_VALUE; // for none
+
+        @Nullable
+        Duration deadline;
+
+        @Nullable
+        ThreadHook hook;
+
+        @Nullable
+        TaskListener listener;
+
+        List<ContextPropagator> propagators = DefaultPropagators.LIST;
+        List<ScopedValue<?>> scopedValues = List.of();
+        ExceptionSink sink = LOG;
+        Duration patience = Duration.ofSeconds(10);
+
+        @Nullable
+        TimeSource time; // null for that of the enclosing deadline, or else real time
+
+        Draft copy() {
+            try {
+                return (Draft) clone();
+            } catch (CloneNotSupportedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        }
     }
 
     private static final ExceptionSink LOG = ExceptionSink.logging();
     private static final ScopeOptions DEFAULTS = new ScopeOptions(new Draft());
 
-    final Scheduler scheduler;
-    final FailurePolicy failurePolicy;
-    final RetryPolicy retryPolicy;
-    final TaskPriority defaultPriority;
-    final int concurrencyLimit; // Integer.MAX_VALUE if there is none
-    final @Nullable Duration deadline;
-    final @Nullable ThreadHook hook;
-    final @Nullable TaskListener listener;
-    final List<ContextPropagator> propagators;
-    final List<ScopedValue<?>> scopedValues;
+    final Draft all;
     final ExceptionSink sink;
-    final Duration patience;
-    final @Nullable TimeSource time; // null for that of the enclosing deadline, or else real time
     final Propagation propagation;
     final int defaultRank; // of the default priority
     final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
     final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
 
     private ScopeOptions(Draft draft) {
-        scheduler = draft.scheduler;
-        failurePolicy = draft.failurePolicy;
-        retryPolicy = draft.retryPolicy;
-        defaultPriority = draft.defaultPriority;
-        concurrencyLimit = draft.concurrencyLimit;
-        deadline = draft.deadline;
-        hook = draft.hook;
-        listener = draft.listener;
-        propagators = draft.propagators;
-        scopedValues = draft.scopedValues;
+        all = draft;
         sink = draft.sink;
-        patience = draft.patience;
-        time = draft.time;
-        propagation = new Propagation(propagators, scopedValues, sink);
-        defaultRank = defaultPriority.rank();
-        defaultRetry = nullIfOnce(retryPolicy);
-        onVirtualThreads = scheduler == Scheduler.virtualThreads();
+        propagation = new Propagation(draft.propagators, draft.scopedValues, sink);
+        defaultRank = draft.defaultPriority.rank();
+        defaultRetry = nullIfOnce(draft.retryPolicy);
+        onVirtualThreads = draft.scheduler == Scheduler.virtualThreads();
     }
 
     /** Returns the given policy, or null if it allows only one attempt. */
@@ -95,21 +90,8 @@ public final class ScopeOptions {
         return policy.maxAttempts() > 1 ? policy : null;
     }
 
-    private ScopeOptions copyWith(Consumer<Draft> change) {
-        Draft draft = new Draft();
-        draft.scheduler = scheduler;
-        draft.failurePolicy = failurePolicy;
-        draft.retryPolicy = retryPolicy;
-        draft.defaultPriority = defaultPriority;
-        draft.concurrencyLimit = concurrencyLimit;
-        draft.deadline = deadline;
-        draft.hook = hook;
-        draft.listener = listener;
-        draft.propagators = propagators;
-        draft.scopedValues = scopedValues;
-        draft.sink = sink;
-        draft.patience = patience;
-        draft.time = time;
+    private ScopeOptions with(Consumer<Draft> change) {
+        Draft draft = all.copy();
         change.accept(draft);
         return new ScopeOptions(draft);
     }
@@ -133,7 +115,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withScheduler(Scheduler scheduler) {
         Objects.requireNonNull(scheduler, "scheduler");
-        return copyWith(draft -> draft.scheduler = scheduler);
+        return with(draft -> draft.scheduler = scheduler);
     }
 
     /**
@@ -144,7 +126,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withFailurePolicy(FailurePolicy policy) {
         Objects.requireNonNull(policy, "failurePolicy");
-        return copyWith(draft -> draft.failurePolicy = policy);
+        return with(draft -> draft.failurePolicy = policy);
     }
 
     /**
@@ -155,7 +137,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withRetryPolicy(RetryPolicy policy) {
         Objects.requireNonNull(policy, "retryPolicy");
-        return copyWith(draft -> draft.retryPolicy = policy);
+        return with(draft -> draft.retryPolicy = policy);
     }
 
     /**
@@ -166,7 +148,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withDefaultTaskPriority(TaskPriority priority) {
         Objects.requireNonNull(priority, "priority");
-        return copyWith(draft -> draft.defaultPriority = priority);
+        return with(draft -> draft.defaultPriority = priority);
     }
 
     /**
@@ -180,7 +162,7 @@ public final class ScopeOptions {
         if (tasks < 1) {
             throw new IllegalArgumentException("concurrency limit must be at least 1, was " + tasks);
         }
-        return copyWith(draft -> draft.concurrencyLimit = tasks);
+        return with(draft -> draft.concurrencyLimit = tasks);
     }
 
     /**
@@ -192,7 +174,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withDeadline(Duration length) {
         Objects.requireNonNull(length, "deadline");
-        return copyWith(draft -> draft.deadline = length);
+        return with(draft -> draft.deadline = length);
     }
 
     /**
@@ -201,20 +183,20 @@ public final class ScopeOptions {
      * @param hook the hook to add, which is notified after those added before
      * @return new options
      */
-    public ScopeOptions withHook(ThreadHook hook) {
+    public ScopeOptions addHook(ThreadHook hook) {
         Objects.requireNonNull(hook, "hook");
-        return copyWith(draft -> draft.hook = draft.hook == null ? hook : draft.hook.andThen(hook));
+        return with(draft -> draft.hook = draft.hook == null ? hook : draft.hook.andThen(hook));
     }
 
     /**
-     * Returns these options with another listener.
+     * Returns these options with one more listener.
      *
-     * @param listener the listener, in whose events the owner of a task is the scope's name
+     * @param listener the listener to add, in whose events the owner of a task is the scope's name
      * @return new options
      */
-    public ScopeOptions withListener(TaskListener listener) {
+    public ScopeOptions addListener(TaskListener listener) {
         Objects.requireNonNull(listener, "listener");
-        return copyWith(draft -> draft.listener = listener);
+        return with(draft -> draft.listener = draft.listener == null ? listener : draft.listener.and(listener));
     }
 
     /**
@@ -223,9 +205,9 @@ public final class ScopeOptions {
      * @param propagator the propagator to add, which is installed after those added before and restored before them
      * @return new options
      */
-    public ScopeOptions withPropagator(ContextPropagator propagator) {
+    public ScopeOptions addPropagator(ContextPropagator propagator) {
         Objects.requireNonNull(propagator, "propagator");
-        return copyWith(draft -> draft.propagators = with(draft.propagators, propagator));
+        return with(draft -> draft.propagators = with(draft.propagators, propagator));
     }
 
     /**
@@ -234,12 +216,13 @@ public final class ScopeOptions {
      * @param value the scoped value to add, which is bound in tasks as in their submitters
      * @return new options
      */
-    public ScopeOptions withScopedValue(ScopedValue<?> value) {
+    public ScopeOptions addScopedValue(ScopedValue<?> value) {
         Objects.requireNonNull(value, "value");
-        return copyWith(draft -> draft.scopedValues = with(draft.scopedValues, value));
+        return with(draft -> draft.scopedValues = with(draft.scopedValues, value));
     }
 
-    private static <E> List<E> with(List<E> all, E one) {
+    /** Returns a list with one more element. */
+    static <E> List<E> with(List<E> all, E one) {
         List<E> more = new ArrayList<>(all);
         more.add(one);
         return List.copyOf(more);
@@ -254,7 +237,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withExceptionSink(ExceptionSink sink) {
         Objects.requireNonNull(sink, "sink");
-        return copyWith(draft -> draft.sink = sink);
+        return with(draft -> draft.sink = sink);
     }
 
     /**
@@ -270,10 +253,15 @@ public final class ScopeOptions {
 
     /** Returns these options with another patience. The text names the scope if the length is refused. */
     ScopeOptions withPatienceOf(String scope, Duration length) {
+        Duration patience = requirePatience(scope, length);
+        return with(draft -> draft.patience = patience);
+    }
+
+    static Duration requirePatience(String scope, Duration length) {
         if (!length.isPositive()) {
             throw new IllegalArgumentException("patience of " + scope + " must be positive, was " + length);
         }
-        return copyWith(draft -> draft.patience = length);
+        return length;
     }
 
     /**
@@ -285,6 +273,6 @@ public final class ScopeOptions {
      */
     public ScopeOptions withTimeSource(TimeSource source) {
         Objects.requireNonNull(source, "time");
-        return copyWith(draft -> draft.time = source);
+        return with(draft -> draft.time = source);
     }
 }

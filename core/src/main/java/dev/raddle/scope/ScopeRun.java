@@ -87,7 +87,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private volatile boolean endedFromOutside; // set before the end is attempted
 
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is admitted
-    private @Nullable Thread lastRunner; // written by the runner, before it is entered and when it leaves; for diagnosis
+    private @Nullable Thread
+            lastRunner; // written by the runner, before it is entered and when it leaves; for diagnosis
     private long waited; // written by the runner
     private boolean counted; // whether the start was counted; written by the runner before it is entered
     private boolean decidedByRunner; // written by the runner if it decided; no other thread reads it then
@@ -108,18 +109,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     // Admission, placement and execution.
 
-    /**
-     * Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. Fails the run
-     * if the alarm cannot be set.
-     */
+    /** Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. */
     final void arm() {
         TimeLimit limit = settings.limit;
         if (limit != null && isTimed()) {
-            try {
-                limitAlarm = limit.deadline().alarm(() -> expire(limit));
-            } catch (Throwable noAlarm) {
-                failFromOutside(noAlarm);
-            }
+            limitAlarm = limit.deadline().alarm(() -> expire(limit));
         }
     }
 
@@ -145,7 +139,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             mayRunInPlace();
         }
         try {
-            Scheduler scheduler = options.scheduler;
+            Scheduler scheduler = options.all.scheduler;
             Scheduler.Placement place = scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
@@ -179,19 +173,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      * has begun nevertheless.
      */
     final void failBeforeStart(Throwable failure, GrantedPermits grants) {
-        boolean claimed = false;
-        try {
-            StackRoom.ensureForSections();
-            claimed = claim();
-            if (!claimed && !isDecided()) {
-                return; // its runner completes it
-            }
-            leave(false, grants);
-            if (claimed) {
-                conclude(new Outcome.Failure<>(failure), true);
-            }
-        } catch (Throwable again) {
-            abortElsewhere(failure, claimed);
+        boolean claimed = claim();
+        if (!claimed && !isDecided()) {
+            return; // its runner completes it
+        }
+        leave(false, grants);
+        if (claimed) {
+            conclude(new Outcome.Failure<>(failure), true);
         }
     }
 
@@ -343,14 +331,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Counts the end. If the run never began, also releases its permit, because the scheduler may never run it. */
     private void settleFromOutside() {
-        try {
-            leaveFromOutside();
-        } catch (Throwable failure) { // the scope would wait for this run for ever
-            Scheduler.virtualThreads().execute(this::leaveFromOutside);
-        }
-    }
-
-    private void leaveFromOutside() {
         if (wasEntered()) {
             scope.gate.countEnd(this);
             return;
@@ -405,11 +385,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     final boolean cancel(Throwable cause, Executor notifier) {
         return endFromOutside(new Outcome.Cancelled<>(cause), notifier);
-    }
-
-    /** Fails the run in any state. */
-    final void failFromOutside(Throwable failure) {
-        endFromOutside(new Outcome.Failure<>(failure), Runnable::run);
     }
 
     /**
@@ -647,8 +622,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return settledOutcome();
     }
 
-    /** Returns whether an alarm may end this run before it is admitted. */
-    final boolean isTimed() {
+    /** Returns whether the submission is counted before the admission, because the run may end before that. */
+    boolean isCountedBeforeAdmission() {
+        return scope.settings.events != null || isTimed();
+    }
+
+    private boolean isTimed() {
         TimeLimit limit = settings.limit;
         return limit != null && limit.enclosure() == null;
     }

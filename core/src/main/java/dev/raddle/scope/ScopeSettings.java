@@ -38,12 +38,12 @@ final class ScopeSettings {
     ScopeSettings(@Nullable String name, ScopeOptions options, @Nullable Deadline outer) {
         this.name = name == null ? "scope-" + id : name;
         this.options = options;
-        TimeSource asked = options.time;
+        TimeSource asked = options.all.time;
         if (outer != null && asked != null) {
             requireTimeOf(outer, asked);
         }
-        this.time = outer != null ? outer.time() : asked != null ? guarded(asked) : TimeSource.system();
-        if (options.hook != null || options.listener != null) {
+        this.time = outer != null ? outer.time() : asked != null ? asked : TimeSource.system();
+        if (options.all.hook != null || options.all.listener != null) {
             adaptListeners();
         }
     }
@@ -85,8 +85,8 @@ final class ScopeSettings {
 
     /** Makes one listener of the hook and the listener of the options. */
     private void adaptListeners() {
-        TaskListener listener = options.listener;
-        HookListener hook = options.hook == null ? null : new HookListener(options.hook, id, name, options);
+        TaskListener listener = options.all.listener;
+        HookListener hook = options.all.hook == null ? null : new HookListener(options.all.hook, id, name, options);
         TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
         events = both == null ? null : new ScopeEvents(name, options.sink, both, hook);
     }
@@ -98,15 +98,10 @@ final class ScopeSettings {
 
     /** Changes the time source to that of the options. */
     void changeTime() {
-        TimeSource asked = options.time;
+        TimeSource asked = options.all.time;
         if (asked != null) {
-            time = guarded(asked);
+            time = asked;
         }
-    }
-
-    private TimeSource guarded(TimeSource source) {
-        return GuardedTime.guard(
-                source, failure -> options.sink.report("time source of scope \"" + name + "\"", failure));
     }
 
     /** Checks that a deadline, if there is one, is on the given time source, if there is one. */

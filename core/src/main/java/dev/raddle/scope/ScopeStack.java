@@ -175,9 +175,9 @@ final class ScopeStack {
         }
     }
 
-    /** Waits in the same way until a deadline. Returns false if the deadline passed first. */
-    boolean await(SubtaskScope scope, boolean closing, Deadline deadline) throws InterruptedException {
-        if (scope.isWaitOver(closing)) {
+    /** Waits in the same way for a join until a deadline. Returns false if the deadline passed first. */
+    boolean await(SubtaskScope scope, Deadline deadline) throws InterruptedException {
+        if (scope.isWaitOver(false)) {
             return true;
         }
         if (Thread.interrupted()) {
@@ -189,7 +189,7 @@ final class ScopeStack {
         DeadlineWakeup wakeup = new DeadlineWakeup(this);
         Alarm alarm = deadline.alarm(wakeup);
         try {
-            return park(scope, closing, wakeup);
+            return park(scope, false, wakeup);
         } finally {
             alarm.cancel();
         }

@@ -8,7 +8,6 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
-import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,9 +35,6 @@ final class ScopeTasks {
      * after that. A task is added to the set before its submitter reads whether the gate is closed, and the gate is
      * closed before the set is read, so no task is missed. A thread that cancels all tasks reads the set first, and
      * then the gate, because it may not have closed the gate.
-     *
-     * A waiting task that was removed from the gate is only in the list of the thread that cancels it. If that thread
-     * fails, because the stack or the heap is exhausted, a new thread continues with the list.
      */
 
     private static final AtomicLongFieldUpdater<ScopeTasks> LAST_ID =
@@ -134,7 +130,7 @@ final class ScopeTasks {
         TimeLimit limit = Objects.requireNonNull(TimeLimit.of(settings.time, timeout, enclosure));
         return limit.enclosure() != null
                 ? settings(rank, retry).within(limit)
-                : capture(rank, retry, limit, new TimedTask(enclosure, task, limit.deadline()));
+                : capture(rank, retry, limit, new TimedEnclosure(enclosure, task, limit.deadline()));
     }
 
     private RunSettings capture(
@@ -151,67 +147,38 @@ final class ScopeTasks {
 
     /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
-        boolean countsAtOnce = settings.events != null || run.isTimed(); // it may end before it is admitted
-        if (countsAtOnce) {
-            StackRoom.ensureForSections(); // a counted run must be admitted or ended
-            gate.countSubmission();
-            try {
-                notifySubmitted(run);
-                run.arm();
-            } catch (Throwable failure) {
-                run.abortElsewhere(failure, false);
-                throw failure;
-            }
+        StackRoom.ensureForSections(); // a counted run must be admitted or ended
+        if (run.isCountedBeforeAdmission()) {
+            countSubmission(run);
+            run.arm();
         }
-        admit(run, !countsAtOnce);
+        admit(run);
     }
 
     /** Counts a run that is admitted later, and notifies the listener of its submission. */
     void countSubmission(ScopeRun<?> run) {
-        StackRoom.ensureForSections(); // a counted run must be ended
         gate.countSubmission();
-        notifySubmitted(run);
-    }
-
-    private void notifySubmitted(ScopeRun<?> run) {
         if (settings.events != null) {
             settings.events.notifySubmitted(run);
         }
     }
 
-    /** Admits a run to the gate, and places it if the gate holds it. If that fails, a counted run is ended. */
-    void admit(ScopeRun<?> run, boolean counts) {
-        boolean counted = !counts;
-        try {
-            StackRoom.ensureForSections();
-            ScopeGate.Admission admission = gate.admit(run, counts);
-            counted = true;
-            proceed(run, admission);
-        } catch (Throwable failure) {
-            if (counted) {
-                run.abortElsewhere(failure, false);
+    /** Admits a run to the gate, and places it if the gate holds it. */
+    void admit(ScopeRun<?> run) {
+        switch (gate.admit(run)) {
+            case HELD -> {
+                if (settings.options.onVirtualThreads) {
+                    place(run);
+                } else {
+                    Dispatch.start(run);
+                }
             }
-            throw failure;
-        }
-    }
-
-    private void proceed(ScopeRun<?> run, ScopeGate.Admission admission) {
-        switch (admission) {
-            case HELD -> start(run);
             case WAITING -> run.leaveIfEnded();
             case CANCELLED -> {
                 CancelledException cause = gate.closeCause();
                 run.cancel(cause == null ? new CancelledException("scope was closed") : cause, Runnable::run);
                 run.leftScope();
             }
-        }
-    }
-
-    private void start(ScopeRun<?> run) {
-        if (settings.options.onVirtualThreads) {
-            place(run);
-        } else {
-            Dispatch.start(run);
         }
     }
 
@@ -225,53 +192,35 @@ final class ScopeTasks {
         }
     }
 
-    /** Places the granted runs, and those that are granted meanwhile; on a new thread if the calling thread fails. */
+    /** Places the granted runs, and those that are granted meanwhile. */
     void dispatch(GrantedPermits grants) {
-        ScopeRun<?> starting = null;
-        try {
-            for (Permit granted; (granted = grants.poll()) != null; ) {
-                starting = (ScopeRun<?>) granted;
-                if (settings.options.onVirtualThreads) {
-                    Throwable refusal = starting.place(settings.options);
-                    if (refusal != null) {
-                        starting.failBeforeStart(refusal, grants);
-                    }
-                } else {
-                    Dispatch.start(starting);
-                }
-                starting = null;
+        for (Permit granted; (granted = grants.poll()) != null; ) {
+            ScopeRun<?> run = (ScopeRun<?>) granted;
+            if (!settings.options.onVirtualThreads) {
+                Dispatch.start(run);
+                continue;
             }
-        } catch (Throwable failure) {
-            ScopeRun<?> failed = starting;
-            Scheduler.virtualThreads().execute(() -> {
-                if (failed != null) {
-                    failed.abortElsewhere(failure, false);
-                }
-                dispatch(grants);
-            });
+            Throwable refusal = run.place(settings.options);
+            if (refusal != null) {
+                run.failBeforeStart(refusal, grants);
+            }
         }
     }
 
     // Scheduling.
 
     /**
-     * Adds a task that is admitted later, or cancels it if the gate is closed. If its alarm cannot be set, the task is
-     * FAILED.
+     * Adds a task that is admitted later, or cancels it if the gate is closed.
      *
      * @param arm the action that arms the alarm of its admission
      */
     void schedule(ScopeRun<?> run, Runnable arm) {
-        try {
-            scheduled().add(run);
-            CancelledException cause = gate.closeCause();
-            if (cause == null) {
-                arm.run();
-            } else {
-                run.cancel(cause, Runnable::run);
-            }
-        } catch (Throwable failure) {
-            run.failFromOutside(failure);
-            throw failure;
+        scheduled().add(run);
+        CancelledException cause = gate.closeCause();
+        if (cause == null) {
+            arm.run();
+        } else {
+            run.cancel(cause, Runnable::run);
         }
     }
 
@@ -309,31 +258,18 @@ final class ScopeTasks {
         cancelExcept(failed, cause, Runnable::run);
     }
 
-    private void cancelExcept(@Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier) {
-        ArrayList<ScopeRun<?>> left = new ArrayList<>();
-        try {
-            StackRoom.ensureForSections();
-            cancelExcept(failed, cause, notifier, left);
-        } catch (Throwable failure) { // nothing else refers to the runs that were removed from the queue
-            Scheduler.virtualThreads().execute(() -> cancelExcept(failed, cause, Runnable::run, left));
-        }
-    }
-
     /**
-     * Adds all runs to a list, removes those that wait from the queue, and cancels the runs in the list, the last one
-     * first. So waiting runs are cancelled before placed ones, whose permits they would be granted. May be called again
-     * if it throws.
+     * Takes all runs and cancels them, the last one first. So waiting runs are cancelled before placed ones, whose
+     * permits they would be granted.
      */
-    @SuppressWarnings("NonApiType") // as takeAll
-    private void cancelExcept(
-            @Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier, ArrayList<ScopeRun<?>> left) {
+    private void cancelExcept(@Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier) {
+        List<ScopeRun<?>> all = new ArrayList<>();
         Set<ScopeRun<?>> later = scheduled; // read before the gate
         if (later != null) {
-            left.addAll(later);
+            all.addAll(later);
         }
-        gate.takeAll(left);
-        for (; !left.isEmpty(); left.removeLast()) {
-            ScopeRun<?> run = left.getLast();
+        gate.takeAll(all);
+        for (ScopeRun<?> run : all.reversed()) {
             if (run != failed) {
                 run.cancel(cause, notifier);
             }

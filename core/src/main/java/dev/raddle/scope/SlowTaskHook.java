@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Task;
@@ -33,8 +32,7 @@ public final class SlowTaskHook implements ThreadHook {
         this.threshold = threshold;
         this.consumer = consumer;
         this.time = time;
-        this.elsewhere =
-                new OffloadExecutor(sink, GuardedTime.guard(time, failure -> sink.report("time source", failure)));
+        this.elsewhere = new OffloadExecutor(sink, time);
     }
 
     /**

@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.DefaultPropagators;
-import dev.raddle.kernel.GuardedTime;
+import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -9,10 +9,10 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,61 +27,59 @@ import org.jspecify.annotations.Nullable;
  *     scope.join();
  * }
  * }
- *
- * @param name the name in dumps and messages, or null for the scope's identity
- * @param threadFactory the factory of the subtasks' threads; not used with a scheduler
- * @param scheduler the scheduler that runs the subtasks within its limits, or null for a new thread for each subtask
- * @param stragglerPatience the time after which {@code close()} reports the subtasks that still run to the sink
- * @param sink the receiver of reports about stragglers, and of exceptions that no caller can receive
- * @param time the time source for deadlines, ages and patience
- * @param inherited the scoped values that subtasks inherit with a scheduler and with plain threads. In all other cases
- *     the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on
- * @param plainThreads true to use plain threads instead of the JDK's own scope as the container of threads
- * @param listener the listener that is notified of each started subtask, as of a task whose owner is the scope; or null
- * @param propagators the propagators of further contexts from the thread that forks to the subtask
  */
-public record StructuredScopeOptions(
-        @Nullable String name,
-        ThreadFactory threadFactory,
-        @Nullable Scheduler scheduler,
-        Duration stragglerPatience,
-        ExceptionSink sink,
-        TimeSource time,
-        List<ScopedValue<?>> inherited,
-        boolean plainThreads,
-        @Nullable TaskListener listener,
-        List<ContextPropagator> propagators) {
+public final class StructuredScopeOptions {
 
-    static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(
-            null,
-            Thread.ofVirtual().factory(),
-            null,
-            Duration.ofSeconds(10),
-            ExceptionSink.logging(),
-            TimeSource.system(),
-            List.of(),
-            false,
-            null,
-            DefaultPropagators.LIST);
+    /** The settings. Changed only before the options that have them are created. */
+    static final class Draft implements Cloneable {
+        @Nullable
+        String name; // null for the scope's identity
 
-    /** Checks the arguments. */
-    public StructuredScopeOptions {
-        Objects.requireNonNull(threadFactory, "threadFactory");
-        Objects.requireNonNull(stragglerPatience, "stragglerPatience");
-        Objects.requireNonNull(sink, "sink");
-        time = GuardedTime.guard(
-                GuardedTime.unguarded(Objects.requireNonNull(time, "time")),
-                failure -> sink.report("time source of a scope", failure)); // the sink of these options
-        inherited = List.copyOf(inherited);
-        propagators = List.copyOf(propagators);
-        if (stragglerPatience.isNegative()) {
-            throw new IllegalArgumentException("stragglerPatience must not be negative, was " + stragglerPatience);
+        ThreadFactory threadFactory = Thread.ofVirtual().factory();
+
+        @Nullable
+        Scheduler scheduler; // null for a new thread for each subtask
+
+        Duration patience = Duration.ofSeconds(10);
+        ExceptionSink sink = LOG;
+        TimeSource time = TimeSource.system();
+        List<ScopedValue<?>> scopedValues = List.of();
+        boolean plainThreads; // whether to use them instead of the JDK's own scope
+
+        @Nullable
+        TaskListener listener;
+
+        List<ContextPropagator> propagators = DefaultPropagators.LIST;
+
+        Draft copy() {
+            try {
+                return (Draft) clone();
+            } catch (CloneNotSupportedException impossible) {
+                throw new AssertionError(impossible);
+            }
         }
     }
 
+    private static final ExceptionSink LOG = ExceptionSink.logging();
+    private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(new Draft());
+
+    final Draft all;
+    final @Nullable Propagation propagation; // null if there is nothing to propagate
+
+    private StructuredScopeOptions(Draft draft) {
+        all = draft;
+        propagation = draft.propagators.isEmpty() ? null : new Propagation(draft.propagators, List.of(), draft.sink);
+    }
+
+    private StructuredScopeOptions with(Consumer<Draft> change) {
+        Draft draft = all.copy();
+        change.accept(draft);
+        return new StructuredScopeOptions(draft);
+    }
+
     /**
-     * Returns the default options: no name, a virtual thread for each subtask, ten seconds of patience, a sink that
-     * logs, real time.
+     * Returns the default options: no name, a virtual thread for each subtask, ten seconds of patience, a log for
+     * exceptions, real time.
      *
      * @return the same options at every call
      */
@@ -91,47 +89,28 @@ public record StructuredScopeOptions(
 
     /** Returns whether a listener, a propagator or a recording needs a view of each subtask. */
     boolean isObserved() {
-        return listener != null || !propagators.isEmpty() || Recorder.isOn();
+        return all.listener != null || propagation != null || Recorder.isOn();
     }
 
     /**
      * Returns these options with another name.
      *
-     * @param name the name, or null for the scope's identity
+     * @param name the name in dumps and messages, or null for the scope's identity
      * @return new options
      */
     public StructuredScopeOptions withName(@Nullable String name) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                propagators);
+        return with(draft -> draft.name = name);
     }
 
     /**
-     * Returns these options with another thread factory.
+     * Returns these options with another thread factory, which is not used with a scheduler.
      *
      * @param threadFactory the factory, called once for each subtask by the thread that forks
      * @return new options
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                propagators);
+        Objects.requireNonNull(threadFactory, "threadFactory");
+        return with(draft -> draft.threadFactory = threadFactory);
     }
 
     /**
@@ -142,145 +121,90 @@ public record StructuredScopeOptions(
      * @return new options
      */
     public StructuredScopeOptions withScheduler(Scheduler scheduler) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                Objects.requireNonNull(scheduler, "scheduler"),
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                propagators);
+        Objects.requireNonNull(scheduler, "scheduler");
+        return with(draft -> draft.scheduler = scheduler);
     }
 
     /**
      * Returns these options with another patience.
      *
-     * @param stragglerPatience the time after which {@code close()} reports running subtasks, zero or more
+     * @param length the interval at which {@code close()} reports the subtasks that delay it, positive
      * @return new options
+     * @throws IllegalArgumentException if the length is not positive
      */
-    public StructuredScopeOptions withStragglerPatience(Duration stragglerPatience) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                propagators);
+    public StructuredScopeOptions withPatience(Duration length) {
+        Duration patience = ScopeOptions.requirePatience("a scope", length);
+        return with(draft -> draft.patience = patience);
     }
 
     /**
      * Returns these options with another sink.
      *
-     * @param sink the sink, called by the owner and by the threads of subtasks
+     * @param sink the receiver of exceptions that must not change a subtask, and of reports about subtasks that delay
+     *     {@code close()}; called by the owner and by the threads of subtasks
      * @return new options
      */
-    public StructuredScopeOptions withSink(ExceptionSink sink) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                propagators);
+    public StructuredScopeOptions withExceptionSink(ExceptionSink sink) {
+        Objects.requireNonNull(sink, "sink");
+        return with(draft -> draft.sink = sink);
     }
 
     /**
      * Returns these options with another time source.
      *
-     * @param time the time source
+     * @param source the time source for deadlines, ages and patience
      * @return new options
      */
-    public StructuredScopeOptions withTimeSource(TimeSource time) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                propagators);
+    public StructuredScopeOptions withTimeSource(TimeSource source) {
+        Objects.requireNonNull(source, "time");
+        return with(draft -> draft.time = source);
     }
 
     /**
-     * Returns these options with other registered scoped values.
+     * Returns these options with one more scoped value that subtasks inherit with a scheduler and with plain threads. In
+     * all other cases the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on.
      *
-     * @param inherited the scoped values; those not bound where a subtask is forked are ignored
+     * @param value the scoped value to add, which is bound in subtasks as where they are forked
      * @return new options
      */
-    public StructuredScopeOptions withInherited(ScopedValue<?>... inherited) {
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                List.of(inherited),
-                plainThreads,
-                listener,
-                propagators);
+    public StructuredScopeOptions addScopedValue(ScopedValue<?> value) {
+        Objects.requireNonNull(value, "value");
+        return with(draft -> draft.scopedValues = ScopeOptions.with(draft.scopedValues, value));
     }
 
     /**
-     * Returns these options with plain threads instead of the JDK's own scope. Scoped values other than the registered
-     * ones are then not inherited, {@code jcmd} does not show the scope, and structure violations that only the JDK can
-     * detect are not reported.
+     * Returns these options with plain threads instead of the JDK's own scope. Scoped values other than the added ones
+     * are then not inherited, {@code jcmd} does not show the scope, and structure violations that only the JDK can detect
+     * are not reported.
      *
      * @return new options
      */
     public StructuredScopeOptions withPlainThreads() {
-        return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, true, listener, propagators);
+        return with(draft -> draft.plainThreads = true);
     }
 
     /**
-     * Returns these options with a listener. It is notified of a subtask's submission by the thread that forks, of its
-     * start in the subtask's thread before any context is installed there, and of its end before the owner can see the
-     * end. A subtask that has not ended when the scope is shut down is reported as cancelled.
+     * Returns these options with one more listener. It is notified of a subtask's submission by the thread that forks, of
+     * its start in the subtask's thread before any context is installed there, and of its end before the owner can see the
+     * end. The owner of a subtask is the scope. A subtask that has not ended when the scope is shut down is reported as
+     * cancelled.
      *
-     * @param listener the listener; if there is one already, both are notified
+     * @param listener the listener to add
      * @return new options
      */
-    public StructuredScopeOptions withListener(TaskListener listener) {
+    public StructuredScopeOptions addListener(TaskListener listener) {
         Objects.requireNonNull(listener, "listener");
-        return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                this.listener == null ? listener : this.listener.and(listener),
-                propagators);
+        return with(draft -> draft.listener = draft.listener == null ? listener : draft.listener.and(listener));
     }
 
     /**
-     * Returns these options with one more propagator, which carries a context from the thread that forks to the
-     * subtask.
+     * Returns these options with one more propagator, which carries a context from the thread that forks to the subtask.
      *
      * @param propagator the propagator to add
      * @return new options
      */
-    public StructuredScopeOptions withPropagator(ContextPropagator propagator) {
-        List<ContextPropagator> more = new ArrayList<>(propagators);
-        more.add(Objects.requireNonNull(propagator, "propagator"));
-        return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, more);
+    public StructuredScopeOptions addPropagator(ContextPropagator propagator) {
+        Objects.requireNonNull(propagator, "propagator");
+        return with(draft -> draft.propagators = ScopeOptions.with(draft.propagators, propagator));
     }
 }

@@ -74,12 +74,12 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @param factory the factory of the subtasks' threads, called by the thread that forks
      */
     public StructuredTaskScope(@Nullable String name, ThreadFactory factory) {
-        super(name, Objects.requireNonNull(factory, "factory"), StructuredScopeOptions.DEFAULTS);
+        super(name, Objects.requireNonNull(factory, "factory"), StructuredScopeOptions.defaults());
     }
 
     /** Opens a scope without a name whose subtasks run in virtual threads. It is owned by the calling thread. */
     public StructuredTaskScope() {
-        super(null, StructuredScopeOptions.DEFAULTS.threadFactory(), StructuredScopeOptions.DEFAULTS);
+        this(StructuredScopeOptions.defaults());
     }
 
     /**
@@ -88,15 +88,15 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @param options the settings
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
-        super(options.name(), options.threadFactory(), options);
+        super(options.all.name, options.all.threadFactory, options);
     }
 
     @Override
     final Container openContainer() {
         if (scheduler != null) {
-            return new SchedulerContainer(this, scheduler, options.inherited());
+            return new SchedulerContainer(this, scheduler, options.all.scopedValues);
         }
-        String reason = options.plainThreads() ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
+        String reason = options.all.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
         if (reason == null) {
             try {
                 return new JdkContainer(this);
@@ -104,7 +104,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
                 reason = "the JDK refused to open a scope: " + refused;
             }
         }
-        return new PlainContainer(this, options.inherited(), reason);
+        return new PlainContainer(this, options.all.scopedValues, reason);
     }
 
     /**
@@ -245,7 +245,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
     public StructuredTaskScope<T> joinUntil(Instant deadline) throws InterruptedException, TimeoutException {
         Duration timeout = Duration.between(Instant.now(), deadline);
         beginJoin();
-        if (!owner.await(this, false, Deadline.after(time, timeout))) {
+        if (!owner.await(this, Deadline.after(time, timeout))) {
             throw new TimeoutException("scope \"" + name + "\" was not joined by " + deadline + "; " + pending.count()
                     + " subtasks go on");
         }
@@ -302,9 +302,9 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * method.
      *
      * <p>An interrupt does not end the wait; the interrupt status is kept. Subtasks that run for longer than the
-     * {@linkplain StructuredScopeOptions#stragglerPatience() patience} are reported to the sink, once. Closing a closed
-     * scope has no effect. If scopes that were opened later are still open, this method waits for their threads too,
-     * and they start no further subtasks. An overriding method must call this one.
+     * {@linkplain StructuredScopeOptions#withPatience patience} are reported to the sink, once in each interval. Closing
+     * a closed scope has no effect. If scopes that were opened later are still open, this method waits for their
+     * threads too, and they start no further subtasks. An overriding method must call this one.
      *
      * @throws IllegalStateException if the owner has forked and not tried to join since; this scope is closed
      *     nevertheless
@@ -399,7 +399,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
     }
 
     final ExceptionSink sink() {
-        return options.sink();
+        return options.all.sink;
     }
 
     /**

@@ -1,11 +1,15 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
-import dev.raddle.time.Deadline;
+import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -70,6 +74,7 @@ abstract class SubtaskScope {
 
     final String name;
     final StructuredScopeOptions options;
+    final @Nullable ScopeEvents events; // null without a listener
     final ScopeStack owner = ScopeStack.current();
     final @Nullable SubtaskScope parent;
     final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // must be passed to subtasks explicitly
@@ -96,10 +101,12 @@ abstract class SubtaskScope {
         this.name = name == null ? Objects.toIdentityString(this) : name;
         this.factory = factory;
         this.options = options;
+        TaskListener listener = options.all.listener;
+        this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.time = options.time();
-        this.scheduler = options.scheduler();
+        this.time = options.all.time;
+        this.scheduler = options.all.scheduler;
         this.container = openContainer();
         owner.innermost = this;
         if (parent != null) {
@@ -154,11 +161,8 @@ abstract class SubtaskScope {
         if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
             return false;
         }
-        try {
-            pending.forEach(PendingSubtask::cancel);
-        } finally {
-            owner.wake(); // also if the heap is exhausted
-        }
+        pending.forEach(PendingSubtask::cancel);
+        owner.wake();
         return true;
     }
 
@@ -218,49 +222,45 @@ abstract class SubtaskScope {
         }
     }
 
-    /** Waits for all subtasks and reports slow ones once. Returns whether the owner was interrupted. */
+    /** Waits for all subtasks and reports slow ones. Returns whether the owner was interrupted. */
     private boolean awaitStragglers() {
+        ExceptionSink sink = options.all.sink;
+        OverdueReports<PendingSubtask> stragglers = new OverdueReports<>(
+                time,
+                options.all.patience,
+                new OffloadExecutor(sink, time),
+                pending::unfinished,
+                each -> each.thread,
+                this::reportStraggler);
+        stragglers.arm();
+        try {
+            return awaitAll();
+        } finally {
+            stragglers.end();
+        }
+    }
+
+    private boolean awaitAll() {
         boolean interrupted = false;
-        boolean reported = false;
-        Deadline patience = null;
         while (pending.count() > 0) {
             try {
-                if (reported) {
-                    owner.await(this, true);
-                    continue;
-                }
-                if (patience == null) {
-                    patience = Deadline.after(time, options.stragglerPatience());
-                }
-                if (!owner.await(this, true, patience)) {
-                    reported = true;
-                    pending.forEach(this::reportStraggler);
-                }
+                owner.await(this, true);
             } catch (InterruptedException interrupt) {
                 interrupted = true;
-            } catch (Throwable noAlarm) {
-                reported = true;
-                options.sink()
-                        .report("time source of scope \"" + name + "\", whose stragglers are not reported", noAlarm);
             }
         }
         return interrupted;
     }
 
-    /** Reports a subtask unless it has ended before its stack was read: the stack may be that of another task then. */
-    private void reportStraggler(PendingSubtask straggler) {
-        String subtask = straggler.name();
-        Thread runner = straggler.thread;
-        StackTraceElement[] stack = runner == null ? new StackTraceElement[0] : runner.getStackTrace();
-        if (straggler.thread != runner || straggler.hasEnded()) {
+    private void reportStraggler(PendingSubtask straggler, @Nullable Thread thread, StackTraceElement[] stack) {
+        if (straggler.hasEnded()) {
             return;
         }
-        IllegalStateException where = new IllegalStateException("subtask " + subtask + " of scope \"" + name
-                + "\" still runs " + options.stragglerPatience().toMillis()
-                + " ms after the scope began to close, and keeps it open; it was forked "
-                + ageMillis(straggler) + " ms ago. It should end when it is interrupted");
+        IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
+                + "\" ignores its interrupt and keeps the scope open; it was forked " + ageMillis(straggler)
+                + " ms ago" + (thread == null ? "" : " and runs in " + UserCode.textOf(thread)));
         where.setStackTrace(stack);
-        options.sink().report("straggler in scope \"" + name + "\"", where);
+        options.all.sink.report("close() of scope \"" + name + "\"", where);
     }
 
     final long ageMillis(PendingSubtask subtask) {
@@ -272,15 +272,7 @@ abstract class SubtaskScope {
      */
     final void sever() {
         severed = true;
-        boolean interrupted = false;
-        while (pending.count() > 0) {
-            try {
-                owner.await(this, true);
-            } catch (InterruptedException interrupt) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
+        if (awaitAll()) {
             Thread.currentThread().interrupt();
         }
     }
@@ -338,8 +330,8 @@ abstract class SubtaskScope {
             try {
                 forks.close();
             } catch (Throwable violation) {
-                options.sink()
-                        .report("closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
+                options.all.sink.report(
+                        "closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
             }
         }
     }

@@ -15,7 +15,7 @@ import java.util.Objects;
  *     }
  * };
  * ThreadHook slowTasks = SlowTaskHook.create(Duration.ofSeconds(1), slow::add);
- * try (ThreadScope scope = ThreadScope.open().withHook(log.andThen(slowTasks))) {
+ * try (ThreadScope scope = ThreadScope.open().addHook(log.andThen(slowTasks))) {
  *     scope.submit("load", () -> load());
  * }
  * }

@@ -123,7 +123,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private static @Nullable ScopeNode nodeOf(@Nullable EnclosingScope enclosure) {
         return switch (enclosure) {
             case ThreadScope scope -> scope.node;
-            case TimedTask task -> nodeOf(task.scope());
+            case TimedEnclosure task -> nodeOf(task.scope());
             case null, default -> null;
         };
     }
@@ -181,11 +181,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private static ThreadScope open(ThreadScope scope) {
         ScopeOptions options = scope.settings.options;
-        if (options.concurrencyLimit != Integer.MAX_VALUE) {
-            scope.tasks.gate.setLimit(options.concurrencyLimit);
+        if (options.all.concurrencyLimit != Integer.MAX_VALUE) {
+            scope.tasks.gate.setLimit(options.all.concurrencyLimit);
         }
-        if (scope.enclosing != null || options.deadline != null) {
-            scope.node.limitTime(scope.deadlineAround(), options.deadline);
+        if (scope.enclosing != null || options.all.deadline != null) {
+            scope.node.limitTime(scope.deadlineAround(), options.all.deadline);
         }
         scope.enterThread();
         return scope;
@@ -342,12 +342,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public ThreadScope withDeadline(Duration length) {
         configure("withDeadline", all -> all.withDeadline(length));
-        try {
-            node.limitTime(deadlineAround(), length);
-        } catch (Throwable noAlarm) {
-            withdraw();
-            throw noAlarm;
-        }
+        node.limitTime(deadlineAround(), length);
         return this;
     }
 
@@ -358,8 +353,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
-    public ThreadScope withHook(ThreadHook hook) {
-        return configure("withHook", all -> all.withHook(hook));
+    public ThreadScope addHook(ThreadHook hook) {
+        return configure("addHook", all -> all.addHook(hook));
     }
 
     /**
@@ -369,8 +364,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
-    public ThreadScope withListener(TaskListener listener) {
-        return configure("withListener", all -> all.withListener(listener));
+    public ThreadScope addListener(TaskListener listener) {
+        return configure("addListener", all -> all.addListener(listener));
     }
 
     /**
@@ -381,8 +376,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
-    public ThreadScope withPropagator(ContextPropagator propagator) {
-        return configure("withPropagator", all -> all.withPropagator(propagator));
+    public ThreadScope addPropagator(ContextPropagator propagator) {
+        return configure("addPropagator", all -> all.addPropagator(propagator));
     }
 
     /**
@@ -392,8 +387,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
-    public ThreadScope withScopedValue(ScopedValue<?> value) {
-        return configure("withScopedValue", all -> all.withScopedValue(value));
+    public ThreadScope addScopedValue(ScopedValue<?> value) {
+        return configure("addScopedValue", all -> all.addScopedValue(value));
     }
 
     /**
@@ -966,7 +961,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private @Nullable Deadline deadlineOfCaller() {
         for (EnclosingScope inside = innermost(); inside != null; inside = enclosureOf(inside)) {
-            if (inside instanceof TimedTask task && task.scope() == this) {
+            if (inside instanceof TimedEnclosure task && task.scope() == this) {
                 return task.deadline(); // earlier than the scope's
             }
         }
@@ -1006,7 +1001,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the scheduler
      */
     public Scheduler scheduler() {
-        return settings.options.scheduler;
+        return settings.options.all.scheduler;
     }
 
     /**
@@ -1015,7 +1010,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the policy
      */
     public FailurePolicy failurePolicy() {
-        return settings.options.failurePolicy;
+        return settings.options.all.failurePolicy;
     }
 
     @Override

@@ -93,7 +93,7 @@ class GroupContextTest {
                         .build());
                 ThreadScope scope = ThreadScope.open("scope")
                         .withConcurrencyLimit(1)
-                        .withPropagator(propagator)
+                        .addPropagator(propagator)
                         .withScheduler(executor.scheduler("g"))) {
             value.set("1");
             scope.submit("first", () -> seen.add(value.get()));

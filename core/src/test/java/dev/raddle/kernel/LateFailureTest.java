@@ -106,7 +106,10 @@ class LateFailureTest {
     @Test
     void a_sink_receives_what_a_task_of_a_group_throws_after_it_was_cancelled() throws Exception {
         IOException late = new IOException("late");
-        GroupPolicy policy = GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1).exceptionSink(sink).build();
+        GroupPolicy policy = GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(1)
+                .exceptionSink(sink)
+                .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             var handle = executor.submit("g", "t", throwing(late));
             begun.await();
@@ -120,7 +123,7 @@ class LateFailureTest {
     @Test
     void a_sink_receives_what_a_subtask_throws_after_the_shutdown_of_its_scope() throws Exception {
         IOException late = new IOException("late");
-        var options = StructuredScopeOptions.defaults().withName("s").withSink(sink);
+        var options = StructuredScopeOptions.defaults().withName("s").withExceptionSink(sink);
         try (var scope = new StructuredTaskScope<String>(options)) {
             scope.fork(throwing(late));
             begun.await();
@@ -133,7 +136,8 @@ class LateFailureTest {
 
     @Test
     void a_subtask_that_a_shutdown_interrupts_is_not_reported() throws Exception {
-        try (var scope = new StructuredTaskScope<String>(StructuredScopeOptions.defaults().withSink(sink))) {
+        try (var scope = new StructuredTaskScope<String>(
+                StructuredScopeOptions.defaults().withExceptionSink(sink))) {
             scope.fork(throwing(new InterruptedException()));
             begun.await();
             scope.shutdown();

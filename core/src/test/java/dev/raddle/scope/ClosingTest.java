@@ -190,7 +190,7 @@ class ClosingTest {
             }
         };
         Task<String> task;
-        try (ThreadScope scope = ThreadScope.open().withListener(cancels).withScheduler(lost -> events.add("placed"))) {
+        try (ThreadScope scope = ThreadScope.open().addListener(cancels).withScheduler(lost -> events.add("placed"))) {
             task = scope.submit(() -> "never");
         }
         assertThat(task.isCancelled()).isTrue();

@@ -96,7 +96,7 @@ class ContextTest {
     void propagators_capture_at_submit_are_installed_in_order_and_restored_in_reverse() throws Exception {
         ThreadLocal<String> one = new ThreadLocal<>();
         ThreadLocal<String> two = new ThreadLocal<>();
-        try (ThreadScope scope = stepped().withPropagator(carrying("one", one)).withPropagator(carrying("two", two))) {
+        try (ThreadScope scope = stepped().addPropagator(carrying("one", one)).addPropagator(carrying("two", two))) {
             one.set("1");
             two.set("2");
             Task<Boolean> task = scope.submit(() -> {
@@ -137,10 +137,8 @@ class ContextTest {
                 events.add("hook sees the runner's " + local.get());
             }
         };
-        try (ThreadScope scope = stepped()
-                .withPropagator(carrying("p", local))
-                .withHook(hook)
-                .withRetryPolicy(RetryPolicy.attempts(2))) {
+        try (ThreadScope scope =
+                stepped().addPropagator(carrying("p", local)).addHook(hook).withRetryPolicy(RetryPolicy.attempts(2))) {
             local.set("a");
             scope.submit(() -> {
                 events.add("called with " + local.get());
@@ -180,10 +178,10 @@ class ContextTest {
             throw new AssertionError("no restore");
         };
         try (ThreadScope scope = stepped()
-                .withPropagator(noCapture)
-                .withPropagator(noInstall)
-                .withPropagator(carrying("p", local))
-                .withPropagator(noRestore)
+                .addPropagator(noCapture)
+                .addPropagator(noInstall)
+                .addPropagator(carrying("p", local))
+                .addPropagator(noRestore)
                 .withExceptionSink(ExceptionSink.to((source, error) -> swallowed.add(error.getMessage())))) {
             local.set("a");
             Task<String> task = scope.submit(local::get);
@@ -208,7 +206,7 @@ class ContextTest {
     @Test
     void registered_scoped_values_are_bound_in_the_task_as_they_were_in_the_submitter() throws Exception {
         ScopedValue<String> other = ScopedValue.newInstance();
-        try (ThreadScope scope = ThreadScope.open().withScopedValue(LOCALE).withScopedValue(other)) {
+        try (ThreadScope scope = ThreadScope.open().addScopedValue(LOCALE).addScopedValue(other)) {
             Task<String> bound =
                     ScopedValue.where(LOCALE, "fr").call(() -> scope.submit(() -> LOCALE.get() + other.orElse("-")));
             Task<String> both = ScopedValue.where(LOCALE, "de")

@@ -88,7 +88,7 @@ class CornersOfScopesTest {
                 events.add("cancelled");
             }
         };
-        try (ThreadScope scope = ThreadScope.open().withHook(hook)) {
+        try (ThreadScope scope = ThreadScope.open().addHook(hook)) {
             Task<String> task = scope.submit(() -> events.add("called") + "");
             hearing.await();
             assertThat(task.cancel()).isTrue();
@@ -256,7 +256,7 @@ class CornersOfScopesTest {
             }
         };
         VirtualTime time = new VirtualTime();
-        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withListener(listener)) {
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addListener(listener)) {
             for (int i = 0; i < 200; i++) {
                 Thread hedges = Thread.ofVirtual().start(() -> time.advance(Duration.ofSeconds(1)));
                 scope.join(JoinStrategy.hedged(Duration.ofSeconds(1)), List.of(() -> 1, () -> 2));
@@ -268,6 +268,40 @@ class CornersOfScopesTest {
                 assertThat(events.indexOf(event.replace("settled", "submitted")))
                         .isBetween(0, events.indexOf(event));
             }
+        }
+    }
+
+    @Test
+    void a_scope_used_again_after_its_deadline_runs_token_actions_without_a_lock() throws Exception {
+        VirtualTime time = new VirtualTime();
+        CountDownLatch notified = new CountDownLatch(1);
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withDeadline(Duration.ofSeconds(1))) {
+            scope.token().whenCancelled(() -> {
+                Thread other = Thread.startVirtualThread(() -> {
+                    scope.schedule(
+                            Duration.ofSeconds(1),
+                            () -> "never"); // creates the set that is guarded by the scope's lock
+                    notified.countDown();
+                });
+                join(other);
+            });
+            assertThatThrownBy(() -> scope.withConcurrencyLimit(0)).isInstanceOf(IllegalArgumentException.class);
+            time.advance(Duration.ofSeconds(1));
+            assertThat(notified.getCount()).isOne(); // the scope is withdrawn and has no alarm
+
+            scope.submit(() -> "never");
+
+            assertThat(notified.getCount()).isZero();
+        }
+    }
+
+    private static void join(Thread other) {
+        try {
+            if (!other.join(Duration.ofMinutes(2))) {
+                throw new AssertionError("another thread waits for a lock that the caller of the action holds");
+            }
+        } catch (InterruptedException unexpected) {
+            throw new AssertionError(unexpected);
         }
     }
 }

@@ -76,8 +76,8 @@ class EndedStragglerTest {
                     Wait.until(() -> opened[0].pending.count() == 0);
                 }))
                 .withTimeSource(time)
-                .withStragglerPatience(PATIENCE)
-                .withSink(sink);
+                .withPatience(PATIENCE)
+                .withExceptionSink(sink);
         Thread owner = Thread.currentThread();
         try (var scope = new StructuredTaskScope<>(options)) {
             opened[0] = scope;

@@ -135,8 +135,8 @@ class FailingPlacementTest {
             throw failure;
         });
         BlockingTask running = new BlockingTask();
-        try (var scope =
-                new StructuredTaskScope<Object>(on(queue).withName("s").withSink(ExceptionSink.to(reports::put)))) {
+        try (var scope = new StructuredTaskScope<Object>(
+                on(queue).withName("s").withExceptionSink(ExceptionSink.to(reports::put)))) {
             scope.fork(running);
             Thread.startVirtualThread(queue.tasks().getFirst());
             running.awaitBegun();
@@ -161,7 +161,7 @@ class FailingPlacementTest {
         ExceptionSink ignored = ExceptionSink.to((source, error) -> {});
         try (var scope = StructuredTaskScope.open(
                 Joiner.allSuccessfulOrThrow(),
-                settings -> settings.withOptions(on(queue).withTimeSource(time).withSink(ignored))
+                settings -> settings.withOptions(on(queue).withTimeSource(time).withExceptionSink(ignored))
                         .withTimeout(Duration.ofSeconds(1)))) {
             scope.fork(() -> "never begins");
             Thread owner = Thread.currentThread();

@@ -193,7 +193,7 @@ class HooksAndMetricsTest {
                 itself.getFirst().cancel();
             }
         };
-        try (ThreadScope scope = stepped().withListener(cancels).withHook(named("hook"))) {
+        try (ThreadScope scope = stepped().addListener(cancels).addHook(named("hook"))) {
             itself.add(scope.submit("t", () -> events.add("never")));
             time.advance(SECOND);
             steps.runAll();
@@ -237,7 +237,7 @@ class HooksAndMetricsTest {
     @Test
     void a_cancelled_task_has_run_until_its_cancel() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();
-        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(named("hook"))) {
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(named("hook"))) {
             Task<String> task = scope.submit("t", stubborn);
             stubborn.awaitBegun();
             time.advance(SECOND.multipliedBy(2));
@@ -271,7 +271,7 @@ class HooksAndMetricsTest {
                 schedulers.add(task.schedulerName());
             }
         };
-        ScopeOptions options = ScopeOptions.defaults().withHook(looks);
+        ScopeOptions options = ScopeOptions.defaults().addHook(looks);
         try (ThreadScope scope = ThreadScope.open(options.withScheduler(described))) {
             scope.submit(() -> "");
             scope.submit(() -> "");
@@ -295,7 +295,7 @@ class HooksAndMetricsTest {
                 infos.add(task);
             }
         };
-        try (ThreadScope scope = stepped().withHook(named("hook")).withHook(looks)) {
+        try (ThreadScope scope = stepped().addHook(named("hook")).addHook(looks)) {
             scope.submit("a", () -> "");
             scope.submit("b", () -> {
                 time.advance(SECOND);
@@ -339,7 +339,7 @@ class HooksAndMetricsTest {
                 events.add("cancelled");
             }
         };
-        try (ThreadScope scope = stepped().withHook(cancels)) {
+        try (ThreadScope scope = stepped().addHook(cancels)) {
             itself.add(scope.submit("t", () -> events.add("never")));
             steps.runAll();
             assertThat(itself.getFirst().state()).isEqualTo(Task.State.CANCELLED);
@@ -368,7 +368,7 @@ class HooksAndMetricsTest {
             }
         };
         int count = 5_000;
-        try (ThreadScope scope = ThreadScope.open().withHook(counts).withScheduler(Scheduler.fixed(1))) {
+        try (ThreadScope scope = ThreadScope.open().addHook(counts).withScheduler(Scheduler.fixed(1))) {
             for (int i = 0; i < count; i++) {
                 AtomicBoolean begun = new AtomicBoolean();
                 Task<String> task = scope.submit(() -> {
@@ -392,8 +392,8 @@ class HooksAndMetricsTest {
         List<String> swallowed = new CopyOnWriteArrayList<>();
         ThreadHook pair = new Throwing().andThen(named("next").andThen(new Throwing()));
         try (ThreadScope scope = stepped()
-                .withHook(pair)
-                .withHook(named("last"))
+                .addHook(pair)
+                .addHook(named("last"))
                 .withExceptionSink(
                         ExceptionSink.to((source, error) -> swallowed.add(source + ": " + error.getMessage())))) {
             Task<String> good = scope.submit("good", () -> "value");
@@ -453,7 +453,7 @@ class HooksAndMetricsTest {
             }
         };
         try (ThreadScope scope = stepped()
-                .withListener(throwing)
+                .addListener(throwing)
                 .withExceptionSink(ExceptionSink.to((source, error) -> swallowed.add(source)))) {
             Task<String> task = scope.submit(() -> "value");
             steps.runAll();
@@ -474,7 +474,7 @@ class HooksAndMetricsTest {
         BlockingTask blocker = new BlockingTask();
         SlowTaskHook slow = SlowTaskHook.create(SECOND, slowEvents::add, time);
         assertThat(slow.threshold()).isEqualTo(SECOND);
-        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(slow)) {
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(slow)) {
             Task<String> task = scope.submit("slow", blocker);
             blocker.awaitBegun();
             time.advance(SECOND.minusNanos(1));
@@ -501,7 +501,7 @@ class HooksAndMetricsTest {
     @Test
     void a_quick_task_is_not_slow_however_it_ends_and_leaves_no_alarm() {
         List<SlowTaskEvent> slowEvents = new CopyOnWriteArrayList<>();
-        try (ThreadScope scope = stepped().withHook(SlowTaskHook.create(SECOND, slowEvents::add, time))) {
+        try (ThreadScope scope = stepped().addHook(SlowTaskHook.create(SECOND, slowEvents::add, time))) {
             scope.submit(() -> {
                 time.advance(SECOND.minusNanos(1));
                 return "";
@@ -528,7 +528,7 @@ class HooksAndMetricsTest {
         Map<Task.State, SlowTaskEvent> slowEvents = new ConcurrentHashMap<>();
         CountDownLatch letGo = new CountDownLatch(1);
         try (ThreadScope scope = stepped()
-                .withHook(SlowTaskHook.create(
+                .addHook(SlowTaskHook.create(
                         SECOND,
                         event -> {
                             if (event.state() == Task.State.RUNNING) {

@@ -267,7 +267,7 @@ class MapAndFormsTest {
             }
         };
         FutureTask<String> block = new FutureTask<>(() -> {
-            try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).withListener(order)) {
+            try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).addListener(order)) {
                 Task<String> first = scope.submit("first", blocker);
                 assertThatThrownBy(() -> scope.map(HUNDRED, 2, number -> number))
                         .isInstanceOf(InterruptedException.class);

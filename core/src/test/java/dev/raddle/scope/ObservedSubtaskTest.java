@@ -70,8 +70,8 @@ class ObservedSubtaskTest {
     private final StructuredScopeOptions options = StructuredScopeOptions.defaults()
             .withName("checkout")
             .withTimeSource(time)
-            .withListener(listener)
-            .withPropagator(PROPAGATOR);
+            .addListener(listener)
+            .addPropagator(PROPAGATOR);
 
     private static Callable<String> named(String name, Callable<String> body) {
         return new Named<>(name, body);
@@ -81,7 +81,7 @@ class ObservedSubtaskTest {
     @EnumSource
     void a_listener_is_notified_of_each_subtask_which_has_the_forkers_context(Kind kind) throws Exception {
         StructuredScopeOptions observed =
-                kind.options().withName("checkout").withListener(listener).withPropagator(PROPAGATOR);
+                kind.options().withName("checkout").addListener(listener).addPropagator(PROPAGATOR);
         MDC.set("request 7");
         try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(observed)) {
             Subtask<String> price = scope.fork(named("price", MDC::get));

@@ -227,7 +227,7 @@ class RetryTest {
                 ThreadScope.current().orElseThrow().cancel("by the hook");
             }
         };
-        try (ThreadScope scope = stepped().withHook(cancels).withRetryPolicy(RetryPolicy.attempts(3))) {
+        try (ThreadScope scope = stepped().addHook(cancels).withRetryPolicy(RetryPolicy.attempts(3))) {
             Task<Integer> task = scope.submit(calls::incrementAndGet);
             steps.runAll();
             assertThat(task.isCancelled()).isTrue();

@@ -56,10 +56,10 @@ class ScopeOptionsTest {
                 new Refused("withDefaultTaskPriority", scope -> scope.withDefaultTaskPriority(null)),
                 new Refused("withConcurrencyLimit", scope -> scope.withConcurrencyLimit(0)),
                 new Refused("withDeadline", scope -> scope.withDeadline(null)),
-                new Refused("withHook", scope -> scope.withHook(null)),
-                new Refused("withListener", scope -> scope.withListener(null)),
-                new Refused("withPropagator", scope -> scope.withPropagator(null)),
-                new Refused("withScopedValue", scope -> scope.withScopedValue(null)),
+                new Refused("addHook", scope -> scope.addHook(null)),
+                new Refused("addListener", scope -> scope.addListener(null)),
+                new Refused("addPropagator", scope -> scope.addPropagator(null)),
+                new Refused("addScopedValue", scope -> scope.addScopedValue(null)),
                 new Refused("withExceptionSink", scope -> scope.withExceptionSink(null)),
                 new Refused("withPatience", scope -> scope.withPatience(Duration.ZERO)),
                 new Refused("withTimeSource", scope -> scope.withTimeSource(new VirtualTime())));
@@ -163,10 +163,10 @@ class ScopeOptionsTest {
                 all -> all.withRetryPolicy(null),
                 all -> all.withDefaultTaskPriority(null),
                 all -> all.withDeadline(null),
-                all -> all.withHook(null),
-                all -> all.withListener(null),
-                all -> all.withPropagator(null),
-                all -> all.withScopedValue(null),
+                all -> all.addHook(null),
+                all -> all.addListener(null),
+                all -> all.addPropagator(null),
+                all -> all.addScopedValue(null),
                 all -> all.withExceptionSink(null),
                 all -> all.withTimeSource(null));
         for (Function<ScopeOptions, ScopeOptions> with : nulls) {
@@ -193,21 +193,21 @@ class ScopeOptionsTest {
                 .withDefaultTaskPriority(TaskPriority.HIGH)
                 .withConcurrencyLimit(1)
                 .withDeadline(SECOND)
-                .withHook(new ThreadHook() {
+                .addHook(new ThreadHook() {
                     @Override
                     public void onStart(TaskInfo task) {
                         events.add("hook of " + task.name());
                         throw new IllegalStateException("for the sink");
                     }
                 })
-                .withListener(new TaskListener() {
+                .addListener(new TaskListener() {
                     @Override
                     public void onSubmitted(TaskIdentity task) {
                         events.add("listener of " + task.name());
                     }
                 })
-                .withPropagator(propagator)
-                .withScopedValue(tenant)
+                .addPropagator(propagator)
+                .addScopedValue(tenant)
                 .withExceptionSink(ExceptionSink.to((source, failure) -> events.add("sink")))
                 .withPatience(SECOND)
                 .withTimeSource(time);

@@ -288,8 +288,8 @@ class ScopeTimeTest {
         };
         try (ThreadScope scope = stepped()
                 .withTimeSource(new RealAlarms(time))
-                .withHook(hook)
-                .withListener(listener)
+                .addHook(hook)
+                .addListener(listener)
                 .withDeadline(SECOND.multipliedBy(3))) {
             Task<String> one = scope.submit("one", () -> "never", SECOND);
             Task<String> two = scope.submit("two", () -> "never", SECOND.multipliedBy(2));
@@ -353,7 +353,7 @@ class ScopeTimeTest {
         };
         ScheduledTask<Integer> two;
         ScopeMetrics metrics;
-        try (ThreadScope scope = threaded().withListener(listener)) {
+        try (ThreadScope scope = threaded().addListener(listener)) {
             ScheduledTask<Integer> one = scope.schedule(SECOND, calls::incrementAndGet);
             two = scope.schedule(SECOND, calls::incrementAndGet);
             assertThat(time.alarms()).isEqualTo(2);

@@ -241,7 +241,7 @@ class ScopedValuesTest {
         CountDownLatch done = new CountDownLatch(1);
         Thread owner = Thread.currentThread();
         ScopedValue.where(NAME, "x").where(OTHER, "y").call(() -> {
-            try (var outer = new StructuredTaskScope<String>(kind.options().withInherited(NAME))) {
+            try (var outer = new StructuredTaskScope<String>(kind.options().addScopedValue(NAME))) {
                 var subtask = outer.fork(() -> {
                     try {
                         if (!busy) {
@@ -373,8 +373,8 @@ class ScopedValuesTest {
     void registered_values_and_the_task_context_are_always_inherited(Kind kind) throws Exception {
         String seen = ScopedValue.where(NAME, "x")
                 .call(() -> TaskContext.current().with(TENANT, "t").call(() -> {
-                    try (var scope =
-                            new StructuredTaskScope<String>(kind.options().withInherited(NAME, OTHER))) {
+                    try (var scope = new StructuredTaskScope<String>(
+                            kind.options().addScopedValue(NAME).addScopedValue(OTHER))) {
                         var subtask = scope.fork(
                                 () -> NAME.get() + TaskContext.current().get(TENANT) + OTHER.isBound());
                         scope.join();

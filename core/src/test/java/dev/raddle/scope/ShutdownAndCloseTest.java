@@ -414,7 +414,7 @@ class ShutdownAndCloseTest {
     void an_exception_of_the_uncaught_exception_handler_goes_to_the_sink() throws Exception {
         AtomicReference<Throwable> reported = new AtomicReference<>();
         var options = StructuredScopeOptions.defaults()
-                .withSink(dev.raddle.task.ExceptionSink.to((source, error) -> reported.set(error)))
+                .withExceptionSink(dev.raddle.task.ExceptionSink.to((source, error) -> reported.set(error)))
                 .withThreadFactory(run -> {
                     Thread thread = new Thread(run);
                     thread.setUncaughtExceptionHandler((where, what) -> {

@@ -125,9 +125,9 @@ class SubmissionTest {
         try (ThreadScope scope = stepped()
                 .withTimeSource(time)
                 .withScheduler(scheduler)
-                .withPropagator(propagator)
-                .withListener(listener)
-                .withHook(hook)
+                .addPropagator(propagator)
+                .addListener(listener)
+                .addHook(hook)
                 .withConcurrencyLimit(1)) {
             itself.add(scope.submit(
                     "t",
@@ -172,7 +172,7 @@ class SubmissionTest {
         try (ThreadScope scope = ThreadScope.open()
                 .withConcurrencyLimit(1)
                 .withScheduler(Scheduler.fixed(2))
-                .withHook(new Told())) {
+                .addHook(new Told())) {
             for (int i = 1; i <= 2_000; i++) {
                 scope.submit("t", () -> "value").await();
 
@@ -195,10 +195,10 @@ class SubmissionTest {
                 scope -> scope.withDefaultTaskPriority(TaskPriority.LOW),
                 scope -> scope.withConcurrencyLimit(3),
                 scope -> scope.withDeadline(Duration.ofDays(1)),
-                scope -> scope.withHook(new Told()),
-                scope -> scope.withListener(new TaskListener() {}),
-                scope -> scope.withPropagator(() -> () -> () -> {}),
-                scope -> scope.withScopedValue(ScopedValue.newInstance()),
+                scope -> scope.addHook(new Told()),
+                scope -> scope.addListener(new TaskListener() {}),
+                scope -> scope.addPropagator(() -> () -> () -> {}),
+                scope -> scope.addScopedValue(ScopedValue.newInstance()),
                 scope -> scope.withExceptionSink(ExceptionSink.logging()),
                 scope -> scope.withPatience(Duration.ofSeconds(1)),
                 scope -> scope.withTimeSource(new VirtualTime()));
@@ -209,10 +209,10 @@ class SubmissionTest {
                 "withDefaultTaskPriority",
                 "withConcurrencyLimit",
                 "withDeadline",
-                "withHook",
-                "withListener",
-                "withPropagator",
-                "withScopedValue",
+                "addHook",
+                "addListener",
+                "addPropagator",
+                "addScopedValue",
                 "withExceptionSink",
                 "withPatience",
                 "withTimeSource");
@@ -255,7 +255,7 @@ class SubmissionTest {
                     .isThrownBy(() -> scope.openChannel(0))
                     .withMessage("capacity of a channel must be at least 1, was 0");
             assertThatNullPointerException().isThrownBy(() -> scope.submit(null, () -> ""));
-            assertThatNullPointerException().isThrownBy(() -> scope.withHook(null));
+            assertThatNullPointerException().isThrownBy(() -> scope.addHook(null));
             assertThatNullPointerException().isThrownBy(() -> scope.withDeadline(null));
             assertThatNullPointerException().isThrownBy(() -> scope.defer(null));
             assertThat(scope.withPatience(Duration.ofSeconds(1)).metrics().submitted())
@@ -347,8 +347,8 @@ class SubmissionTest {
                 ended.add(task);
             }
         };
-        try (ThreadScope one = stepped().withHook(shared);
-                ThreadScope other = stepped().withHook(shared)) {
+        try (ThreadScope one = stepped().addHook(shared);
+                ThreadScope other = stepped().addHook(shared)) {
             one.submit(() -> "");
             other.submit(() -> "");
             one.submit(() -> "");
@@ -378,7 +378,7 @@ class SubmissionTest {
             steps.execute(task);
         };
         try (ThreadScope scope =
-                stepped().withScheduler(scheduler).withConcurrencyLimit(1).withHook(new Told())) {
+                stepped().withScheduler(scheduler).withConcurrencyLimit(1).addHook(new Told())) {
             Task<String> first = scope.submit("first", () -> "never");
             Task<String> second = scope.submit("second", () -> "never");
             Task<String> third = scope.submit("third", () -> "value");
@@ -620,7 +620,7 @@ class SubmissionTest {
     @Test
     void a_task_that_is_submitted_after_the_cancel_is_cancelled_and_its_callable_never_runs() {
         AtomicInteger calls = new AtomicInteger();
-        try (ThreadScope scope = stepped().withHook(new Told()).withConcurrencyLimit(1)) {
+        try (ThreadScope scope = stepped().addHook(new Told()).withConcurrencyLimit(1)) {
             scope.submit("before", calls::incrementAndGet);
             scope.token().cancel();
 

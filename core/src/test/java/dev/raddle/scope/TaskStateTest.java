@@ -541,7 +541,7 @@ class TaskStateTest {
                 seen.add(Thread.currentThread().isInterrupted());
             }
         };
-        try (ThreadScope scope = stepped().withHook(hook)) {
+        try (ThreadScope scope = stepped().addHook(hook)) {
             scope.submit(() -> {
                 Thread.currentThread().interrupt();
                 return "value";

@@ -81,7 +81,7 @@ class VirtualTimeOfReportsTest {
                     }
                 },
                 time);
-        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(slow)) {
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(slow)) {
             scope.submit("slow", stubborn);
             stubborn.awaitBegun();
 
@@ -96,7 +96,7 @@ class VirtualTimeOfReportsTest {
     void a_task_that_advances_the_time_receives_its_own_report_first() throws Exception {
         SlowTaskHook slow =
                 SlowTaskHook.create(SECOND, event -> note(event.state().name()), time);
-        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(slow)) {
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(slow)) {
             Task<Integer> task = scope.submit("slow", () -> {
                 advance(SECOND);
                 return reports.size();

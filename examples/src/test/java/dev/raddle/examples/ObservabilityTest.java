@@ -112,8 +112,8 @@ class ObservabilityTest {
             @Override
             void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
                     throws Exception {
-                try (ThreadScope scope = ThreadScope.open("owner").withListener(observers.listener())) {
-                    observers.propagators().forEach(scope::withPropagator);
+                try (ThreadScope scope = ThreadScope.open("owner").addListener(observers.listener())) {
+                    observers.propagators().forEach(scope::addPropagator);
                     scope.submit("a", a).await();
                     scope.submit("b", b).await();
                 }
@@ -124,9 +124,9 @@ class ObservabilityTest {
             void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
                     throws Exception {
                 StructuredScopeOptions options =
-                        StructuredScopeOptions.defaults().withName("owner").withListener(observers.listener());
+                        StructuredScopeOptions.defaults().withName("owner").addListener(observers.listener());
                 for (ContextPropagator propagator : observers.propagators()) {
-                    options = options.withPropagator(propagator);
+                    options = options.addPropagator(propagator);
                 }
                 try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(options)) {
                     scope.fork(new Named("a", a));

@@ -276,7 +276,7 @@ class TaskMetersTest {
         try (ThreadScope scope = ThreadScope.open("checkout")
                 .withTimeSource(time)
                 .withScheduler(steps)
-                .withListener(meters)) {
+                .addListener(meters)) {
             Task<?>[] self = new Task<?>[1];
             self[0] = scope.submit("price", () -> {
                 time.advance(Duration.ofSeconds(1));

@@ -133,7 +133,7 @@ class TaskTracingTest {
         Span request = tracer.spanBuilder("request").startSpan();
         try (Scope current = request.makeCurrent();
                 ThreadScope scope =
-                        ThreadScope.open("checkout").withListener(tracing).withPropagator(tracing)) {
+                        ThreadScope.open("checkout").addListener(tracing).addPropagator(tracing)) {
             Task<String> price = scope.submit("price", () -> {
                 tracer.spanBuilder("query").startSpan().end();
                 return "value";

@@ -5,13 +5,13 @@ import dev.raddle.time.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /** The enclosure of a task with a timeout: whatever is begun inside the task has no more time than the task. */
-final class TimedTask extends EnclosingScope {
+final class TimedEnclosure extends EnclosingScope {
 
     private final EnclosingScope scope;
     private final String task;
     private final Deadline deadline;
 
-    TimedTask(EnclosingScope scope, String task, Deadline deadline) {
+    TimedEnclosure(EnclosingScope scope, String task, Deadline deadline) {
         this.scope = scope;
         this.task = task;
         this.deadline = deadline;
