@@ -1,11 +1,14 @@
 package dev.raddle.group;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import java.time.Duration;
@@ -900,33 +903,50 @@ class Group extends TaskGate {
         return locked(() -> waitsForCap() && tag() - tag < 0);
     }
 
-    /** Describes what keeps tasks waiting for a rate, for messages. */
-    String rateLoad() {
+    /** Describes why a task is refused, with the load that leaves no room for it. */
+    Rejection refusal(Rejection.Reason reason) {
         long now = engine.time.nanoTime();
-        return locked(() -> {
-            RateLimit own = bounds().rate();
-            String rate = own == null ? engine.cap.rate() + " in all groups" : own + nextStart(allowedAt(now) - now);
-            return rate + ", " + waiting() + " of " + bounds().maxWaiting() + " waiting";
+        return locked(() -> switch (reason) {
+            case RATE -> rejection(reason, rateText(now) + ", " + waitingText(), bounds().slots());
+            case PERMITS -> {
+                GroupStats.Permits permits = permitStats(now);
+                int leased = permits == null ? 0 : permits.leased();
+                String text = leased + " permits of the fleet, " + running() + " running, " + waitingText();
+                yield rejection(reason, text, leased);
+            }
+            default -> rejection(reason, loadText(), bounds().slots());
         });
     }
 
-    private static String nextStart(long nanos) {
-        return nanos <= 0 ? "" : ", next start in " + (nanos + 999_999) / 1_000_000 + " ms";
+    /** Describes the end of a queue timeout. */
+    Rejection queueTimeout(Duration longest) {
+        return locked(() -> rejection(
+                Rejection.Reason.QUEUE_TIMEOUT,
+                "queue timeout after " + MILLISECONDS.convert(longest) + " ms, " + loadText(),
+                bounds().slots()));
     }
 
-    /** Describes what keeps tasks waiting for permits of a source, for messages. */
-    String permitLoad() {
-        return locked(() -> {
-            GroupStats.Permits permits = permitStats(GrantedPermits.NO_TIME);
-            return (permits == null ? 0 : permits.leased()) + " permits of the fleet, " + running() + " running, "
-                    + waiting() + " of " + bounds().maxWaiting() + " waiting";
-        });
+    private Rejection rejection(Rejection.Reason reason, String text, int limit) {
+        return new Rejection(
+                reason, reason + ": " + text, new Rejection.Load(running(), limit, waiting(), bounds().maxWaiting()));
     }
 
-    /** Describes the current load, for messages. */
-    String load() {
-        return locked(() -> running() + " of " + bounds().slots() + " running, " + waiting() + " of "
-                + (bounds().maxWaiting() == Integer.MAX_VALUE ? "unlimited" : bounds().maxWaiting()) + " waiting");
+    private String rateText(long now) {
+        RateLimit own = bounds().rate();
+        if (own == null) {
+            return engine.cap.rate() + " in all groups";
+        }
+        long nanos = allowedAt(now) - now;
+        return own + (nanos <= 0 ? "" : ", next start in " + (nanos + 999_999) / 1_000_000 + " ms");
+    }
+
+    private String loadText() {
+        return running() + " of " + bounds().slots() + " running, " + waitingText();
+    }
+
+    private String waitingText() {
+        int most = bounds().maxWaiting();
+        return waiting() + " of " + (most == Integer.MAX_VALUE ? "unlimited" : most) + " waiting";
     }
 
     @Override

@@ -15,6 +15,7 @@ import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
@@ -61,6 +62,9 @@ final class GroupEngine {
         CLOSING,
         SHUTDOWN
     }
+
+    private static final Rejection SHUTTING_DOWN =
+            Rejection.of(Rejection.Reason.SHUTDOWN, "the group or the executor is being shut down");
 
     final GroupPolicy policy;
     final TimeSource time;
@@ -179,7 +183,7 @@ final class GroupEngine {
         Objects.requireNonNull(task, "task");
         if (isShutdown()) {
             throw new RejectedTaskException(
-                    key, PlacedTask.nameOf(task), RejectionReason.SHUTDOWN + ": the executor is shut down");
+                    key, PlacedTask.nameOf(task), Rejection.of(Rejection.Reason.SHUTDOWN, "the executor is shut down"));
         }
         return enter(newPlacedRun(key, task, placed));
     }
@@ -263,7 +267,7 @@ final class GroupEngine {
             }
             case CLOSED -> {
                 group.retireIfEmpty();
-                run.reject(RejectionReason.SHUTDOWN + ": the group or the executor is being shut down", false);
+                run.reject(SHUTTING_DOWN, false);
             }
             case ENDED -> {
                 group.retireIfEmpty();
@@ -307,17 +311,23 @@ final class GroupEngine {
         }
     }
 
-    private String refusal(Gate.Entry entry, Group group) {
+    private Rejection refusal(Gate.Entry entry, Group group) {
         return switch (entry) {
-            case RATE_FULL -> RejectionReason.RATE + ": " + group.rateLoad();
-            case PERMITS_FULL -> RejectionReason.PERMITS + ": " + group.permitLoad() + obstacle(group);
-            case BULKHEAD_FULL -> RejectionReason.BULKHEAD + ": " + group.load();
+            case RATE_FULL -> group.refusal(Rejection.Reason.RATE);
+            case PERMITS_FULL -> {
+                Rejection full = group.refusal(Rejection.Reason.PERMITS);
+                yield new Rejection(full.reason(), full.text() + obstacle(group), full.load());
+            }
+            case BULKHEAD_FULL -> group.refusal(Rejection.Reason.BULKHEAD);
             case COMMON_QUEUE_FULL -> {
                 int threshold = policy.globalQueueThreshold();
-                yield RejectionReason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold + " waiting in all groups, "
-                        + cap;
+                yield new Rejection(
+                        Rejection.Reason.GLOBAL_QUEUE,
+                        Rejection.Reason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold
+                                + " waiting in all groups, " + cap,
+                        new Rejection.Load(cap.used(), cap.max(), threshold, threshold));
             }
-            default -> RejectionReason.GROUP_QUEUE + ": " + group.load();
+            default -> group.refusal(Rejection.Reason.GROUP_QUEUE);
         };
     }
 
@@ -618,7 +628,7 @@ final class GroupEngine {
     // Ending.
 
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
-    Ended end(Collection<Group> ended, @Nullable Signal closedUntil, String reason, Consumer<GroupRun<?>> stop) {
+    Ended end(Collection<Group> ended, @Nullable Signal closedUntil, Rejection reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
         ArrayList<GroupRun<?>> waited = new ArrayList<>();
         StackRoom.ensureForSections();

@@ -9,6 +9,7 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rate;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
@@ -381,7 +382,7 @@ public final class GroupExecutor implements AutoCloseable {
     public <T> T call(String groupKey, Callable<T> task, TaskOptions options) throws Exception {
         Outcome<T> outcome = callWhenGranted(groupKey, task, options, false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
-            throw new RejectedTaskException(groupKey, nameOf(task), rejected.reason());
+            throw new RejectedTaskException(groupKey, nameOf(task), rejected.rejection());
         }
         return valueOf(outcome);
     }
@@ -451,7 +452,8 @@ public final class GroupExecutor implements AutoCloseable {
             case Outcome.Success<T> success -> success.value();
             case Outcome.Failure<T> failure -> throw asThrown(failure.error());
             case Outcome.Cancelled<T> cancelled -> throw asThrown(cancelled.cause());
-            case Outcome.Rejected<T> rejected -> throw new IllegalStateException(rejected.reason());
+            case Outcome.Rejected<T> rejected ->
+                throw new IllegalStateException(rejected.rejection().text());
             case Outcome.Skipped<T> skipped -> throw new IllegalStateException(skipped.reason());
         };
     }
@@ -658,7 +660,8 @@ public final class GroupExecutor implements AutoCloseable {
     public void evictGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            engine.end(List.of(group), null, RejectionReason.EVICTED + ": the group was evicted", run -> {});
+            engine.end(
+                    List.of(group), null, Rejection.of(Rejection.Reason.EVICTED, "the group was evicted"), run -> {});
         }
     }
 
@@ -671,7 +674,7 @@ public final class GroupExecutor implements AutoCloseable {
     public void shutdownGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            end(group, null, RejectionReason.SHUTDOWN + ": the group was shut down");
+            end(group, null, Rejection.of(Rejection.Reason.SHUTDOWN, "the group was shut down"));
         }
     }
 
@@ -698,7 +701,9 @@ public final class GroupExecutor implements AutoCloseable {
         end(
                 group,
                 empty,
-                RejectionReason.SHUTDOWN + ": the group was shut down after " + MILLISECONDS.convert(timeout) + " ms");
+                Rejection.of(
+                        Rejection.Reason.SHUTDOWN,
+                        "the group was shut down after " + MILLISECONDS.convert(timeout) + " ms"));
         return false;
     }
 
@@ -714,7 +719,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     private void shutdownAfter(Duration waited) {
         boolean first = engine.state.getAndSet(GroupEngine.State.SHUTDOWN) != GroupEngine.State.SHUTDOWN;
-        String reason = RejectionReason.SHUTDOWN + ": the executor was shut down";
+        Rejection reason = Rejection.of(Rejection.Reason.SHUTDOWN, "the executor was shut down");
         GroupEngine.Ended ended = engine.end(engine.groups.values(), null, reason, run -> run.stop(reason, first));
         if (first) {
             report(new GroupShutdownReport(ended.running(), ended.waiting(), waited));
@@ -807,7 +812,7 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    private void end(Group group, @Nullable Signal closedUntil, String reason) {
+    private void end(Group group, @Nullable Signal closedUntil, Rejection reason) {
         engine.end(List.of(group), closedUntil, reason, run -> run.stop(reason, true));
     }
 

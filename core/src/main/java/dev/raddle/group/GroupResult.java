@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskExecutionException;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.TimeSource;
@@ -24,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param startTimeNanos the moment at which it began to run, with every permit held; for a task that never ran, the
  *     moment of its end
  * @param endTimeNanos the moment of its end
- * @param rejectionReason the reason why it was not admitted, as in {@link RejectedTaskException#reason()}; null unless
- *     it was rejected, and null if a {@link RejectionHandler} rejected it without a reason
+ * @param rejection the reason why it was not admitted; null unless it was rejected
  */
 public record GroupResult<T>(
         String groupKey,
@@ -35,13 +35,20 @@ public record GroupResult<T>(
         @Nullable Throwable error,
         long startTimeNanos,
         long endTimeNanos,
-        @Nullable String rejectionReason) {
+        @Nullable Rejection rejection) {
 
-    /** Checks that key, id and status are not null. */
+    private static final Rejection WITHOUT_REASON = new Rejection(Rejection.Reason.OTHER, "no reason given", null);
+
+    /** Checks that key, id and status are not null, and that there is a rejection only if the task was rejected. */
     public GroupResult {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(taskId, "taskId");
         Objects.requireNonNull(status, "status");
+        if (status != TaskStatus.REJECTED) {
+            rejection = null;
+        } else if (rejection == null) {
+            rejection = WITHOUT_REASON;
+        }
     }
 
     /**
@@ -129,20 +136,24 @@ public record GroupResult<T>(
     }
 
     /**
-     * Returns the result of a task that was not admitted, with the reason.
+     * Returns the result of a task that was not admitted, with the reason {@link Rejection.Reason#OTHER}.
      *
      * @param <T> the type of the value
      * @param groupKey the key of its group
      * @param taskId the id of the task
-     * @param reason the reason, as a readable text such as {@code maintenance: back at noon}
+     * @param reason the text of the reason, such as {@code maintenance: back at noon}
      * @return a result with status REJECTED and duration 0
      */
     public static <T> GroupResult<T> rejected(String groupKey, String taskId, String reason) {
         Objects.requireNonNull(reason, "reason");
-        return rejected(groupKey, taskId, reason, TimeSource.system().nanoTime());
+        return rejected(
+                groupKey,
+                taskId,
+                new Rejection(Rejection.Reason.OTHER, reason, null),
+                TimeSource.system().nanoTime());
     }
 
-    static <T> GroupResult<T> rejected(String groupKey, String taskId, @Nullable String reason, long nanos) {
+    static <T> GroupResult<T> rejected(String groupKey, String taskId, @Nullable Rejection reason, long nanos) {
         return new GroupResult<>(groupKey, taskId, TaskStatus.REJECTED, null, null, nanos, nanos, reason);
     }
 
@@ -198,9 +209,7 @@ public record GroupResult<T>(
             case SUCCESS -> value;
             case FAILED -> throw failure();
             case CANCELLED -> throw new CancelledException(label() + " was cancelled: " + error, error);
-            case REJECTED ->
-                throw new RejectedTaskException(
-                        groupKey, taskId, rejectionReason == null ? "no reason given" : rejectionReason);
+            case REJECTED -> throw new RejectedTaskException(groupKey, taskId, Objects.requireNonNull(rejection));
             case SKIPPED -> throw new IllegalStateException(label() + " was skipped");
         };
     }

@@ -11,6 +11,7 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -20,6 +21,7 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -296,8 +298,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
             try {
-                String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
-                        + " ms, " + group.load();
+                Rejection reason = group.queueTimeout(longest);
                 group.engine.offloadExecutor.execute(() -> dispatchAndEnd(grants, () -> reject(reason, false)));
             } catch (Throwable failure) { // this run and the granted ones are in no queue
                 VIRTUAL_THREADS.execute(() -> dispatchAndEnd(grants, () -> abort(failure)));
@@ -405,7 +406,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     // Rejection.
 
     /** Rejects this run, which is in no queue, unless it has begun or ended. If that fails, the run fails. */
-    void reject(String reason, boolean bySubmitter) {
+    void reject(Rejection reason, boolean bySubmitter) {
         boolean claimed = false;
         try {
             StackRoom.ensureForSections();
@@ -418,12 +419,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         }
     }
 
-    private void rejectClaimed(String reason, boolean bySubmitter) {
+    private void rejectClaimed(Rejection reason, boolean bySubmitter) {
         if (settings != null) {
             settings.leaveQueue();
             settings.cancelTimeLimit();
         }
-        recordRejection(reason);
+        recordRejection(reason.text());
         GroupEngine engine = group.engine;
         Outcome<T> rejected = new Outcome.Rejected<>(reason);
         if (engine.events != null) {
@@ -465,10 +466,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             case SUCCESS -> new Outcome.Success<>(result.value());
             case FAILED -> new Outcome.Failure<>(errorOf(result));
             case CANCELLED -> new Outcome.Cancelled<>(errorOf(result));
-            case REJECTED -> {
-                String reason = result.rejectionReason();
-                yield new Outcome.Rejected<>(reason == null ? "rejected by the rejection handler" : reason);
-            }
+            case REJECTED -> new Outcome.Rejected<>(Objects.requireNonNull(result.rejection()));
             case SKIPPED -> new Outcome.Skipped<>("skipped by the rejection handler");
         };
     }
@@ -479,7 +477,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     /** Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it. */
-    void stop(String reason, boolean mayInterrupt) {
+    void stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
             try {
                 GrantedPermits grants = new GrantedPermits();
@@ -490,9 +488,9 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
                 abortElsewhere(failure, true);
             }
         } else if (mayInterrupt) {
-            interrupt(reason);
+            interrupt(reason.text());
         } else {
-            cancel(new Outcome.Cancelled<>(new CancelledException(reason)), false);
+            cancel(new Outcome.Cancelled<>(new CancelledException(reason.text())), false);
         }
     }
 
@@ -505,7 +503,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     @Nullable
     RejectedTaskException rejection() {
         return isDone() && settledOutcome() instanceof Outcome.Rejected<T> rejected
-                ? new RejectedTaskException(group.key, taskId, rejected.reason())
+                ? new RejectedTaskException(group.key, taskId, rejected.rejection())
                 : null;
     }
 
@@ -679,7 +677,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
                 new GroupResult<>(key, taskId, TaskStatus.SUCCESS, success.value(), null, start, end, null);
             case Outcome.Failure<T> failure -> GroupResult.failed(key, taskId, failure.error(), start, end);
             case Outcome.Cancelled<T> cancelled -> GroupResult.cancelled(key, taskId, cancelled.cause(), start, end);
-            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, rejected.reason(), end);
+            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, rejected.rejection(), end);
             case Outcome.Skipped<T> skipped ->
                 new GroupResult<>(key, taskId, TaskStatus.SKIPPED, null, null, start, end);
         };
@@ -687,7 +685,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     private GroupResult<T> resultOrThrow(Outcome<T> outcome) {
         if (outcome instanceof Outcome.Rejected<T> rejected && group.engine.throwsRejections) {
-            throw new RejectedTaskException(group.key, taskId, rejected.reason());
+            throw new RejectedTaskException(group.key, taskId, rejected.rejection());
         }
         return result(outcome);
     }

@@ -33,7 +33,11 @@ record LifecycleAdapter(TaskLifecycleListener listener, ExceptionSink sink) impl
     @Override
     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
         if (outcome instanceof Outcome.Rejected<?> rejected) {
-            notify("onRejected", task, () -> listener.onRejected(task.owner(), task.name(), rejected.reason()));
+            notify(
+                    "onRejected",
+                    task,
+                    () -> listener.onRejected(
+                            task.owner(), task.name(), rejected.rejection().text()));
         } else {
             notify("onCompleted", task, () -> listener.onCompleted(task.owner(), task.name(), resultOf(task, outcome)));
         }

@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import dev.raddle.task.Rejection;
 import java.util.concurrent.RejectedExecutionException;
 
 /** Thrown when a wait finds that a task was not admitted to its group. */
@@ -9,20 +10,20 @@ public final class RejectedTaskException extends RejectedExecutionException {
 
     private final String groupKey;
     private final String taskId;
-    private final String reason;
+    private final Rejection rejection;
 
     /**
      * Creates an exception.
      *
      * @param groupKey the key of the group
      * @param taskId the id of the task
-     * @param reason the reason of the rejection, such as {@code group-queue: 4 of 4 running, 100 of 100 waiting}
+     * @param rejection the reason
      */
-    public RejectedTaskException(String groupKey, String taskId, String reason) {
-        super("task \"" + taskId + "\" in group \"" + groupKey + "\" was rejected, " + reason);
+    public RejectedTaskException(String groupKey, String taskId, Rejection rejection) {
+        super("task \"" + taskId + "\" in group \"" + groupKey + "\" was rejected, " + rejection);
         this.groupKey = groupKey;
         this.taskId = taskId;
-        this.reason = reason;
+        this.rejection = rejection;
     }
 
     /**
@@ -44,12 +45,20 @@ public final class RejectedTaskException extends RejectedExecutionException {
     }
 
     /**
-     * Returns the reason of the rejection. The word before the colon is one of {@code group-queue}, {@code bulkhead},
-     * {@code global-queue}, {@code queue-timeout}, {@code shutdown}, {@code evicted}.
+     * Returns the reason of the rejection.
      *
-     * @return the reason
+     * @return the rule, its numbers and the text
+     */
+    public Rejection rejection() {
+        return rejection;
+    }
+
+    /**
+     * Returns the {@linkplain Rejection#text text} of the rejection.
+     *
+     * @return the text, such as {@code group-queue: 4 of 4 running, 100 of 100 waiting}
      */
     public String reason() {
-        return reason;
+        return rejection.text();
     }
 }

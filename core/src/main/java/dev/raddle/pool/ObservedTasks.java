@@ -5,6 +5,7 @@ import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
@@ -255,7 +256,7 @@ final class ObservedTasks {
         try {
             boolean accepted = submission.getAsBoolean();
             if (!accepted) {
-                notAccepted(task, new Outcome.Rejected<>("pool: it was dropped by pool \"" + pool + "\""));
+                notAccepted(task, rejection(Rejection.Reason.POOL, "it was dropped"));
             }
             return accepted;
         } catch (Throwable failure) {
@@ -307,11 +308,15 @@ final class ObservedTasks {
     // Settle the first submission of a task, which was accepted and will not run.
 
     void handedBack(Runnable task) {
-        settleWaiting(task, false, new Outcome.Rejected<>("shutdown: it was handed back by pool \"" + pool + "\""));
+        settleWaiting(task, false, rejection(Rejection.Reason.SHUTDOWN, "it was handed back"));
     }
 
     void dropped(Runnable task) {
-        settleWaiting(task, false, new Outcome.Rejected<>("pool: it was dropped by pool \"" + pool + "\""));
+        settleWaiting(task, false, rejection(Rejection.Reason.POOL, "it was dropped"));
+    }
+
+    private Outcome<?> rejection(Rejection.Reason reason, String what) {
+        return new Outcome.Rejected<>(Rejection.of(reason, what + " by pool \"" + pool + "\""));
     }
 
     void skipped(Runnable task, Throwable failure) {

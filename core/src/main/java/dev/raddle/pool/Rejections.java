@@ -1,6 +1,8 @@
 package dev.raddle.pool;
 
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -22,14 +24,14 @@ final class Rejections {
      * ObservedTasks): it is rejected, whatever the handler does.
      */
 
-    private static final class Rejection {
+    private static final class Pending {
         private final Runnable task;
         private ObservedTasks.@Nullable Submission submission;
-        private String reason = "";
+        private @Nullable Rejection reason; // null unless tasks are observed
         private boolean recorded;
         private boolean withdrawn;
 
-        Rejection(Runnable task) {
+        Pending(Runnable task) {
             this.task = task;
         }
     }
@@ -37,7 +39,7 @@ final class Rejections {
     private final Reporter reporter;
     private final @Nullable ObservedTasks observed;
     private final LongAdder count = new LongAdder();
-    private final ConcurrentHashMap<Thread, Rejection> pending = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Thread, Pending> pending = new ConcurrentHashMap<>();
 
     Rejections(Reporter reporter, @Nullable ObservedTasks observed) {
         this.reporter = reporter;
@@ -51,11 +53,11 @@ final class Rejections {
     /** Calls the handler of a pool for a task, and records the rejection unless it is withdrawn. */
     void handle(Runnable task, RejectionHandler handler, ThreadPool pool) {
         Thread thread = Thread.currentThread();
-        Rejection outer = pending.get(thread);
-        Rejection rejection = new Rejection(task);
+        Pending outer = pending.get(thread);
+        Pending rejection = new Pending(task);
         if (observed != null) {
             rejection.submission = observed.beginRejection(task);
-            rejection.reason = pool.rejectionReason(null);
+            rejection.reason = pool.rejection(null);
         }
         pending.put(thread, rejection);
         try {
@@ -70,7 +72,7 @@ final class Rejections {
         }
     }
 
-    private void record(Rejection rejection) {
+    private void record(Pending rejection) {
         if (rejection.recorded || rejection.withdrawn) {
             return;
         }
@@ -78,18 +80,18 @@ final class Rejections {
         count.increment();
         reporter.rejected(rejection.task);
         if (observed != null) {
-            observed.rejected(rejection.submission, new Outcome.Rejected<>(rejection.reason));
+            observed.rejected(rejection.submission, new Outcome.Rejected<>(Objects.requireNonNull(rejection.reason)));
         }
     }
 
-    private @Nullable Rejection pending(Runnable task) {
-        Rejection rejection = pending.get(Thread.currentThread());
+    private @Nullable Pending pending(Runnable task) {
+        Pending rejection = pending.get(Thread.currentThread());
         return rejection != null && rejection.task == task ? rejection : null;
     }
 
     /** Records the pending rejection of a task, if there is one, because the handler is about to act on the task. */
     void record(Runnable task) {
-        Rejection rejection = pending.isEmpty() ? null : pending(task);
+        Pending rejection = pending.isEmpty() ? null : pending(task);
         if (rejection != null) {
             record(rejection);
         }
@@ -97,7 +99,7 @@ final class Rejections {
 
     /** Withdraws the pending rejection of a task for now: the pool may accept it. */
     void withdraw(Runnable task) {
-        Rejection rejection = pending(task);
+        Pending rejection = pending(task);
         if (rejection != null && !rejection.recorded) {
             rejection.withdrawn = true;
             if (rejection.submission != null) {
@@ -107,8 +109,8 @@ final class Rejections {
     }
 
     /** Makes the rejection of a task that was withdrawn pending again, for a reason. */
-    void renew(Runnable task, String reason) {
-        Rejection rejection = pending(task);
+    void renew(Runnable task, Rejection reason) {
+        Pending rejection = pending(task);
         if (rejection != null && rejection.withdrawn) {
             rejection.withdrawn = false;
             rejection.reason = reason;

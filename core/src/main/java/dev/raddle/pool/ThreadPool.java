@@ -6,6 +6,7 @@ import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejectable;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
@@ -382,8 +383,9 @@ public class ThreadPool extends HookedExecutor {
     }
 
     /** Returns the reason of a rejected outcome: the present reason, or a given one. */
-    String rejectionReason(@Nullable String why) {
-        return (isShutdown() ? "shutdown: " : "pool: ") + (why == null ? rejectionReason() : why);
+    Rejection rejection(@Nullable String why) {
+        return Rejection.of(
+                isShutdown() ? Rejection.Reason.SHUTDOWN : Rejection.Reason.POOL, why == null ? rejectionReason() : why);
     }
 
     private RejectedExecutionException rejected(Runnable task, String why) {
@@ -1027,7 +1029,7 @@ public class ThreadPool extends HookedExecutor {
             }
             String failure = pool.awaitObserved(task, timeout);
             if (failure != null) {
-                pool.rejections.renew(task, pool.rejectionReason(failure));
+                pool.rejections.renew(task, pool.rejection(failure));
                 throw pool.rejected(task, failure);
             }
         }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *     case Outcome.Success<?>(Object value) -> "got " + value;
  *     case Outcome.Failure<?>(Throwable error) -> "failed: " + error;
  *     case Outcome.Cancelled<?>(Throwable cause) -> "cancelled: " + cause;
- *     case Outcome.Rejected<?>(String reason) -> "rejected: " + reason;
+ *     case Outcome.Rejected<?>(Rejection rejection) -> "rejected, " + rejection;
  *     case Outcome.Skipped<?>(String reason) -> "skipped: " + reason;
  * };
  * }
@@ -85,9 +85,9 @@ public sealed interface Outcome<T> {
      * The task was not admitted.
      *
      * @param <T> the type of the value
-     * @param reason the reason, for messages
+     * @param rejection the reason
      */
-    record Rejected<T>(String reason) implements Outcome<T> {
+    record Rejected<T>(Rejection rejection) implements Outcome<T> {
         @Override
         public TaskStatus status() {
             return TaskStatus.REJECTED;

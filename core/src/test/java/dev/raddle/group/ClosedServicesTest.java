@@ -57,6 +57,7 @@ class ClosedServicesTest {
                 "executor that is shut down at once",
                 "pool",
                 "scope",
+                "structured scope",
                 "flow run"
             })
     void the_class_loader_of_an_application_is_collected_after_it_has_closed(String service) throws Exception {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -403,6 +404,7 @@ class GroupRejectionTest {
                             assertThat(rejected.groupKey()).isEqualTo("a");
                             assertThat(rejected.taskId()).isEqualTo("refused");
                             assertThat(rejected.reason()).isEqualTo("group-queue: 1 of 1 running, 0 of 0 waiting");
+                            assertThat(rejected.rejection().reason()).isEqualTo(Rejection.Reason.GROUP_QUEUE);
                         })
                         .hasMessage("task \"refused\" in group \"a\" was rejected, "
                                 + "group-queue: 1 of 1 running, 0 of 0 waiting");
@@ -433,7 +435,10 @@ class GroupRejectionTest {
                             null,
                             result.endTimeNanos(),
                             result.endTimeNanos(),
-                            "group-queue: 1 of 1 running, 0 of 0 waiting"));
+                            new Rejection(
+                                    Rejection.Reason.GROUP_QUEUE,
+                                    "group-queue: 1 of 1 running, 0 of 0 waiting",
+                                    new Rejection.Load(1, 1, 0, 0))));
             assertThat(refused.join()).isEqualTo(result);
         }
         assertThat(called).hasValue(0);

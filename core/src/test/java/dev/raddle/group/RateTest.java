@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.task.Rate;
+import dev.raddle.task.Rejection;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.lang.ref.WeakReference;
@@ -297,7 +298,7 @@ class RateTest {
                 .rejectionPolicy(RejectionPolicy.DISCARD))) {
             List<TaskHandle<Boolean>> handles = submit(executor, "a", 2);
             time.advance(Duration.ofSeconds(1));
-            assertThat(handles.getLast().join().rejectionReason()).startsWith("queue-timeout");
+            assertThat(handles.getLast().join().rejection().reason()).isEqualTo(Rejection.Reason.QUEUE_TIMEOUT);
             steps.runAll();
         }
     }
@@ -325,8 +326,8 @@ class RateTest {
                 .globalRate(TEN))) {
             List<TaskHandle<Boolean>> handles = submit(executor, "a", 3);
             assertThat(steps.size()).isEqualTo(2);
-            assertThat(handles.get(2).join().rejectionReason())
-                    .isEqualTo("rate: 10 per second, burst 2 in all groups, 0 of 0 waiting");
+            assertThat(handles.get(2).join().rejection())
+                    .hasToString("rate: 10 per second, burst 2 in all groups, 0 of 0 waiting");
             steps.runAll();
         }
     }

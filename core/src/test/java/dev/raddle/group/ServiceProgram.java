@@ -5,10 +5,12 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.Node;
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rate;
 import dev.raddle.task.Task;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -30,6 +32,7 @@ public final class ServiceProgram implements Consumer<String> {
                 case "executor that is shut down at once" -> shutDownGroups();
                 case "pool" -> usePool();
                 case "scope" -> useScope();
+                case "structured scope" -> useStructuredScope();
                 case "flow run" -> useFlow();
                 default -> throw new IllegalArgumentException(service);
             }
@@ -78,6 +81,14 @@ public final class ServiceProgram implements Consumer<String> {
             Task<String> timed = scope.submit("timed", () -> "value", LONG);
             Task<String> scheduled = scope.schedule(Duration.ZERO, () -> "value");
             scope.await(List.of(timed, scheduled));
+        }
+    }
+
+    private static void useStructuredScope() throws Exception {
+        try (StructuredTaskScope<String> scope = new StructuredTaskScope<>()) {
+            StructuredTaskScope.Subtask<String> subtask = scope.fork(() -> "value");
+            scope.joinUntil(Instant.now().plus(LONG));
+            subtask.get();
         }
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskExecutionException;
 import dev.raddle.task.TaskTimeoutException;
@@ -228,7 +229,7 @@ class SubmissionFormsTest {
 
             List<GroupResult<String>> results = executor.executeAll(List.of(new GroupTask<>("a", "late", () -> "y")));
 
-            assertThat(results.getFirst().rejectionReason()).isEqualTo("group-queue: 1 of 1 running, 0 of 0 waiting");
+            assertThat(results.getFirst().rejection()).hasToString("group-queue: 1 of 1 running, 0 of 0 waiting");
         }
     }
 
@@ -247,8 +248,8 @@ class SubmissionFormsTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("a", "runs", () -> "x");
 
-            assertThat(executor.submit("a", "late", () -> "y").await().rejectionReason())
-                    .isEqualTo("maintenance: back at noon");
+            assertThat(executor.submit("a", "late", () -> "y").await().rejection())
+                    .isEqualTo(new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null));
         }
     }
 

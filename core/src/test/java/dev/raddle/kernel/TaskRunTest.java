@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.Deadline;
@@ -681,9 +682,9 @@ class TaskRunTest {
         assertThatIllegalStateException().isThrownBy(run::outcome).withMessage("run \"a\" has not ended");
 
         time.advance(Duration.ofNanos(3));
-        run.conclude(new Outcome.Rejected<>("full"), true);
+        run.conclude(new Outcome.Rejected<>(Rejection.of(Rejection.Reason.OTHER, "full")), true);
 
-        assertThat(run.await()).isEqualTo(new Outcome.Rejected<>("full"));
+        assertThat(run.await()).isEqualTo(new Outcome.Rejected<>(Rejection.of(Rejection.Reason.OTHER, "full")));
         assertThat(run.start()).isEqualTo(3);
         assertThat(run.ended()).isEqualTo(3);
         assertThat(events).containsExactly("a released after 0", "a settled REJECTED");
@@ -707,7 +708,8 @@ class TaskRunTest {
         Run<String> run = new Run<>("a", () -> "value");
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> run.conclude(new Outcome.Rejected<>("full"), true))
+                .isThrownBy(
+                        () -> run.conclude(new Outcome.Rejected<>(Rejection.of(Rejection.Reason.OTHER, "full")), true))
                 .withMessage("run \"a\" was not claimed");
         Run<String> other = new Run<>("b", () -> "value");
         other.whenStarted = () -> events.add("claimed " + other.tryClaim());

@@ -9,6 +9,7 @@ import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
@@ -70,7 +71,7 @@ class ObservedTasksTest {
             case Outcome.Success<?>(Object value) -> "success " + value;
             case Outcome.Failure<?>(Throwable error) -> "failed " + error.getMessage();
             case Outcome.Cancelled<?>(Throwable cause) -> "cancelled " + cause.getMessage();
-            case Outcome.Rejected<?>(String reason) -> "rejected " + reason;
+            case Outcome.Rejected<?>(Rejection rejection) -> "rejected " + rejection;
             case Outcome.Skipped<?>(String reason) -> "skipped " + reason;
         };
     }

@@ -35,7 +35,8 @@ class OutcomeTest {
         assertThat(new Outcome.Success<>(null).status()).isEqualTo(TaskStatus.SUCCESS);
         assertThat(new Outcome.Failure<>(new Error()).status()).isEqualTo(TaskStatus.FAILED);
         assertThat(new Outcome.Cancelled<>(new InterruptedException()).status()).isEqualTo(TaskStatus.CANCELLED);
-        assertThat(new Outcome.Rejected<>("full").status()).isEqualTo(TaskStatus.REJECTED);
+        assertThat(new Outcome.Rejected<>(Rejection.of(Rejection.Reason.OTHER, "full")).status())
+                .isEqualTo(TaskStatus.REJECTED);
         assertThat(new Outcome.Skipped<>("not needed").status()).isEqualTo(TaskStatus.SKIPPED);
     }
 

@@ -1,5 +1,6 @@
 package dev.raddle.micrometer;
 
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskStatus;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -9,10 +10,12 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
@@ -20,23 +23,20 @@ import java.util.function.ToDoubleFunction;
 final class RowMeters {
 
     static final String OTHER = "other";
-    static final List<String> REASONS = List.of(
-            "group-queue", "bulkhead", "rate", "permits", "global-queue", "queue-timeout", "shutdown", "evicted");
     static final List<TaskStatus> RAN = List.of(TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.CANCELLED);
 
     static final List<TaskStatus> UNSTARTED =
             List.of(TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.SKIPPED, TaskStatus.SUCCESS);
 
     /** The number of meters of a row, besides those of limits. */
-    static final int COUNT = 3 + RAN.size() + UNSTARTED.size() + REASONS.size() + 1;
+    static final int COUNT = 3 + RAN.size() + UNSTARTED.size() + Rejection.Reason.values().length;
 
     private final List<Meter> all = new ArrayList<>(); // changed by one thread at a time
     private boolean showsLimits; // changed by one thread at a time
     private final Timer waiting;
     private final Map<TaskStatus, Timer> running = new HashMap<>();
     private final Map<TaskStatus, Counter> unstarted = new HashMap<>();
-    private final Map<String, Counter> rejected = new HashMap<>();
-    private final Counter rejectedOtherwise;
+    private final Map<Rejection.Reason, Counter> rejected = new EnumMap<>(Rejection.Reason.class);
 
     /**
      * Registers the meters.
@@ -77,19 +77,16 @@ final class RowMeters {
                             .tag("outcome", status.name().toLowerCase(Locale.ROOT))
                             .register(registry)));
         }
-        for (String reason : REASONS) {
-            rejected.put(reason, rejections(registry, prefix, tags, reason));
+        for (Rejection.Reason reason : Rejection.Reason.values()) {
+            rejected.put(
+                    reason,
+                    noted(Counter.builder(prefix + ".rejected")
+                            .description("Tasks that were rejected on submission or while they waited")
+                            .baseUnit(BaseUnits.TASKS)
+                            .tags(tags)
+                            .tag("reason", reason.toString())
+                            .register(registry)));
         }
-        rejectedOtherwise = rejections(registry, prefix, tags, OTHER);
-    }
-
-    private Counter rejections(MeterRegistry registry, String prefix, Tags tags, String reason) {
-        return noted(Counter.builder(prefix + ".rejected")
-                .description("Tasks that were rejected on submission or while they waited")
-                .baseUnit(BaseUnits.TASKS)
-                .tags(tags)
-                .tag("reason", reason)
-                .register(registry));
     }
 
     /** Registers the gauges of the limits of the row's group, unless they are registered. */
@@ -146,11 +143,9 @@ final class RowMeters {
         }
     }
 
-    /** Counts a rejection by the first word of the reason, which names the rule that caused it. */
-    void rejected(String reason) {
-        int colon = reason.indexOf(':');
-        Counter counter = rejected.get(colon < 0 ? reason : reason.substring(0, colon));
-        (counter == null ? rejectedOtherwise : counter).increment();
+    /** Counts a rejection by the rule that caused it. */
+    void rejected(Rejection.Reason reason) {
+        Objects.requireNonNull(rejected.get(reason)).increment();
     }
 
     void remove(MeterRegistry registry) {

@@ -32,9 +32,8 @@ import java.util.function.Function;
  *   <li>gauges {@code .running} and {@code .waiting}: tasks
  *   <li>timer {@code .wait}: from submission to start, of tasks that have started
  *   <li>timer {@code .run}, by {@code outcome} ({@code success}, {@code failed}, {@code cancelled}): from start to end
- *   <li>counter {@code .rejected}, by {@code reason} ({@code group-queue}, {@code bulkhead}, {@code global-queue},
- *       {@code queue-timeout}, {@code shutdown}, {@code evicted}, {@code other}): each rejection, regardless of
- *       what a rejection policy or handler then does with the task
+ *   <li>counter {@code .rejected}, by {@code reason} (the words of {@link dev.raddle.task.Rejection.Reason}): each
+ *       rejection, regardless of what a rejection policy or handler then does with the task
  *   <li>counter {@code .unstarted}, by {@code outcome} ({@code failed}, {@code cancelled}, {@code skipped},
  *       {@code success}): tasks that ended without having been started or rejected, such as those whose timeout passed
  *       while they waited, and nodes whose upstreams failed or whose values come from a journal
@@ -277,7 +276,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
             }
         }
         if (outcome instanceof Outcome.Rejected<?> rejected) {
-            metersOf(row).rejected(rejected.reason());
+            metersOf(row).rejected(rejected.rejection().reason());
         }
     }
 

@@ -17,6 +17,7 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskSpec;
@@ -44,7 +45,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class TaskMetersTest {
 
@@ -231,23 +232,12 @@ class TaskMetersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "group-queue,   'group-queue: 4 of 4 running, 100 of 100 waiting'",
-        "bulkhead,      'bulkhead: 4 of 4 running'",
-        "global-queue,  'global-queue: 9 of 9 waiting in all groups'",
-        "queue-timeout, 'queue-timeout: queue timeout after 5 ms'",
-        "shutdown,      'shutdown: the executor was shut down'",
-        "evicted,       'evicted: the group was evicted'",
-        "shutdown,      'shutdown'",
-        "other,         'whatever: there may be'",
-        "other,         'other: numbers'",
-        "other,         ''"
-    })
-    void the_first_word_of_a_reason_is_its_tag(String tag, String reason) {
+    @EnumSource
+    void the_word_of_a_reason_is_its_tag(Rejection.Reason reason) {
         TaskMeters meters = TaskMeters.forGroups(registry);
-        meters.onSettled(submitted(meters, "a"), new Outcome.Rejected<>(reason), 0);
+        meters.onSettled(submitted(meters, "a"), new Outcome.Rejected<>(Rejection.of(reason, "numbers")), 0);
 
-        assertThat(rejected("a", tag)).isEqualTo(1);
+        assertThat(rejected("a", reason.toString())).isEqualTo(1);
         assertThat(registry.get("raddle.group.rejected").counters().stream()
                         .mapToDouble(counter -> counter.count())
                         .sum())

@@ -2,6 +2,7 @@ package dev.raddle.opentelemetry;
 
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import io.opentelemetry.api.OpenTelemetry;
@@ -195,10 +196,10 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
             case Outcome.Failure<?> failure -> describe(failure.error(), span);
             case Outcome.Cancelled<?> cancelled -> describe(cancelled.cause(), span);
             case Outcome.Rejected<?> rejected -> {
-                String reason = rejected.reason();
-                int colon = reason.indexOf(':');
-                span.setAttribute(ERROR_TYPE, colon < 0 ? "rejected" : reason.substring(0, colon));
-                span.setAttribute(REASON, reason).setStatus(StatusCode.ERROR, reason);
+                Rejection rejection = rejected.rejection();
+                span.setAttribute(ERROR_TYPE, rejection.reason().toString())
+                        .setAttribute(REASON, rejection.text())
+                        .setStatus(StatusCode.ERROR, rejection.text());
             }
             case Outcome.Skipped<?> skipped -> span.setAttribute(REASON, skipped.reason());
         }

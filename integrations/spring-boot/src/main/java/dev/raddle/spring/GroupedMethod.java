@@ -5,6 +5,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskOptions;
 import dev.raddle.task.NamedTask;
+import dev.raddle.task.Rejection;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -124,7 +125,8 @@ final class GroupedMethod {
     }
 
     private RejectedTaskException shutDown(String groupKey) {
-        return new RejectedTaskException(groupKey, name, "shutdown: the executor was shut down");
+        return new RejectedTaskException(
+                groupKey, name, Rejection.of(Rejection.Reason.SHUTDOWN, "the executor was shut down"));
     }
 
     private @Nullable Object rejected(Call call, RejectedTaskException rejected) throws Exception {

@@ -4,10 +4,10 @@ import dev.raddle.group.Explanation;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupStats;
 import dev.raddle.group.RejectedTaskException;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskTimeoutException;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.Set;
 import java.util.stream.StreamSupport;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -27,8 +27,6 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 @Order(Ordered.LOWEST_PRECEDENCE)
 final class RejectionAdvice {
 
-    private static final Set<String> OF_THE_GROUP = Set.of("group-queue", "bulkhead", "rate", "permits");
-
     private final Duration retryAfter;
     private final Iterable<GroupExecutor> executors;
 
@@ -39,11 +37,13 @@ final class RejectionAdvice {
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> rejected(RejectedTaskException rejected) {
-        String reason = rejected.reason().split(":", 2)[0];
-        Duration wait = reason.equals("rate") ? nextStart(rejected.groupKey()) : retryAfter;
-        return OF_THE_GROUP.contains(reason)
-                ? answer(HttpStatus.TOO_MANY_REQUESTS, "Too many requests are in progress.", wait)
-                : answer(HttpStatus.SERVICE_UNAVAILABLE, "The service is busy.", wait);
+        Rejection.Reason reason = rejected.rejection().reason();
+        Duration wait = reason == Rejection.Reason.RATE ? nextStart(rejected.groupKey()) : retryAfter;
+        return switch (reason) {
+            case GROUP_QUEUE, BULKHEAD, RATE, PERMITS ->
+                answer(HttpStatus.TOO_MANY_REQUESTS, "Too many requests are in progress.", wait);
+            default -> answer(HttpStatus.SERVICE_UNAVAILABLE, "The service is busy.", wait);
+        };
     }
 
     @ExceptionHandler

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
@@ -161,7 +162,8 @@ class GroupedTest {
     @Test
     void a_rejection_that_the_method_itself_throws_is_not_replaced() {
         shop((shop, executor) -> {
-            RejectedTaskException own = new RejectedTaskException("inner", "task", "bulkhead: of another executor");
+            RejectedTaskException own = new RejectedTaskException(
+                    "inner", "task", Rejection.of(Rejection.Reason.BULKHEAD, "of another executor"));
             assertThat(catchThrowable(() -> shop.quoteThrowing("acme", own))).isSameAs(own);
         });
     }
@@ -634,7 +636,7 @@ class GroupedTest {
 
         private String noQuote(String tenant, int amount, RejectedTaskException rejected) {
             return "no quote for " + tenant + ", " + amount + ": "
-                    + rejected.reason().split(":")[0];
+                    + rejected.rejection().reason();
         }
 
         @Grouped(key = "#tenant", onReject = "never")

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
+import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -27,6 +30,9 @@ import org.springframework.web.bind.annotation.RestController;
 
 class RejectionAdviceTest {
 
+    private static final Set<Rejection.Reason> OF_THE_GROUP = EnumSet.of(
+            Rejection.Reason.GROUP_QUEUE, Rejection.Reason.BULKHEAD, Rejection.Reason.RATE, Rejection.Reason.PERMITS);
+
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     RaddleAutoConfiguration.class, RejectionWebAutoConfiguration.class, WebMvcAutoConfiguration.class))
@@ -37,11 +43,11 @@ class RejectionAdviceTest {
     void a_full_group_is_429_and_a_full_executor_is_503() {
         runner.run(context -> {
             MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-            for (String reason : new String[] {"group-queue", "bulkhead", "rate", "permits"}) {
-                assertThat(get(mvc, "/reject/" + reason).getStatus()).as(reason).isEqualTo(429);
-            }
-            for (String reason : new String[] {"global-queue", "queue-timeout", "shutdown", "evicted"}) {
-                assertThat(get(mvc, "/reject/" + reason).getStatus()).as(reason).isEqualTo(503);
+            for (Rejection.Reason reason : Rejection.Reason.values()) {
+                boolean ofTheGroup = OF_THE_GROUP.contains(reason);
+                assertThat(get(mvc, "/reject/" + reason.name()).getStatus())
+                        .as(reason.name())
+                        .isEqualTo(ofTheGroup ? 429 : 503);
             }
             assertThat(get(mvc, "/timeout").getStatus()).isEqualTo(503);
         });
@@ -51,7 +57,7 @@ class RejectionAdviceTest {
     void the_answer_says_when_to_try_again_and_does_not_name_the_key() {
         runner.run(context -> {
             MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-            MockHttpServletResponse response = get(mvc, "/reject/group-queue");
+            MockHttpServletResponse response = get(mvc, "/reject/GROUP_QUEUE");
             assertThat(response.getHeader("Retry-After")).isEqualTo("2");
             assertThat(response.getContentAsString())
                     .contains("Too many requests are in progress.")
@@ -89,7 +95,7 @@ class RejectionAdviceTest {
     void an_advice_of_the_application_wins() {
         runner.withBean(OwnAdvice.class).run(context -> {
             MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-            assertThat(get(mvc, "/reject/group-queue").getStatus()).isEqualTo(409);
+            assertThat(get(mvc, "/reject/GROUP_QUEUE").getStatus()).isEqualTo(409);
         });
     }
 
@@ -100,13 +106,14 @@ class RejectionAdviceTest {
     @RestController
     static class Controller {
         @GetMapping("/reject/{reason}")
-        String reject(@PathVariable("reason") String reason) {
-            throw new RejectedTaskException("secret-tenant", "task", reason + ": 4 of 4 running");
+        String reject(@PathVariable("reason") Rejection.Reason reason) {
+            throw new RejectedTaskException("secret-tenant", "task", Rejection.of(reason, "4 of 4 running"));
         }
 
         @GetMapping("/wrapped")
         String wrapped() {
-            throw new CompletionException(new RejectedTaskException("a", "task", "bulkhead: 1 of 1"));
+            throw new CompletionException(
+                    new RejectedTaskException("a", "task", Rejection.of(Rejection.Reason.BULKHEAD, "1 of 1")));
         }
 
         @GetMapping("/timeout")
