@@ -83,21 +83,6 @@ final class FleetPermits {
         append(granted);
     }
 
-    /** Removes the permit that was added last, which no task has received since. */
-    void undoAdd() {
-        Granted before = null;
-        for (Granted each = firstFree; each != null && each != lastFree; each = each.next) {
-            before = each;
-        }
-        if (before == null) {
-            firstFree = null;
-        } else {
-            before.next = null;
-        }
-        lastFree = before;
-        free--;
-    }
-
     private void append(Granted granted) {
         if (lastFree == null) {
             firstFree = granted;

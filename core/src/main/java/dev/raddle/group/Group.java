@@ -5,14 +5,12 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.RateLimit;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -105,7 +103,7 @@ class Group extends TaskGate {
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupEngine engine) {
-        super(GroupBounds.UNKNOWN, engine.cap);
+        super(GroupBounds.Unknown.NEW, engine.cap);
         this.key = key;
         this.engine = engine;
     }
@@ -117,7 +115,6 @@ class Group extends TaskGate {
 
     /** Moves a run that found this group retired to another group of the key. */
     void moveTo(GroupRun<?> run, Group next) {
-        StackRoom.ensure();
         lock();
         try {
             run.group = next;
@@ -142,7 +139,6 @@ class Group extends TaskGate {
 
     /** Returns null without a decision if that needs the time. */
     private @Nullable Entry admit(GroupRun<?> run, long now) {
-        StackRoom.ensure();
         lock();
         try {
             if (now == GrantedPermits.NO_TIME && needsTime()) {
@@ -159,7 +155,7 @@ class Group extends TaskGate {
             }
             Entry entry = enter(run, now);
             demandChanged(now, false);
-            return entry == Entry.WAITING && bounds() == GroupBounds.UNKNOWN ? Entry.UNRESOLVED : entry;
+            return entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown ? Entry.UNRESOLVED : entry;
         } finally {
             unlock();
         }
@@ -182,7 +178,6 @@ class Group extends TaskGate {
         if (needsTime()) {
             grants.setNow(nowNanos);
         }
-        StackRoom.ensure();
         lock();
         try {
             boolean counts = adaptation != null && kind != null && adaptation == adaptation() && isHeld(run);
@@ -220,7 +215,6 @@ class Group extends TaskGate {
     LimitChange adapt(Adaptation adaptation, Adaptation.Decision decision, long now, GrantedPermits grants) {
         LimitChange change;
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (!(bounds() instanceof GroupBounds.Known known) || known.adaptation() != adaptation) {
@@ -243,7 +237,6 @@ class Group extends TaskGate {
     }
 
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
-        StackRoom.ensure();
         lock();
         try {
             if (!isWaiting(run) || (!needsTime() && (running() > 0 || waiting() > 1))) { // no need to read the time
@@ -262,7 +255,6 @@ class Group extends TaskGate {
         long now = engine.time.nanoTime();
         Signal empty;
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (!super.withdraw(run, grants)) {
@@ -281,19 +273,25 @@ class Group extends TaskGate {
     // The limits.
 
     GroupBounds.@Nullable Pending beginLookup() {
-        StackRoom.ensure();
         lock();
         try {
             if (life == RETIRED) {
                 return null;
             }
-            if (bounds() == GroupBounds.UNKNOWN) {
-                bind(new GroupBounds.Pending(), new GrantedPermits());
-            }
-            return bounds() instanceof GroupBounds.Pending lookup && lookup.tryBegin() ? lookup : null;
+            return bounds() instanceof GroupBounds.Known || !lookup().tryBegin() ? null : lookup();
         } finally {
             unlock();
         }
+    }
+
+    /** Returns the lookup of the limits, which are not known. */
+    private GroupBounds.Pending lookup() {
+        if (bounds() instanceof GroupBounds.Pending known) {
+            return known;
+        }
+        GroupBounds.Pending lookup = new GroupBounds.Pending(bounds().rate());
+        bind(lookup, new GrantedPermits());
+        return lookup;
     }
 
     /** Returns the result of each permit that waited for the lookup, in order; none if its result is dropped. */
@@ -302,7 +300,6 @@ class Group extends TaskGate {
         long now = engine.time.nanoTime();
         Signal empty;
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (bounds() != lookup) {
@@ -328,18 +325,15 @@ class Group extends TaskGate {
         long now = engine.time.nanoTime();
         Signal empty;
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (retireIfShutDown(engine.isShutdown())) {
                 return false;
             }
-            if (bounds() == GroupBounds.UNKNOWN) {
-                bind(new GroupBounds.Pending(), grants);
-            }
-            switch ((GroupBounds) bounds()) {
-                case GroupBounds.Known known -> bind(change.apply(known), grants);
-                case GroupBounds.Pending lookup -> lookup.addChange(change);
+            if (bounds() instanceof GroupBounds.Known known) {
+                bind(change.apply(known), grants);
+            } else {
+                lookup().addChange(change);
             }
             demandChanged(now, false);
             empty = recordIfEmpty(now); // a limit that adapts again does not retain this group
@@ -364,7 +358,6 @@ class Group extends TaskGate {
         long now = engine.time.nanoTime();
         Signal empty;
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (retireIfShutDown(engine.isShutdown())) {
@@ -391,7 +384,6 @@ class Group extends TaskGate {
     @Nullable
     GroupAlarm throttle(long now, GrantedPermits grants) {
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             long allowed = allowedAt(now);
@@ -418,7 +410,6 @@ class Group extends TaskGate {
     /** Grants what the rate allows now. Called by an alarm, which has no effect if it was replaced. */
     void endThrottle(GroupAlarm alarm, long now, GrantedPermits grants) {
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (engine.alarms.throttles.get(this) == alarm) {
@@ -439,7 +430,6 @@ class Group extends TaskGate {
      */
     @Nullable
     GroupAlarm hold(long until) {
-        StackRoom.ensureForSections();
         lock();
         try {
             GroupAlarm pending = engine.alarms.holds.get(this);
@@ -466,7 +456,6 @@ class Group extends TaskGate {
     GroupAlarm endHold(GroupAlarm alarm, long now, GrantedPermits grants) {
         Signal empty = null;
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             if (engine.alarms.holds.get(this) == alarm) {
@@ -488,63 +477,25 @@ class Group extends TaskGate {
         return null;
     }
 
-    /** Removes a hold that has no alarm, and returns to the one before it, if there was one. */
-    void undoHold(GroupAlarm failed, long now, GrantedPermits grants) {
-        grants.setNow(now);
-        StackRoom.ensure();
-        lock();
-        try {
-            GroupAlarm before = failed.replaced();
-            if (engine.alarms.holds.get(this) == failed && before != null) {
-                engine.alarms.holds.replace(this, before);
-            } else if (engine.alarms.holds.remove(this, failed)) {
-                resume(grants);
-                demandChanged(now, false);
-            }
-        } finally {
-            unlock();
-        }
-        reportDemand();
-    }
-
-    /** Moves all runs from the queue to a list, or none if this method fails. */
-    @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
-    void drainWaiting(ArrayList<GroupRun<?>> waited) {
-        StackRoom.ensure();
-        lock();
-        try {
-            waited.ensureCapacity(waited.size() + waiting());
-            drain(permit -> waited.add((GroupRun<?>) permit));
-            demandChanged(GrantedPermits.NO_TIME, false);
-        } finally {
-            unlock();
-        }
-        reportDemand();
-    }
-
     /**
      * Discards the limits and all changes to them, and drains the queue. Running tasks go on.
      *
      * @param running the list to which the runs that hold slots are added
-     * @param waited the list to which the runs that waited are added, even if this method fails afterwards
+     * @param waited the list to which the runs that waited are added
      * @param closedUntil the result of {@link #close} if this call ends it, and then has no effect if this group has
      *     been empty since; or null
      */
-    @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
-    void evict(List<GroupRun<?>> running, ArrayList<GroupRun<?>> waited, @Nullable Signal closedUntil) {
+    void evict(List<GroupRun<?>> running, List<GroupRun<?>> waited, @Nullable Signal closedUntil) {
         long now = engine.time.nanoTime();
         Signal empty;
-        StackRoom.ensure();
         lock();
         try {
             if (closedUntil != null && engine.emptySignals.get(this) != closedUntil) {
                 return;
             }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
-            prepareToUnbind();
-            waited.ensureCapacity(waited.size() + waiting()); // before the first run leaves, because it may fail
             drain(permit -> waited.add((GroupRun<?>) permit));
-            unbind(GroupBounds.UNKNOWN);
+            unbind(GroupBounds.Unknown.after(bounds()));
             if (closedUntil != null && engine.closings.computeIfPresent(this, Group::oneLess) == null) {
                 life = OPEN;
             }
@@ -572,10 +523,8 @@ class Group extends TaskGate {
         long now = engine.time.nanoTime();
         Signal empty;
         Signal untilEmpty = null;
-        StackRoom.ensure();
         lock();
         try {
-            prepareToUnbind();
             life = life == RETIRED ? RETIRED : CLOSING;
             empty = recordIfEmpty(now);
             if (empty == null) {
@@ -599,7 +548,6 @@ class Group extends TaskGate {
     void recountForCap(GrantedPermits grants) {
         long now = engine.time.nanoTime();
         grants.setNow(now);
-        StackRoom.ensure();
         lock();
         try {
             recount(grants);
@@ -670,7 +618,7 @@ class Group extends TaskGate {
         }
         boolean remembers = !isRestored(nowNanos);
         boolean isClosed = life == CLOSING && !remembers && !isSuspended() && !keepsPermits();
-        boolean isUnknown = bounds() instanceof GroupBounds.Pending && !remembers && !isRetained();
+        boolean isUnknown = !isBound() && !remembers && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             life = RETIRED;
         } else {
@@ -688,7 +636,7 @@ class Group extends TaskGate {
     /** If this group was shut down, but has to remember what has started, makes it as one that was evicted. */
     private void reopen() {
         if (life == CLOSING) {
-            unbind(GroupBounds.UNKNOWN);
+            unbind(GroupBounds.Unknown.after(bounds()));
             life = OPEN;
         }
     }
@@ -714,7 +662,6 @@ class Group extends TaskGate {
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
     Sweep sweep(long now, int ttlMillis, boolean isCrowded) {
-        StackRoom.ensure();
         lock();
         try {
             if (!isEmpty() || isRetained()) {
@@ -802,7 +749,7 @@ class Group extends TaskGate {
     }
 
     private boolean isActiveUnderLock() {
-        return life != RETIRED && (bounds() != GroupBounds.UNKNOWN || isRetained());
+        return life != RETIRED && (!(bounds() instanceof GroupBounds.Unknown) || isRetained());
     }
 
     Optional<GroupStats> stats() {
@@ -828,7 +775,6 @@ class Group extends TaskGate {
 
     /** Adds the taken slots and the waiting tasks of this group to two sums. */
     void addTo(int[] runningAndWaiting) {
-        StackRoom.ensure();
         lock();
         try {
             runningAndWaiting[0] += running();

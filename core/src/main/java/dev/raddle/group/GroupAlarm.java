@@ -38,12 +38,6 @@ final class GroupAlarm {
         }
     }
 
-    /** Returns the alarm in whose place this is, or null if there is none or this has been armed. */
-    @Nullable
-    GroupAlarm replaced() {
-        return replaced;
-    }
-
     void cancel() {
         cancelled = true;
         Alarm set = alarm;

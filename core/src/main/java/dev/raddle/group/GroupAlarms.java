@@ -2,13 +2,8 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.kernel.StackRoom;
-import dev.raddle.task.Scheduler;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,10 +20,6 @@ final class GroupAlarms {
      * A group has at most one alarm of each kind, in a map that is changed under the group's lock; the cap has at most
      * one, in a reference. Each is armed after the lock was released. An alarm that fires when it is no longer in its
      * place was replaced, and has no effect.
-     *
-     * Tasks wait for these alarms, so a failure must not lose one. If an alarm cannot be armed, the tasks that would
-     * wait for it are ended, and a hold that would not end is undone. If what an alarm does fails, for example because
-     * the heap is exhausted, it is repeated on a new thread.
      */
 
     /** The pending alarms of groups whose first task waits for the rate; changed under the group's lock. */
@@ -47,8 +38,7 @@ final class GroupAlarms {
     /** Lets throttled groups proceed, or arms their alarms. Returns true if tasks may have been granted. */
     boolean proceedOrArm(GrantedPermits grants) {
         boolean more = false;
-        for (Gate gate; (gate = grants.peekThrottled()) != null; ) {
-            grants.removeThrottled();
+        for (Gate gate; (gate = grants.pollThrottled()) != null; ) {
             more |= proceedOrArm((Group) gate, grants);
         }
         return more;
@@ -57,47 +47,18 @@ final class GroupAlarms {
     /** As above, for one group. */
     void proceedOrArm(Group group) {
         GrantedPermits grants = new GrantedPermits();
-        try {
-            proceedOrArm(group, grants);
-        } finally {
-            engine.dispatch(grants);
-        }
+        proceedOrArm(group, grants);
+        engine.dispatch(grants);
     }
 
     private boolean proceedOrArm(Group group, GrantedPermits grants) {
-        try {
-            StackRoom.ensureForSections();
-            GroupAlarm alarm = group.throttle(engine.time.nanoTime(), grants);
-            if (alarm == null) {
-                return true;
-            }
-            armThrottle(group, alarm);
-            return false;
-        } catch (Throwable failure) { // tasks wait for the alarm
-            Scheduler.virtualThreads().execute(() -> proceedOrArm(group));
-            throw failure;
+        GroupAlarm alarm = group.throttle(engine.time.nanoTime(), grants);
+        if (alarm == null) {
+            return true;
         }
-    }
-
-    private void armThrottle(Group group, GroupAlarm alarm) {
-        try {
-            alarm.arm(
-                    engine.time,
-                    () -> dispatchOffloaded(grants -> group.endThrottle(alarm, engine.time.nanoTime(), grants)));
-        } catch (Throwable noAlarm) {
-            throttles.remove(group, alarm);
-            abortWaiting(List.of(group), noAlarm);
-        }
-    }
-
-    /** Drains all queues before it ends the first run, because each end lets the cap serve the others. */
-    private static void abortWaiting(Collection<Group> throttled, Throwable noAlarm) {
-        ArrayList<GroupRun<?>> waited = new ArrayList<>();
-        try {
-            throttled.forEach(group -> group.drainWaiting(waited));
-        } finally {
-            waited.forEach(run -> GroupEngine.abort(run, noAlarm));
-        }
+        alarm.arm(
+                engine.time, () -> dispatchOffloaded(more -> group.endThrottle(alarm, engine.time.nanoTime(), more)));
+        return false;
     }
 
     /** Arms the alarm of the throttled cap, unless an earlier one is armed. */
@@ -120,17 +81,8 @@ final class GroupAlarms {
             }
             next = new GroupAlarm(null, moment, pending);
         } while (!ofCap.compareAndSet(pending, next));
-        armCap(next);
-    }
-
-    private void armCap(GroupAlarm next) {
-        try {
-            next.arm(engine.time, () -> onCapAlarm(next));
-        } catch (Throwable noAlarm) {
-            ofCap.compareAndSet(next, null);
-            engine.cap.resume();
-            abortWaiting(engine.groups.values(), noAlarm);
-        }
+        GroupAlarm armed = next;
+        armed.arm(engine.time, () -> onCapAlarm(armed));
     }
 
     private void onCapAlarm(GroupAlarm alarm) {
@@ -142,26 +94,11 @@ final class GroupAlarms {
 
     /** Makes a decision and starts the granted runs, on another thread because the caller is an alarm. */
     private void dispatchOffloaded(Consumer<GrantedPermits> decision) {
-        Runnable action = () -> decideAndDispatch(decision);
-        try {
-            engine.offloadExecutor.execute(action);
-        } catch (Throwable failure) { // tasks wait for the decision
-            Scheduler.virtualThreads().execute(action);
-            throw failure;
-        }
-    }
-
-    private void decideAndDispatch(Consumer<GrantedPermits> decision) {
-        GrantedPermits grants = new GrantedPermits();
-        try {
-            StackRoom.ensureForSections();
+        engine.offloadExecutor.execute(() -> {
+            GrantedPermits grants = new GrantedPermits();
             decision.accept(grants);
-        } catch (Throwable failure) { // for example, the heap is exhausted; the decision has had no effect
-            Scheduler.virtualThreads().execute(() -> decideAndDispatch(decision));
-            throw failure;
-        } finally {
             engine.dispatch(grants);
-        }
+        });
     }
 
     /** Keeps tasks of a group from starting for some time, unless the group is retired. */
@@ -177,12 +114,7 @@ final class GroupAlarms {
     }
 
     private void armHold(Group group, GroupAlarm alarm) {
-        try {
-            alarm.arm(engine.time, () -> dispatchOffloaded(grants -> endHold(group, alarm, grants)));
-        } catch (Throwable noAlarm) {
-            dispatchOffloaded(grants -> group.undoHold(alarm, engine.time.nanoTime(), grants));
-            throw noAlarm;
-        }
+        alarm.arm(engine.time, () -> dispatchOffloaded(grants -> endHold(group, alarm, grants)));
     }
 
     private void endHold(Group group, GroupAlarm alarm, GrantedPermits grants) {

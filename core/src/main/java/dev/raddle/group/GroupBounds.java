@@ -11,17 +11,63 @@ import org.jspecify.annotations.Nullable;
 /** The state of a group's limits: unknown, being looked up, or known. */
 sealed interface GroupBounds extends Bounds {
 
-    /** The limits were not looked up yet, or were discarded. */
-    GroupBounds UNKNOWN = new Pending();
-
     /** Returns whether the limits were changed at run time, so that the group must be retained. */
     boolean isAdjusted();
 
-    /** One thread looks the limits up, outside every lock. Each lookup is an object of its own. */
-    final class Pending implements GroupBounds {
+    /** Limits without slots: the tasks wait. */
+    sealed interface Slotless extends GroupBounds {
 
+        @Override
+        default int concurrency() {
+            return 0;
+        }
+
+        @Override
+        default int maxInFlight() {
+            return 0;
+        }
+
+        @Override
+        default int maxWaiting() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        default int weight() {
+            return 0;
+        }
+    }
+
+    /** The limits were not looked up yet, or were discarded. The bucket goes on to fill at their rate. */
+    record Unknown(@Nullable RateLimit rate) implements Slotless {
+
+        static final Unknown NEW = new Unknown(null);
+
+        static Unknown after(Bounds last) {
+            return last.rate() == null ? NEW : new Unknown(last.rate());
+        }
+
+        @Override
+        public boolean isAdjusted() {
+            return false;
+        }
+    }
+
+    /** One thread looks the limits up, outside every lock. Each lookup is an object of its own. */
+    final class Pending implements Slotless {
+
+        private final @Nullable RateLimit rate; // of the limits that were discarded
         private final List<UnaryOperator<Known>> changes = new ArrayList<>(0); // guarded by the group
         private boolean begun; // guarded by the group
+
+        Pending(@Nullable RateLimit rate) {
+            this.rate = rate;
+        }
+
+        @Override
+        public @Nullable RateLimit rate() {
+            return rate;
+        }
 
         /** Assigns the lookup to the calling thread; returns false if it has been assigned already. */
         boolean tryBegin() {
@@ -45,26 +91,6 @@ sealed interface GroupBounds extends Bounds {
         @Override
         public boolean isAdjusted() {
             return !changes.isEmpty();
-        }
-
-        @Override
-        public int concurrency() {
-            return 0;
-        }
-
-        @Override
-        public int maxInFlight() {
-            return 0;
-        }
-
-        @Override
-        public int maxWaiting() {
-            return Integer.MAX_VALUE;
-        }
-
-        @Override
-        public int weight() {
-            return 0;
         }
     }
 
@@ -109,16 +135,7 @@ sealed interface GroupBounds extends Bounds {
 
         /** Returns these limits with another concurrency, which an adaptation has decided. */
         Known withAdapted(int limit) {
-            return new Known(
-                    limit,
-                    maxInFlight,
-                    maxWaiting,
-                    weight,
-                    rate,
-                    scheduler,
-                    adaptation,
-                    isLimitSet,
-                    isOtherwiseAdjusted);
+            return with(limit, weight, rate, adaptation, isLimitSet, isOtherwiseAdjusted);
         }
 
         /** Returns these limits with an adaptation that begins at the concurrency, or these if they have one. */
@@ -127,30 +144,38 @@ sealed interface GroupBounds extends Bounds {
                 return this;
             }
             Adaptation resumed = new Adaptation(limit, concurrency, maxInFlight);
-            return new Known(
-                    resumed.steady(),
-                    maxInFlight,
-                    maxWaiting,
-                    weight,
-                    rate,
-                    scheduler,
-                    resumed,
-                    false,
-                    isOtherwiseAdjusted);
+            return with(resumed.steady(), weight, rate, resumed, false, isOtherwiseAdjusted);
         }
 
         Known withConcurrency(int limit) {
-            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, null, true, isOtherwiseAdjusted);
+            return with(limit, weight, rate, null, true, isOtherwiseAdjusted);
         }
 
         Known withWeight(int newWeight) {
-            return new Known(
-                    concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, adaptation, isLimitSet, true);
+            return with(concurrency, newWeight, rate, adaptation, isLimitSet, true);
         }
 
         Known withRate(@Nullable RateLimit newRate) {
+            return with(concurrency, weight, newRate, adaptation, isLimitSet, true);
+        }
+
+        private Known with(
+                int limit,
+                int newWeight,
+                @Nullable RateLimit newRate,
+                @Nullable Adaptation newAdaptation,
+                boolean limitSet,
+                boolean otherwiseAdjusted) {
             return new Known(
-                    concurrency, maxInFlight, maxWaiting, weight, newRate, scheduler, adaptation, isLimitSet, true);
+                    limit,
+                    maxInFlight,
+                    maxWaiting,
+                    newWeight,
+                    newRate,
+                    scheduler,
+                    newAdaptation,
+                    limitSet,
+                    otherwiseAdjusted);
         }
     }
 }

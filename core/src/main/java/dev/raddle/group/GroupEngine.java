@@ -7,7 +7,6 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.Propagation;
@@ -101,8 +100,7 @@ final class GroupEngine {
 
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
         this.policy = policy;
-        this.time = GuardedTime.guard(
-                policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
+        this.time = policy.timeSource();
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
@@ -145,7 +143,7 @@ final class GroupEngine {
         long submitted = submitNanos();
         boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
         RunSettings settings = isPlain ? null : settings(options, scope, caller);
-        StackRoom.ensure();
+        StackRoom.ensureForSections();
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
         if (caller != null) {
             run.whenSettled(caller.grantedOrSettled()::set);
@@ -153,7 +151,8 @@ final class GroupEngine {
         if (events != null) {
             events.submitted(run);
         }
-        return enter(run);
+        enter(run);
+        return run;
     }
 
     private <T> Callable<? extends T> carry(
@@ -185,7 +184,9 @@ final class GroupEngine {
             throw new RejectedTaskException(
                     key, PlacedTask.nameOf(task), Rejection.of(Rejection.Reason.SHUTDOWN, "the executor is shut down"));
         }
-        return enter(newPlacedRun(key, task, placed));
+        GroupRun<Object> run = newPlacedRun(key, task, placed);
+        enter(run);
+        return run;
     }
 
     /** Returns a run that was reported to the listener, created in the submitter's context if that can be observed. */
@@ -210,7 +211,7 @@ final class GroupEngine {
         RunSettings settings = settings(options, null, placed);
         String name = PlacedTask.nameOf(task);
         long submitted = submitNanos();
-        StackRoom.ensure();
+        StackRoom.ensureForSections();
         GroupRun<Object> run = new GroupRun<>(groupOf(key), name, context.around(placed), submitted, settings);
         if (events != null) {
             events.submitted(run);
@@ -221,26 +222,7 @@ final class GroupEngine {
     // Admission.
 
     /** Lets a run, which was reported to the listener, enter its group. */
-    private <R extends GroupRun<?>> R enter(R run) {
-        try {
-            enterOrFail(run);
-            return run;
-        } catch (Throwable failure) {
-            abort(run, failure);
-            throw failure;
-        }
-    }
-
-    /** Ends a run whose admission or start failed internally, on a new thread if the calling thread fails again. */
-    static void abort(GroupRun<?> run, Throwable failure) {
-        try {
-            run.abort(failure);
-        } catch (Throwable again) {
-            Scheduler.virtualThreads().execute(() -> run.abort(failure));
-        }
-    }
-
-    private void enterOrFail(GroupRun<?> run) {
+    private void enter(GroupRun<?> run) {
         RunSettings settings = run.settings;
         if (settings != null) {
             run.armTimeLimit(settings);
@@ -294,21 +276,18 @@ final class GroupEngine {
      */
     private void serveBeforeWaiting(GroupRun<?> run, @Nullable RunSettings settings) {
         GrantedPermits grants = new GrantedPermits();
-        try {
-            if (settings == null || !Duration.ZERO.equals(settings.queueTimeout)) {
-                serve(grants);
-            } else {
-                readTime(grants);
-                while (cap.serveInTurn(grants)) {
-                    dispatch(grants);
-                }
+        if (settings == null || !Duration.ZERO.equals(settings.queueTimeout)) {
+            serve(grants);
+        } else {
+            readTime(grants);
+            while (cap.serveInTurn(grants)) {
+                dispatch(grants);
             }
-            if (settings != null) {
-                run.armQueueTimeout(settings);
-            }
-        } finally {
-            dispatch(grants);
         }
+        if (settings != null) {
+            run.armQueueTimeout(settings);
+        }
+        dispatch(grants);
     }
 
     private Rejection refusal(Gate.Entry entry, Group group) {
@@ -346,38 +325,17 @@ final class GroupEngine {
         return permits == null ? new Group(key, this) : permits.newGroup(key);
     }
 
-    /** Looks the limits of a group up, unless they are known or another thread does; on a new thread if this fails. */
+    /** Looks the limits of a group up, unless they are known or another thread does. */
     void lookUp(Group group) {
-        GroupBounds.Pending lookup = null;
-        try {
-            StackRoom.ensureForSections();
-            lookup = group.beginLookup();
-            if (lookup != null) {
-                lookUp(group, lookup);
-            }
-        } catch (Throwable failure) { // other tasks wait for the limits
-            GroupBounds.Pending begun = lookup;
-            Scheduler.virtualThreads().execute(() -> {
-                if (begun == null) {
-                    lookUp(group);
-                } else {
-                    lookUp(group, begun);
-                }
-            });
-            throw failure;
+        GroupBounds.Pending lookup = group.beginLookup();
+        if (lookup == null) {
+            return;
         }
-    }
-
-    /** Ends a lookup. Has no effect if it has ended before. */
-    private void lookUp(Group group, GroupBounds.Pending lookup) {
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
         GrantedPermits grants = new GrantedPermits();
         Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
-        try {
-            dispatch(grants);
-        } finally {
-            entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
-        }
+        dispatch(grants);
+        entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
     }
 
     private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
@@ -415,30 +373,20 @@ final class GroupEngine {
 
     private @Nullable GroupRun<?> dispatch(GrantedPermits grants, @Nullable Group sameGroup) {
         GroupRun<?> following = null;
-        GroupRun<?> starting = null;
-        try {
-            boolean more;
-            do {
-                boolean unserved = serve(grants);
-                more = alarms.proceedOrArm(grants) || unserved;
-                for (Permit granted; (granted = grants.poll()) != null; ) {
-                    GroupRun<?> run = (GroupRun<?>) granted;
-                    starting = run;
-                    if (following == null && run.group == sameGroup && run.mayRunNext()) {
-                        if (run.settings != null) {
-                            run.settings.leaveQueue();
-                        }
-                        following = run;
-                    } else {
-                        more |= !start(run, grants);
-                    }
-                    starting = null;
+        boolean more;
+        do {
+            boolean unserved = serve(grants);
+            more = alarms.proceedOrArm(grants) || unserved;
+            for (Permit granted; (granted = grants.poll()) != null; ) {
+                GroupRun<?> run = (GroupRun<?>) granted;
+                if (following == null && run.group == sameGroup && run.mayRunNext()) {
+                    run.leftQueue();
+                    following = run;
+                } else {
+                    more |= !start(run, grants);
                 }
-            } while (more);
-        } catch (Throwable failure) {
-            dispatchOnNewThread(following, starting, failure, grants);
-            throw failure;
-        }
+            }
+        } while (more);
         return following;
     }
 
@@ -478,20 +426,6 @@ final class GroupEngine {
         return false;
     }
 
-    /** Starts the granted runs on a new thread, which has a stack of its own, because the calling thread has failed. */
-    private void dispatchOnNewThread(
-            @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, GrantedPermits grants) {
-        Scheduler.virtualThreads().execute(() -> {
-            if (starting != null) {
-                starting.abort(failure);
-            }
-            if (following != null && following != starting) {
-                startAndDispatch(following);
-            }
-            dispatch(grants);
-        });
-    }
-
     /**
      * Releases the permit of a run and starts the runs that this allows.
      *
@@ -524,16 +458,12 @@ final class GroupEngine {
     private @Nullable TaskRun<?> releaseAndAdapt(GroupRun<?> run, long ranNanos, long nowNanos, Adaptation adaptation) {
         Adaptation.Kind kind = kindOf(run, adaptation.plan, ranNanos);
         GrantedPermits grants = new GrantedPermits();
-        boolean decides = false;
-        try {
-            decides = run.group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
-            return dispatchAfter(run, grants, decides ? null : run.group); // an algorithm may wait for the next run
-        } finally {
-            if (decides) {
-                decide(run, adaptation, nowNanos);
-            }
-            adaptation.endDecision(run); // also if the release has failed after it made this run the decider
+        boolean decides = run.group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
+        TaskRun<?> next = dispatchAfter(run, grants, decides ? null : run.group); // an algorithm may wait for that run
+        if (decides) {
+            decide(run, adaptation, nowNanos);
         }
+        return next;
     }
 
     private Adaptation.@Nullable Kind kindOf(GroupRun<?> run, AdaptiveLimit limit, long ranNanos) {
@@ -545,33 +475,23 @@ final class GroupEngine {
         }
     }
 
-    /** Decides about an adaptive limit. Never throws: the caller has a task to settle. */
+    /** Decides about an adaptive limit. The algorithm is user code, and the caller has a task to settle. */
     private void decide(GroupRun<?> decider, Adaptation adaptation, long now) {
-        try {
-            GrantedPermits grants = new GrantedPermits();
-            LimitChange change = decide(decider, adaptation, now, grants);
-            try {
-                dispatch(grants);
-            } finally {
-                if (change != null) {
-                    report(change);
-                }
-            }
-        } catch (Throwable failure) { // of the algorithm; or the heap or the stack is exhausted
-            policy.exceptionSink().report("adaptive limit of group \"" + decider.group.key + "\"", failure);
-        }
-    }
-
-    private static @Nullable LimitChange decide(
-            GroupRun<?> decider, Adaptation adaptation, long now, GrantedPermits grants) {
         Group group = decider.group;
+        GrantedPermits grants = new GrantedPermits();
+        LimitChange change = null;
         try {
-            StackRoom.ensureForSections();
             int limit = group.limitUnder(adaptation);
             Adaptation.Decision decision = limit == 0 ? null : adaptation.decide(limit, now);
-            return decision == null ? null : group.adapt(adaptation, decision, now, grants);
+            change = decision == null ? null : group.adapt(adaptation, decision, now, grants);
+        } catch (Throwable failure) {
+            policy.exceptionSink().report("adaptive limit of group \"" + group.key + "\"", failure);
         } finally {
             adaptation.endDecision(decider); // before runs are started, perhaps in this thread
+        }
+        dispatch(grants);
+        if (change != null) {
+            report(change);
         }
     }
 
@@ -609,15 +529,8 @@ final class GroupEngine {
             return false;
         }
         awaitedRuns.put(waiter, run);
-        boolean endless = true;
-        try {
-            endless = new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter);
-        } finally {
-            if (endless) { // or the detector has failed
-                awaitedRuns.remove(waiter, run);
-            }
-        }
-        if (endless) {
+        if (new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
+            awaitedRuns.remove(waiter, run);
             throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
                     + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
                     + " raise globalMaxInFlight, or do not wait");
@@ -630,15 +543,12 @@ final class GroupEngine {
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
     Ended end(Collection<Group> ended, @Nullable Signal closedUntil, Rejection reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
-        ArrayList<GroupRun<?>> waited = new ArrayList<>();
+        List<GroupRun<?>> waited = new ArrayList<>();
         StackRoom.ensureForSections();
-        try {
-            ended.forEach(group -> group.evict(running, waited, closedUntil));
-            running.forEach(stop);
-            dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
-        } finally {
-            waited.forEach(run -> run.reject(reason, false));
-        }
+        ended.forEach(group -> group.evict(running, waited, closedUntil));
+        running.forEach(stop);
+        dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
+        waited.forEach(run -> run.reject(reason, false));
         return new Ended(running.size(), waited.size());
     }
 

@@ -435,15 +435,7 @@ public final class GroupExecutor implements AutoCloseable {
         requireRunning(groupKey, name);
         CallerThread caller = new CallerThread(isTryCall);
         GroupRun<T> run = engine.submit(groupKey, name, task, options, caller);
-        try {
-            return run.runWhenGranted(caller);
-        } catch (InterruptedException | IllegalStateException abandoned) {
-            throw abandoned; // runWhenGranted has withdrawn the run
-        } catch (Throwable failure) { // an internal failure: no other thread would release the run's permit
-            Thread self = Thread.currentThread();
-            Scheduler.virtualThreads().execute(() -> run.abandonedBy(self, failure));
-            throw failure;
-        }
+        return run.runWhenGranted(caller);
     }
 
     @SuppressWarnings("NullAway") // the caller's T determines whether the value may be null
@@ -597,11 +589,8 @@ public final class GroupExecutor implements AutoCloseable {
             Group group = engine.groupOf(key);
             GrantedPermits grants = new GrantedPermits();
             if (group.adjust(change, grants)) {
-                try {
-                    engine.lookUp(group);
-                } finally {
-                    engine.dispatch(grants);
-                }
+                engine.lookUp(group);
+                engine.dispatch(grants);
                 return;
             }
             engine.remove(group);
@@ -621,11 +610,8 @@ public final class GroupExecutor implements AutoCloseable {
             requireRunning(groupKey);
             Group group = engine.groupOf(groupKey);
             if (group.pauseOrResume(true, new GrantedPermits())) {
-                try {
-                    engine.lookUp(group);
-                } finally {
-                    engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
-                }
+                engine.lookUp(group);
+                engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
                 return;
             }
             engine.remove(group);

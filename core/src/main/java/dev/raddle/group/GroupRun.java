@@ -5,7 +5,6 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
@@ -121,18 +120,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     /** Ends this run, which could not be started, unless it has begun nevertheless: then its runner settles it. */
     void failStart(Throwable failure, GrantedPermits grants) {
-        boolean claimed = false;
-        try {
-            StackRoom.ensureForSections();
-            claimed = claim();
-            if (claimed || isDecided()) {
-                group.release(this, 0, time().nanoTime(), grants);
-            }
-            if (claimed) {
-                conclude(new Outcome.Failure<>(failure), true);
-            }
-        } catch (Throwable again) {
-            abortElsewhere(failure, claimed);
+        boolean claimed = claim();
+        if (claimed || isDecided()) {
+            group.release(this, 0, time().nanoTime(), grants);
+        }
+        if (claimed) {
+            conclude(new Outcome.Failure<>(failure), true);
         }
     }
 
@@ -160,24 +153,6 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             runHere();
         }
         return awaitOutcome();
-    }
-
-    /** Ends a run whose caller has failed internally, and releases the permit that the run may hold. */
-    void abandonedBy(Thread caller, Throwable failure) {
-        abortRun(failure, caller);
-        GrantedPermits grants = new GrantedPermits();
-        withdraw(grants);
-        group.release(this, 0, time().nanoTime(), grants);
-        group.engine.dispatch(grants);
-    }
-
-    /**
-     * Ends this run after an internal failure to admit or to start it: it leaves the queue, or releases its permit. A
-     * run that has begun goes on. May be called again if it throws.
-     */
-    void abort(Throwable failure) {
-        leaveQueue();
-        abortRun(failure, null);
     }
 
     /** Leaves the queue of the group that this run belongs to; returns false if it is in no queue. */
@@ -255,24 +230,15 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void armTimeLimit(RunSettings own) {
         TimeLimit limit = own.limit;
         if (limit != null) {
-            try {
-                own.armTimeLimit(limit, () -> onTimeout(own, limit));
-            } catch (Throwable noAlarm) {
-                end(new Outcome.Failure<>(noAlarm), true, Runnable::run);
-            }
+            own.armTimeLimit(limit, () -> onTimeout(own, limit));
         }
     }
 
     /** Ends this run when its time limit has passed. Called in the time source's thread. */
     private void onTimeout(RunSettings own, TimeLimit exceeded) {
-        try {
-            withdrawAndOffload();
-            end(exceeded.outcome(taskId, own.attempts, isRunning()), true, group.engine.offloadExecutor);
-            withdrawAndOffload(); // it may have entered meanwhile
-        } catch (Throwable failure) { // for example, the heap is exhausted
-            VIRTUAL_THREADS.execute(() -> abort(failure));
-            throw failure;
-        }
+        withdrawAndOffload();
+        end(exceeded.outcome(taskId, own.attempts, isRunning()), true, group.engine.offloadExecutor);
+        withdrawAndOffload(); // it may have entered meanwhile
     }
 
     /** Arms the alarm of the queue timeout, if this run has one. Called when it has entered the queue. */
@@ -285,33 +251,18 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             onQueueTimeout(longest);
             return;
         }
-        try {
-            own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest));
-        } catch (Throwable noAlarm) {
-            end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
-            withdrawAndOffload();
-        }
+        own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest));
     }
 
     /** Called in the time source's thread: withdraws this run here, and calls user code on another thread. */
     private void onQueueTimeout(Duration longest) {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
-            try {
-                Rejection reason = group.queueTimeout(longest);
-                group.engine.offloadExecutor.execute(() -> dispatchAndEnd(grants, () -> reject(reason, false)));
-            } catch (Throwable failure) { // this run and the granted ones are in no queue
-                VIRTUAL_THREADS.execute(() -> dispatchAndEnd(grants, () -> abort(failure)));
-                throw failure;
-            }
-        }
-    }
-
-    private void dispatchAndEnd(GrantedPermits grants, Runnable end) {
-        try {
-            group.engine.dispatch(grants);
-        } finally {
-            end.run();
+            Rejection reason = group.queueTimeout(longest);
+            group.engine.offloadExecutor.execute(() -> {
+                group.engine.dispatch(grants);
+                reject(reason, false);
+            });
         }
     }
 
@@ -319,17 +270,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     private void withdrawAndOffload() {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
-            try {
-                leftQueue();
-                group.engine.offloadExecutor.execute(() -> group.engine.dispatch(grants));
-            } catch (Throwable failure) { // the granted runs are in no queue
-                VIRTUAL_THREADS.execute(() -> group.engine.dispatch(grants));
-                throw failure;
-            }
+            leftQueue();
+            group.engine.offloadExecutor.execute(() -> group.engine.dispatch(grants));
         }
     }
 
-    private void leftQueue() {
+    void leftQueue() {
         if (settings != null) {
             settings.leaveQueue();
         }
@@ -405,17 +351,10 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     // Rejection.
 
-    /** Rejects this run, which is in no queue, unless it has begun or ended. If that fails, the run fails. */
+    /** Rejects this run, which is in no queue, unless it has begun or ended. */
     void reject(Rejection reason, boolean bySubmitter) {
-        boolean claimed = false;
-        try {
-            StackRoom.ensureForSections();
-            claimed = claim();
-            if (claimed) {
-                rejectClaimed(reason, bySubmitter);
-            }
-        } catch (Throwable failure) {
-            abortElsewhere(failure, claimed);
+        if (claim()) {
+            rejectClaimed(reason, bySubmitter);
         }
     }
 
@@ -479,14 +418,10 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     /** Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it. */
     void stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
-            try {
-                GrantedPermits grants = new GrantedPermits();
-                group.release(this, 0, time().nanoTime(), grants);
-                group.engine.dispatch(grants);
-                rejectClaimed(reason, false);
-            } catch (Throwable failure) {
-                abortElsewhere(failure, true);
-            }
+            GrantedPermits grants = new GrantedPermits();
+            group.release(this, 0, time().nanoTime(), grants);
+            group.engine.dispatch(grants);
+            rejectClaimed(reason, false);
         } else if (mayInterrupt) {
             interrupt(reason.text());
         } else {

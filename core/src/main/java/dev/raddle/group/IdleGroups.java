@@ -1,6 +1,5 @@
 package dev.raddle.group;
 
-import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,7 +21,6 @@ final class IdleGroups {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final TimeSource time;
-    private final ExceptionSink sink;
     private final int ttlMillis;
     private final int max;
     private final Consumer<Group> remove;
@@ -33,7 +31,6 @@ final class IdleGroups {
 
     IdleGroups(GroupPolicy policy, TimeSource time, Consumer<Group> remove) {
         this.time = time;
-        this.sink = policy.exceptionSink();
         this.ttlMillis = (int)
                 Math.min(Math.ceilDiv(Deadline.nanos(policy.idleGroupTtl()), NANOS_PER_MILLI), Integer.MAX_VALUE / 2);
         this.max = ttlMillis == 0 ? 0 : policy.maxIdleGroups();
@@ -71,14 +68,9 @@ final class IdleGroups {
         }
         GroupAlarm next = new GroupAlarm(null, time.nanoTime() + millis * NANOS_PER_MILLI, null);
         if (alarm.compareAndSet(null, next)) {
-            try {
-                next.arm(time, this::onAlarm);
-                if (closed) {
-                    next.cancel();
-                }
-            } catch (Throwable noAlarm) {
-                alarm.compareAndSet(next, null); // the next call of arm() tries again; idle groups stay until then
-                sink.report("time source of the policy", noAlarm);
+            next.arm(time, this::onAlarm);
+            if (closed) {
+                next.cancel();
             }
         }
     }

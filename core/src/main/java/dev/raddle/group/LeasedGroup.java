@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.List;
@@ -200,19 +199,13 @@ final class LeasedGroup extends Group {
     boolean grant(long fence, boolean isForOneTask, GrantedPermits grants) {
         long now = engine.time.nanoTime();
         grants.setNow(now);
-        StackRoom.ensureForSections();
         lock();
         try {
             if (isRetired() || (engine.isShutdown() && waiting() == 0)) {
                 return false;
             }
             permits.add(fence, isForOneTask);
-            try {
-                proceed(grants);
-            } catch (Throwable failure) { // the heap is exhausted; nothing was granted
-                permits.undoAdd();
-                throw failure;
-            }
+            proceed(grants);
             reported = reported > 0 ? reported - 1 : reported;
             demandChanged(now, false);
             return true;
@@ -240,7 +233,6 @@ final class LeasedGroup extends Group {
         long now = engine.time.nanoTime();
         Signal empty;
         PermitSource.Reclaimed reclaimed;
-        StackRoom.ensureForSections();
         lock();
         try {
             Demand demand = demand(now);
@@ -266,7 +258,6 @@ final class LeasedGroup extends Group {
         long now = engine.time.nanoTime();
         Signal empty;
         int count;
-        StackRoom.ensureForSections();
         lock();
         try {
             count = Math.min(most, permits.total());
@@ -297,17 +288,10 @@ final class LeasedGroup extends Group {
     void limit(int newLimit, GrantedPermits grants) {
         long now = engine.time.nanoTime();
         grants.setNow(now);
-        StackRoom.ensureForSections();
         lock();
         try {
-            int before = limit;
             limit = newLimit;
-            try {
-                proceed(grants);
-            } catch (Throwable failure) { // the heap is exhausted; nothing was granted
-                limit = before;
-                throw failure;
-            }
+            proceed(grants);
             demandChanged(now, false);
         } finally {
             unlock();

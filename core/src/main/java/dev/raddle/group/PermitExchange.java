@@ -1,7 +1,6 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.task.Scheduler;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.time.Duration;
@@ -27,9 +26,6 @@ final class PermitExchange implements PermitSource.Holder {
      * in a thread of its own, because the source may block. While the source blocks, changes gather, and a group that
      * changed often is reported once.
      *
-     * The groups that the reporter has taken are in `taken`, not in a local variable, so that a reporter which fails
-     * leaves them to the next one.
-     *
      * After the executor has terminated, the reporter closes the session. It is the last call of the source.
      */
 
@@ -42,7 +38,6 @@ final class PermitExchange implements PermitSource.Holder {
     private final ConcurrentHashMap<String, LeasedGroup> removed =
             new ConcurrentHashMap<>(); // by shutdown, with permits
     private volatile PermitSource.@Nullable Session session; // null until the source is opened
-    private @Nullable LeasedGroup taken; // owned by the reporter
     private boolean isClosing; // owned by the reporter
 
     PermitExchange(GroupEngine engine) {
@@ -85,67 +80,34 @@ final class PermitExchange implements PermitSource.Holder {
 
     private void wake() {
         if (signals.getAndIncrement() == 0) {
-            startReporter();
-        }
-    }
-
-    private void startReporter() {
-        try {
             engine.offloadExecutor.execute(this::report);
-        } catch (Throwable failure) { // tasks wait for the report
-            reportInNewThread();
-            throw failure;
-        }
-    }
-
-    private void reportInNewThread() {
-        try {
-            Scheduler.virtualThreads().execute(this::report);
-        } catch (Throwable noThread) {
-            signals.set(0); // the next change starts a reporter
-            throw noThread;
         }
     }
 
     private void report() {
-        try {
-            int seen;
-            do {
-                seen = signals.get();
-                reportChanged();
-                closeIfTerminated();
-            } while (!signals.compareAndSet(seen, 0));
-        } catch (Throwable failure) { // for example, the heap is exhausted
-            reportInNewThread();
-            throw failure;
-        }
+        int seen;
+        do {
+            seen = signals.get();
+            reportChanged();
+            closeIfTerminated();
+        } while (!signals.compareAndSet(seen, 0));
     }
 
     private void reportChanged() {
-        for (LeasedGroup group; (group = next()) != null; ) {
+        LeasedGroup newest = changed.getAndSet(null);
+        List<LeasedGroup> taken = new ArrayList<>();
+        for (LeasedGroup group = newest; group != null; ) {
+            LeasedGroup older = group.nextChanged;
+            group.nextChanged = null;
+            taken.add(group);
+            group = older;
+        }
+        for (LeasedGroup group : taken.reversed()) { // the stack is newest first
             LeasedGroup.Demand demand = group.takeDemand();
             if (demand != null && !isClosing) {
                 report(group, demand);
             }
         }
-    }
-
-    private @Nullable LeasedGroup next() {
-        if (taken == null) {
-            LeasedGroup newest = changed.getAndSet(null);
-            while (newest != null) { // the stack is newest first
-                LeasedGroup older = newest.nextChanged;
-                newest.nextChanged = taken;
-                taken = newest;
-                newest = older;
-            }
-        }
-        LeasedGroup first = taken;
-        if (first != null) {
-            taken = first.nextChanged;
-            first.nextChanged = null;
-        }
-        return first;
     }
 
     private void report(LeasedGroup group, LeasedGroup.Demand demand) {
@@ -274,18 +236,10 @@ final class PermitExchange implements PermitSource.Holder {
         String loss = "lost a permit of group \"" + groupKey + "\": " + reason;
         int revoked = group.revoke(permits, loss, losing);
         if (engine.policy.lostPermits() == LostPermitPolicy.INTERRUPT) {
-            losing.forEach(run -> cancel(run, loss));
+            losing.forEach(run -> run.losePermits(loss));
         }
         afterLoss(group);
         return revoked;
-    }
-
-    private void cancel(GroupRun<?> run, String reason) {
-        try {
-            run.losePermits(reason);
-        } catch (Throwable failure) {
-            engine.policy.exceptionSink().report("cancellation of a task that has lost its permit", failure);
-        }
     }
 
     @Override
@@ -318,13 +272,7 @@ final class PermitExchange implements PermitSource.Holder {
     /** Starts granted runs in another thread, because the caller is the source. */
     private void dispatchLater(GrantedPermits grants) {
         if (!grants.isEmpty() || engine.cap.hasWork()) {
-            Runnable action = () -> engine.dispatch(grants);
-            try {
-                engine.offloadExecutor.execute(action);
-            } catch (Throwable failure) { // the permits are accepted, so the source must not see this
-                Scheduler.virtualThreads().execute(action);
-                engine.policy.exceptionSink().report("start of tasks with permits of a source", failure);
-            }
+            engine.offloadExecutor.execute(() -> engine.dispatch(grants));
         }
         wakeIfChanged();
     }

@@ -3,7 +3,7 @@ package dev.raddle.kernel;
 import java.math.BigInteger;
 
 /** The state of a rate limit. Guarded by the gate, or owned by the combiner of the cap, that it belongs to. */
-class Bucket {
+final class Bucket {
 
     /*
      * Overview.
@@ -26,12 +26,6 @@ class Bucket {
     /** Creates a full bucket. */
     Bucket(long now) {
         fullAt = now;
-    }
-
-    /** Creates a copy. */
-    Bucket(Bucket other) {
-        fullAt = other.fullAt;
-        fraction = other.fraction;
     }
 
     boolean isFull(long now) {
@@ -87,19 +81,5 @@ class Bucket {
         boolean tooLong = time[0].bitLength() >= Long.SIZE - 2; // beyond RateLimit's longest time
         fullAt = now + (tooLong ? RateLimit.LONGEST : time[0].longValue());
         fraction = tooLong ? 0 : time[1].intValue();
-    }
-
-    /** Lets no more be missing than a whole burst of a rate. */
-    void fillTo(RateLimit limit, long now) {
-        long empty = now + limit.nanos(limit.rate().burst()) + 1;
-        if (fullAt - empty > 0) {
-            fullAt = empty;
-        }
-    }
-
-    /** Forgets the rate, but not when this will be full. */
-    void forgetRate() {
-        fullAt = fullAt();
-        fraction = 0;
     }
 }

@@ -1,6 +1,5 @@
 package dev.raddle.kernel;
 
-import dev.raddle.task.Scheduler;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +30,6 @@ public final class Dispatch {
      * A runner opens a dispatch when it releases its permits, and is settled when all runs that it has made possible
      * are started. If one of those is to run in place, the runner is settled before that (`unsettled`), because it has
      * ended.
-     *
-     * If the kernel itself fails in a start, for example by an exhausted stack, the run that was being started is ended
-     * with that failure here. If that fails as well, the enclosing loop ends it, which has more stack, or another
-     * thread if there is no enclosing loop. A run in place may enter another one in place, such as a task of a scope
-     * that is placed in a group: the inner one is ended, if it was left by an exception, when the outer one is left.
      */
 
     private static final int DEEPEST = 16;
@@ -46,9 +40,6 @@ public final class Dispatch {
     private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start at most one run
     private @Nullable TaskRun<?> first;
     private boolean inTask;
-    private @Nullable TaskRun<?> inPlace; // the innermost run entered in place, until it is left normally
-    private @Nullable Throwable leftBy; // the exception by which the last one was left
-    private @Nullable ArrayDeque<Runnable> broken; // repairs that failed in a nested dispatch
     private @Nullable TaskRun<?> unsettled; // the runner that opened this, until it is settled
     private long unsettledEnd;
     private long unsettledWait;
@@ -130,51 +121,8 @@ public final class Dispatch {
         }
     }
 
-    /**
-     * Records that a run is entered in place. Settles the runner that opened this first.
-     *
-     * @return the run inside which it is entered, or null
-     */
-    @Nullable
-    TaskRun<?> enterRun(TaskRun<?> run) {
-        settleRunner();
-        TaskRun<?> outer = inPlace;
-        inPlace = run;
-        return outer;
-    }
-
-    /**
-     * Records that a run was left normally. A run inside it that was left by an exception is ended.
-     *
-     * @param run the run
-     * @param then the run that the thread continues with or returns to, or null
-     */
-    void leaveRun(TaskRun<?> run, @Nullable TaskRun<?> then) {
-        TaskRun<?> last = inPlace;
-        inPlace = then;
-        if (last != run) {
-            repairLeft(last, leftBy);
-        }
-    }
-
-    /** Records the exception by which a run was left. A run inside it that was left by an exception is ended. */
-    void leaveRunBy(TaskRun<?> run, Throwable failure) {
-        TaskRun<?> last = inPlace;
-        Throwable lastLeftBy = leftBy;
-        inPlace = run;
-        leftBy = failure;
-        if (last != run) {
-            repairLeft(last, lastLeftBy);
-        }
-    }
-
-    private void repairLeft(@Nullable TaskRun<?> left, @Nullable Throwable by) {
-        if (left != null) {
-            repair(left, new IllegalStateException(left + " was left by its thread", by), Thread.currentThread());
-        }
-    }
-
-    private void settleRunner() {
+    /** Settles the runner that opened this, if that is not done yet. Called also when a run is entered in place. */
+    void settleRunner() {
         TaskRun<?> ended = unsettled;
         unsettled = null;
         if (ended != null) {
@@ -196,39 +144,8 @@ public final class Dispatch {
 
     private void drain() {
         for (TaskRun<?> run; (run = poll()) != null; ) {
-            try {
-                run.startGranted();
-            } catch (Throwable failure) {
-                repair(run, failure, null);
-            }
-            TaskRun<?> left = inPlace;
-            inPlace = null;
-            repairLeft(left, leftBy);
-            for (Runnable repair; broken != null && (repair = broken.poll()) != null; ) {
-                repair.run();
-            }
+            run.startGranted();
         }
-    }
-
-    private void repair(TaskRun<?> run, Throwable failure, @Nullable Thread left) {
-        try {
-            run.abortRun(failure, left);
-        } catch (Throwable again) {
-            repairElsewhere(() -> run.abortRun(failure, left));
-        }
-    }
-
-    private void repairElsewhere(Runnable repair) {
-        if (around == null) {
-            Scheduler.virtualThreads().execute(repair);
-            return;
-        }
-        ArrayDeque<Runnable> known = around.broken;
-        if (known == null) {
-            known = new ArrayDeque<>();
-            around.broken = known;
-        }
-        known.add(repair);
     }
 
     private void add(TaskRun<?> run) {

@@ -99,7 +99,6 @@ public final class FairCap {
         this.maxWaiting = maxWaiting;
         this.rate = rate == null ? null : new CapRate(rate, now);
         this.active = max != UNLIMITED || rate != null;
-        hot.set(SIGNALS, 0); // links this method: the finally of serve() must not need memory for that
     }
 
     /**
@@ -146,7 +145,6 @@ public final class FairCap {
         if (!hasWork(now) && !hasManyEmptied(now)) {
             return false;
         }
-        StackRoom.ensure(); // a combiner that stops halfway leaves a gate ready beside a free slot
         return hot.getAndIncrement(SIGNALS) == 0 && serveAsCombiner(grants);
     }
 
@@ -160,7 +158,6 @@ public final class FairCap {
      */
     @SuppressWarnings("ThreadPriorityCheck") // the serving thread may need this processor
     public boolean serveInTurn(GrantedPermits grants) {
-        StackRoom.ensure();
         while (hasWork()) {
             if (hot.compareAndSet(SIGNALS, 0, 1)) {
                 return serveAsCombiner(grants);
@@ -171,29 +168,22 @@ public final class FairCap {
     }
 
     private boolean serveAsCombiner(GrantedPermits grants) {
-        boolean resigned = false;
-        try {
-            for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {
-                long seen = hot.get(SIGNALS);
-                takeArrivals();
-                if (hasManyEmptied(hot.get(WORD))) {
-                    emptied.set(0); // first, so that a gate that loses its waiters meanwhile is counted again
-                    line.purge(this, grants);
-                }
-                while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
-                    // each step grants a permit, or sinks or removes the first gate
-                }
-                if (grants.size() < BATCH && hot.compareAndSet(SIGNALS, seen, 0)) {
-                    resigned = true;
-                    return false;
-                }
+        for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {
+            long seen = hot.get(SIGNALS);
+            takeArrivals();
+            if (hasManyEmptied(hot.get(WORD))) {
+                emptied.set(0); // first, so that a gate that loses its waiters meanwhile is counted again
+                line.purge(this, grants);
             }
-            return true;
-        } finally {
-            if (!resigned) {
-                hot.set(SIGNALS, 0);
+            while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
+                // each step grants a permit, or sinks or removes the first gate
+            }
+            if (grants.size() < BATCH && hot.compareAndSet(SIGNALS, seen, 0)) {
+                return false;
             }
         }
+        hot.set(SIGNALS, 0);
+        return true;
     }
 
     /** Returns whether a gate is ready and a slot is free. If not, the thread that changes that calls serve(). */
@@ -317,7 +307,6 @@ public final class FairCap {
     boolean dropIfUnneeded(Gate gate, GrantedPermits grants) {
         gate.lock();
         try {
-            gate.makeRoomIfRated(grants);
             if (gate.firstFits(grants.now())) {
                 return false;
             }
@@ -409,14 +398,7 @@ public final class FairCap {
     }
 
     private void takeArrivals() {
-        Gate newest;
-        do {
-            newest = arrivals.get();
-            if (newest == null) {
-                return;
-            }
-            line.makeRoom((int) (hot.get(WORD) >> USED_BITS)); // each of these is counted; now, because it may fail
-        } while (!arrivals.compareAndSet(newest, null));
+        Gate newest = arrivals.get() == null ? null : arrivals.getAndSet(null);
         Gate oldest = null;
         while (newest != null) { // the stack is newest first
             Gate older = after(newest);
@@ -455,9 +437,7 @@ public final class FairCap {
     private boolean serve(Gate first, GrantedPermits grants) {
         Permit permit = first.first();
         int slots = permit == null ? 0 : first.fitting(permit, grants.now());
-        first.makeRoomIfRated(grants);
         if (permit != null && slots > 0) {
-            grants.makeRoom(1); // before slots are taken, because it may fail
             if (!takeAsCombiner(slots, permit.cost(), grants.now())) {
                 return false;
             }

@@ -66,7 +66,7 @@ final class FairLine extends Padding {
         return true;
     }
 
-    /** Adds a gate, for which there is room and whose lock the caller holds, at a cap of {@code max} slots. */
+    /** Adds a gate, whose lock the caller holds, at a cap of {@code max} slots. */
     void add(Gate gate, int max, boolean byStarts) {
         long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, byStarts ? START_PACE : paceOf(gate), 1);
         long earliest = virtualTime - credit;
@@ -135,16 +135,11 @@ final class FairLine extends Padding {
         return (slots <= NARROW ? nanos : Math.min(nanos, LARGEST_CHARGE / slots)) * slots;
     }
 
-    /** Allocates memory for a number of gates in all, so that adding them cannot fail. */
-    void makeRoom(int total) {
-        if (total > gates.length) {
-            int larger = Math.max(total, 2 * gates.length);
-            tags = Arrays.copyOf(tags, larger);
-            gates = Arrays.copyOf(gates, larger);
-        }
-    }
-
     private void insert(Gate gate, long tag) {
+        if (size == gates.length) {
+            tags = Arrays.copyOf(tags, 2 * size);
+            gates = Arrays.copyOf(gates, 2 * size);
+        }
         int hole = size++;
         while (hole > 0) {
             int parent = (hole - 1) / BRANCHES;

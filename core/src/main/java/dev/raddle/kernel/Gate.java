@@ -77,21 +77,19 @@ public abstract class Gate extends SpinLock {
      * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
      * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the
      * lock. A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then
-     * reads the time and lets the gate proceed. The bucket is kept when the bounds are discarded, until it is full.
+     * reads the time and lets the gate proceed. When the bounds are discarded, the bucket is kept until it is full, and
+     * the bounds without slots keep the rate at which it fills.
      *
      * A subclass may bound the slots further, by permits that it receives from elsewhere (`mayTake`). Then "fits" in
      * (3) means that these suffice, too. `took` and `returned` keep them in step with `running`: they are called in the
-     * step that changes it, and must not fail. A subclass that receives more permits calls `proceed`, as if slots had
+     * step that changes it. A subclass that receives more permits calls `proceed`, as if slots had
      * been freed. (4) disregards these permits: the alarm fires, and the subclass learns then that it needs permits.
      *
      * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
      * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at
      * the cap.
      *
-     * User code never runs under the lock. In each section, the steps that may fail come before the first write: memory
-     * for all permits that the section will grant is allocated first, removing a permit from a queue needs none, and a
-     * subclass ensures stack room before it takes the lock. So when the stack or the heap is exhausted, a decision has
-     * been made as a whole or not at all.
+     * User code never runs under the lock.
      */
 
     /** The result of an attempt to enter. */
@@ -197,8 +195,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Records that slots were taken for a permit, which {@link #mayTake} has allowed. Called under the lock; must not
-     * fail. This implementation does nothing.
+     * Records that slots were taken for a permit, which {@link #mayTake} has allowed. Called under the lock. This implementation does nothing.
      *
      * @param permit the permit, which is held now
      * @param slots the number of slots
@@ -206,16 +203,14 @@ public abstract class Gate extends SpinLock {
     protected void took(Permit permit, int slots) {}
 
     /**
-     * Records that the slots of a permit are free again. Called under the lock; must not fail. This implementation does
-     * nothing.
+     * Records that the slots of a permit are free again. Called under the lock. This implementation does nothing.
      *
      * @param permit the permit, which is no longer held
      */
     protected void returned(Permit permit) {}
 
     /**
-     * Records that the cap has granted permits of this gate. Called under the lock; must not fail. This implementation
-     * does nothing.
+     * Records that the cap has granted permits of this gate. Called under the lock. This implementation does nothing.
      *
      * @param now the current time in nanoseconds, or {@link GrantedPermits#NO_TIME} if this gate has no rate
      */
@@ -252,14 +247,7 @@ public abstract class Gate extends SpinLock {
         if (entry != Entry.WAITING) {
             return entry;
         }
-        try {
-            enqueue(permit);
-        } catch (Throwable failure) { // for example, the heap is exhausted
-            if (isBound()) {
-                cap.stopWaiting();
-            }
-            throw failure;
-        }
+        enqueue(permit);
         if (nextReady != null && permit == first()) {
             cap.resume(); // it may be throttled for the permit that was the first so far
         }
@@ -281,7 +269,6 @@ public abstract class Gate extends SpinLock {
             return;
         }
         int slots = permit.taken();
-        makeRoom(grants, slots);
         boolean capped = countAtCap();
         held = Ring.unlink(held, permit);
         permit.place = Permit.NOWHERE;
@@ -309,7 +296,6 @@ public abstract class Gate extends SpinLock {
         if (!isWaiting(permit)) {
             return false;
         }
-        makeRoom(grants, 0);
         dequeue(permit);
         noteIfEmptied();
         noteFirstMayHaveLeft();
@@ -320,7 +306,7 @@ public abstract class Gate extends SpinLock {
     /**
      * Removes all waiting permits from the queue.
      *
-     * @param receiver receives each permit, in the order in which they would have been granted; must not fail
+     * @param receiver receives each permit, in the order in which they would have been granted
      */
     protected final void drain(Consumer<Permit> receiver) {
         assert isLocked();
@@ -340,17 +326,14 @@ public abstract class Gate extends SpinLock {
      */
     protected final void bind(Bounds replacement, GrantedPermits grants) {
         assert isLocked();
-        makeRoom(grants, replacement.slots() - bounds.slots());
-        grants.makeRoomForThrottled();
-        Bucket changed = bucketFor(replacement, grants.now());
+        bucket = bucketFor(replacement, grants.now());
         bounds = replacement;
-        bucket = changed;
         advance(grants);
     }
 
     /**
      * Sets the limits of a gate that had none, and decides about the permits that came before, in order, as if they
-     * entered now. Has no effect if it throws.
+     * entered now.
      *
      * @param found the new limits, with at least one slot
      * @param grants the collection to which granted permits are added
@@ -358,16 +341,13 @@ public abstract class Gate extends SpinLock {
      */
     protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> entries) {
         assert isLocked() && !isBound();
-        grants.makeRoom(waiting);
         List<Permit> early = new ArrayList<>(waiting);
         forEachWaiting(permit -> {
             early.add(permit);
             entries.put(permit, Entry.WAITING);
         });
-        grants.makeRoomForThrottled();
-        Bucket changed = bucketFor(found, grants.now());
-        bounds = found; // from here on, nothing is allocated
-        bucket = changed;
+        bucket = bucketFor(found, grants.now());
+        bounds = found;
         int entered = 0; // of those that still wait
         for (int index = 0; index < early.size(); index++) {
             Permit permit = early.get(index);
@@ -378,7 +358,7 @@ public abstract class Gate extends SpinLock {
                 continue;
             }
             unlink(permit);
-            entries.put(permit, entry); // replaces a value
+            entries.put(permit, entry);
             if (entry == Entry.HELD) {
                 hold(permit, slots, grants.now());
                 grants.add(permit);
@@ -388,30 +368,16 @@ public abstract class Gate extends SpinLock {
         noteIfThrottled(grants);
     }
 
-    /** Allocates memory, so that {@link #unbind} keeps the rate at which the bucket fills. May be called repeatedly. */
-    protected final void prepareToUnbind() {
-        assert isLocked();
-        if (bucket != null && !(bucket instanceof EvictedBucket)) {
-            bucket = new EvictedBucket(bucket);
-        }
-    }
-
     /**
      * Removes the limits and ends a pause, after {@link #drain}. Permits that enter from now on wait until limits are
      * set again. Held permits stay held and are counted.
      *
-     * @param unknown bounds without slots
+     * @param unknown bounds without slots, with the rate of the last ones
      */
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
-        RateLimit limit = bounds.rate();
         bounds = unknown;
         paused = false;
-        if (bucket instanceof EvictedBucket evicted) {
-            evicted.last = limit == null ? evicted.last : limit;
-        } else if (bucket != null) {
-            bucket.forgetRate();
-        }
     }
 
     /**
@@ -422,7 +388,6 @@ public abstract class Gate extends SpinLock {
      */
     protected final void pause(boolean pause, GrantedPermits grants) {
         assert isLocked();
-        makeRoom(grants, 0);
         paused = pause;
         noteFirstMayHaveLeft();
         advance(grants);
@@ -442,7 +407,6 @@ public abstract class Gate extends SpinLock {
      */
     protected final void resume(GrantedPermits grants) {
         assert isLocked();
-        makeRoom(grants, 0);
         suspended = false;
         advance(grants);
     }
@@ -454,7 +418,6 @@ public abstract class Gate extends SpinLock {
      */
     protected final void recount(GrantedPermits grants) {
         assert isLocked();
-        makeRoomIfRated(grants);
         if (countAtCap()) {
             offer(grants.now());
         }
@@ -468,7 +431,6 @@ public abstract class Gate extends SpinLock {
      */
     protected final void proceed(GrantedPermits grants) {
         assert isLocked();
-        makeRoom(grants, 0);
         advance(grants);
     }
 
@@ -788,7 +750,7 @@ public abstract class Gate extends SpinLock {
         return first != null && fitting(first, now) > 0;
     }
 
-    /** Adds this gate to the throttled ones if only the rate keeps its first permit. There is room for it. */
+    /** Adds this gate to the throttled ones if only the rate keeps its first permit. */
     void noteIfThrottled(GrantedPermits grants) {
         Permit first = bucket == null ? null : first();
         if (first != null && needsOnlyRate(first, grants.now())) {
@@ -800,7 +762,7 @@ public abstract class Gate extends SpinLock {
         return Math.max(1, bounds.weight()); // unknown bounds have no weight
     }
 
-    /** Grants a waiting permit, for which the collection has room. */
+    /** Grants a waiting permit. */
     void grant(Permit permit, int slots, GrantedPermits grants) {
         dequeue(permit);
         hold(permit, slots, grants.now());
@@ -844,26 +806,12 @@ public abstract class Gate extends SpinLock {
             bucket.take(limit, permit.cost(), now);
         }
         held = Ring.append(held, permit);
-        permit.place = Permit.HELD; // from here on, only writes of fields, which cannot fail
+        permit.place = Permit.HELD;
         running += slots;
         took(permit, slots);
     }
 
-    void makeRoomIfRated(GrantedPermits grants) {
-        if (bucket != null) {
-            grants.makeRoomForThrottled();
-        }
-    }
-
-    /** Allocates memory for the permits that {@link #advance} will grant when some slots are freed. */
-    private void makeRoom(GrantedPermits grants, int freed) {
-        makeRoomIfRated(grants);
-        if (waiting > 0 && !cap.isActive()) {
-            grants.makeRoom(Math.clamp((long) bounds.slots() - running + freed, 0, waiting));
-        }
-    }
-
-    /** Grants what fits. Cannot fail: the caller has made room for the grants before its first write. */
+    /** Grants what fits. */
     private void advance(GrantedPermits grants) {
         if (countAtCap()) {
             offer(grants.now());
@@ -879,16 +827,17 @@ public abstract class Gate extends SpinLock {
     /** Returns the bucket under new bounds. */
     private @Nullable Bucket bucketFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
-        if (limit == null) {
-            return replacement.concurrency() == 0 ? bucket : null; // unknown bounds keep it
+        if (replacement.concurrency() == 0) {
+            return bucket; // unknown bounds keep it, and its rate
         }
-        if (bucket == null) {
+        if (limit == null) {
+            return null;
+        }
+        RateLimit last = bounds.rate();
+        if (bucket == null || last == null) {
             return new Bucket(now);
         }
-        RateLimit last = bucket instanceof EvictedBucket evicted && !isBound() ? evicted.last : bounds.rate();
-        if (last == null) {
-            bucket.fillTo(limit, now); // the gate had no rate when unbind() was prepared
-        } else if (!last.equals(limit)) {
+        if (!last.equals(limit)) {
             bucket.change(last, limit, now);
         }
         return bucket;
@@ -950,7 +899,7 @@ public abstract class Gate extends SpinLock {
             priorities.add(permit);
             queue = priorities;
         }
-        permit.place = Permit.WAITING; // last, because adding to a map of priorities may fail
+        permit.place = Permit.WAITING;
         waiting++;
     }
 
@@ -970,7 +919,7 @@ public abstract class Gate extends SpinLock {
         } else {
             queue = Ring.unlink((Permit) queue, permit);
         }
-        permit.place = Permit.NOWHERE; // after the links, as in hold
+        permit.place = Permit.NOWHERE;
         waiting--;
     }
 

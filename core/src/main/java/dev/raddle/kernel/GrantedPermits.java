@@ -1,6 +1,6 @@
 package dev.raddle.kernel;
 
-import java.util.Arrays;
+import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +24,7 @@ public final class GrantedPermits {
     /** What decisions under a rate need in addition. */
     private static final class Rated {
         private long now = NO_TIME;
-        private Gate[] throttled = {}; // gates whose first permit only waits for a rate
-        private int throttledSize;
+        private @Nullable ArrayDeque<Gate> throttled; // gates whose first permit only waits for a rate
     }
 
     /** Creates an empty collection. */
@@ -58,55 +57,38 @@ public final class GrantedPermits {
         return rated == null ? NO_TIME : rated.now;
     }
 
-    /** Allocates memory for further permits, so that adding them cannot fail. */
-    void makeRoom(int permits) {
-        int needed = first == null ? permits - 1 : permits;
-        if (needed > more.length - tail) {
-            @Nullable Permit[] larger = new @Nullable Permit[Math.max(16, 2 * (tail - head + needed))];
+    void add(Permit permit) {
+        if (first == null) {
+            first = permit;
+            return;
+        }
+        if (tail == more.length) {
+            @Nullable Permit[] larger = new @Nullable Permit[Math.max(16, 2 * (tail - head + 1))];
             System.arraycopy(more, head, larger, 0, tail - head);
             more = larger;
             tail -= head;
             head = 0;
         }
+        more[tail++] = permit;
     }
 
-    /** Adds a permit. Cannot fail if memory was allocated before. */
-    void add(Permit permit) {
-        makeRoom(1);
-        if (first == null) {
-            first = permit;
-        } else {
-            more[tail++] = permit;
-        }
-    }
-
-    /** Allocates memory for one further throttled gate, so that adding it cannot fail. */
-    void makeRoomForThrottled() {
-        Rated own = rated();
-        if (own.throttledSize == own.throttled.length) {
-            own.throttled = Arrays.copyOf(own.throttled, Math.max(1, 2 * own.throttledSize));
-        }
-    }
-
-    /** Adds a gate whose first permit waits for a rate. Memory was allocated before. */
+    /** Adds a gate whose first permit waits for a rate. */
     void addThrottled(Gate gate) {
         Rated own = rated();
-        own.throttled[own.throttledSize++] = gate;
+        if (own.throttled == null) {
+            own.throttled = new ArrayDeque<>();
+        }
+        own.throttled.push(gate);
     }
 
     /**
-     * Returns a gate whose first permit waits for nothing but a rate. The caller lets the gate advance at the moment
+     * Removes a gate whose first permit waits for nothing but a rate. The caller lets the gate advance at the moment
      * that the rate allows.
      *
      * @return the gate, or null if none is left
      */
-    public @Nullable Gate peekThrottled() {
-        return rated == null || rated.throttledSize == 0 ? null : rated.throttled[rated.throttledSize - 1];
-    }
-
-    /** Removes the gate that {@link #peekThrottled} returned. */
-    public void removeThrottled() {
-        rated().throttledSize--;
+    public @Nullable Gate pollThrottled() {
+        return rated == null || rated.throttled == null ? null : rated.throttled.poll();
     }
 
     /**
@@ -115,7 +97,7 @@ public final class GrantedPermits {
      * @return true if there is nothing to start and no alarm to arm
      */
     public boolean isEmpty() {
-        return first == null && peekThrottled() == null;
+        return first == null && (rated == null || rated.throttled == null || rated.throttled.isEmpty());
     }
 
     int size() {

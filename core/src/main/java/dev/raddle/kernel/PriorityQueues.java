@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The waiting permits of a gate that have several priorities: a list for each, the highest first. Guarded by the gate.
- * Only adding the first permit of a priority allocates memory, so removing permits cannot fail.
  */
 final class PriorityQueues {
 

@@ -110,7 +110,6 @@ public abstract class SpinLock {
      * @return the result of the supplier
      */
     protected final <R> R locked(Supplier<R> section) {
-        StackRoom.ensure();
         lock();
         try {
             return section.get();

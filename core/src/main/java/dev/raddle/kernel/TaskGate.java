@@ -60,7 +60,6 @@ public abstract class TaskGate extends Gate {
         if (awaited.isTimeBounded()) {
             return false;
         }
-        StackRoom.ensure();
         lock();
         try {
             if (!owns(awaited) || awaited.place == Permit.NOWHERE || !mayRunHere(self, awaited)) {

@@ -3,7 +3,6 @@ package dev.raddle.kernel;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -38,16 +37,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *   Thread ──────► INTERRUPTING ─► Outcome                             by a canceller or an alarm that interrupts
      *   Thread ──────► INTERRUPTING ─► Thread                              by a shutdown, which only interrupts
      *   null ───────► CLAIMED ───────► Outcome                             by the thread that rejects or fails the run
-     *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose start or run of it failed
-     *   CLAIMED ──────► BROKEN ──────► Outcome                             if the thread that claimed the run failed
      *
      *   null          submitted; waiting, or granted and not started
      *   ENTERING      the runner records the start and calls `started`; the callable is not entered yet
      *   Thread        that thread is inside the callable
      *   INTERRUPTING  a thread is calling interrupt() on the runner
      *   CLAIMED       the run will never start; its outcome is being determined by user code (a rejection handler)
-     *   BROKEN        the code around the callable has failed, because the stack or the heap is exhausted or a class
-     *                 could not be linked; the run is being ended
      *   Outcome       decided; this never changes
      *
      * The thread whose step leads to the Outcome decides the run. A cancel, a start and an end compete only for that
@@ -83,7 +78,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private static final Object ENTERING = new Object();
     private static final Object INTERRUPTING = new Object();
     private static final Object CLAIMED = new Object();
-    private static final Object BROKEN = new Object();
     private static final Signal SET = new Signal();
 
     private static final byte IN_PLACE = 1; // it may run in place; set before the scheduler is called
@@ -109,7 +103,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private @Nullable Callable<? extends T> callable; // null when it has run, so that a handle does not retain it
     private long startNanos;
     private long endNanos;
-    private byte flags; // the following; a waiting run has no room for a field each
+    private byte flags; // IN_PLACE, INTERRUPTED, ENTERED: a waiting run has no room for a field each
 
     /**
      * Creates a run that is submitted now.
@@ -237,17 +231,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Dispatch starting = has(IN_PLACE) ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
-        TaskRun<?> around = starting == null ? null : starting.enterRun(this);
+        if (starting != null) {
+            starting.settleRunner();
+        }
         boolean interrupted = !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
         TaskRun<?> current = this;
         try {
             TaskRun<?> next;
-            for (int ran = 1; (next = current.runOrAbort(starting, ownThread)) != null; ran++) {
-                if (starting != null) {
-                    starting.leaveRun(current, next);
-                }
+            for (int ran = 1; (next = current.runOnce(starting, ownThread)) != null; ran++) {
                 current = next;
                 EnclosingScope.forget();
                 interrupted |= !ownThread && Thread.interrupted();
@@ -263,9 +256,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 self.interrupt();
             }
         }
-        if (starting != null) {
-            starting.leaveRun(current, around);
-        }
     }
 
     /**
@@ -273,29 +263,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * callable left it, unless this run was cancelled by an interrupt.
      */
     protected final void runHere() {
-        TaskRun<?> next = runOrAbort(null, false);
+        TaskRun<?> next = runOnce(null, false);
         if (next != null) {
             throw new AssertionError("a caller's thread must not be given " + next + " to run");
-        }
-    }
-
-    private @Nullable TaskRun<?> runOrAbort(@Nullable Dispatch starting, boolean ownThread) {
-        try {
-            return runOnce(starting, ownThread);
-        } catch (Throwable failure) { // not from the callable, whose exceptions are caught
-            if (starting == null) {
-                abortRunSafely(failure, Thread.currentThread());
-            } else {
-                starting.leaveRunBy(this, failure); // the loop that started it has more stack
-            }
-            throw failure;
         }
     }
 
     private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, boolean ownThread) {
         Thread self = Thread.currentThread();
         if (!step(null, ENTERING)) {
-            return releasePermitsSafely(0, time().nanoTime());
+            return releasePermits(0, time().nanoTime());
         }
         long start = time().nanoTime();
         long waited = startNanos == NOT_MEASURED ? NOT_MEASURED : waitedUntil(start);
@@ -308,127 +285,34 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         started(waited == NOT_MEASURED ? 0 : waited);
         if (!step(ENTERING, self)) {
             callable = null;
-            try {
-                return releasePermitsSafely(0, start);
-            } finally {
-                settle(start, settledOutcome(), waited, null);
-            }
+            TaskRun<?> next = releasePermits(0, start);
+            settle(start, settledOutcome(), waited, null);
+            return next;
         }
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
-        long end = momentOr(start); // permits are released even if the clock fails
+        long end = time().nanoTime();
         if (deciding) {
             endNanos = end;
             flags |= ENTERED;
         }
-        TaskRun<?> next = null;
         Dispatch mine = starting == null && has(IN_PLACE) ? Dispatch.open() : null;
-        try {
-            if (deciding) {
-                ended(outcome);
-            } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
-                LateFailure.report(sink(), this, thrown);
-            }
-        } finally {
-            try {
-                next = releasePermitsSafely(end - start, end);
-            } finally {
-                if (mine != null) {
-                    mine.closeAfter(deciding ? this : null, end, waited, begun);
-                } else if (deciding) {
-                    settle(end, outcome, waited, begun);
-                }
-            }
+        if (deciding) {
+            ended(outcome);
+        } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
+            LateFailure.report(sink(), this, thrown);
+        }
+        TaskRun<?> next = releasePermits(end - start, end);
+        if (mine != null) {
+            mine.closeAfter(deciding ? this : null, end, waited, begun);
+        } else if (deciding) {
+            settle(end, outcome, waited, begun);
         }
         if (deciding && interrupted && !ownThread && !has(INTERRUPTED)) {
             self.interrupt(); // it was meant for the caller
         }
         return next;
-    }
-
-    /** Releases what the run holds, in another thread if that fails here. */
-    private @Nullable TaskRun<?> releasePermitsSafely(long ranNanos, long nowNanos) {
-        try {
-            return releasePermits(ranNanos, nowNanos);
-        } catch (Throwable failure) {
-            Scheduler.virtualThreads().execute(() -> releaseAndStartNext(ranNanos, nowNanos));
-            return null;
-        }
-    }
-
-    private void releaseAndStartNext(long ranNanos, long nowNanos) {
-        TaskRun<?> next = releasePermits(ranNanos, nowNanos);
-        if (next != null) {
-            Dispatch.start(next);
-        }
-    }
-
-    /**
-     * Ends a run whose start or runner has failed, and releases what it holds. May be called again if it throws.
-     *
-     * @param failure the failure, which becomes the outcome
-     * @param left the runner, if it has left the run by an exception of the kernel, or null
-     */
-    protected final void abortRun(Throwable failure, @Nullable Thread left) {
-        if (left != null) {
-            leaveBroken(left);
-        }
-        if (state != BROKEN && !step(null, BROKEN)) {
-            return; // another thread runs it, or it has ended
-        }
-        long now = momentOr(endNanos);
-        releaseAndStartNext(0, now);
-        Outcome<T> outcome = new Outcome.Failure<>(failure);
-        if (step(BROKEN, outcome)) {
-            callable = null;
-            settle(now, outcome, NOT_MEASURED, null);
-        }
-    }
-
-    /**
-     * Ends a run that will not be entered, and releases what it holds, on a new thread: the calling thread has failed
-     * to do so. Has no effect on a run that has begun.
-     *
-     * @param failure the failure, which becomes the outcome if there is none
-     * @param claimed whether the calling thread has claimed the run
-     */
-    public final void abortElsewhere(Throwable failure, boolean claimed) {
-        if (claimed) {
-            step(CLAIMED, BROKEN);
-        }
-        Scheduler.virtualThreads().execute(() -> {
-            if (isDecided()) {
-                releaseAndStartNext(0, endNanos);
-            } else {
-                abortRun(failure, null);
-            }
-        });
-    }
-
-    private void abortRunSafely(Throwable failure, Thread left) {
-        try {
-            abortRun(failure, left);
-        } catch (Throwable again) {
-            Scheduler.virtualThreads().execute(() -> abortRun(failure, left));
-        }
-    }
-
-    /** Replaces a runner that has left this run by an exception in the field `state`. */
-    private void leaveBroken(Thread left) {
-        if (!step(ENTERING, BROKEN)) {
-            while (!step(left, BROKEN) && state == INTERRUPTING) {
-                InterruptWindow.yieldToSender();
-            }
-        }
-    }
-
-    private long momentOr(long other) {
-        try {
-            return time().nanoTime();
-        } catch (Throwable noTime) {
-            return other; // perhaps the clock has broken the run
-        }
     }
 
     private Outcome<T> callInPlace(Dispatch starting) {
@@ -496,7 +380,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (now == null) {
                 if (step(null, outcome)) {
                     long waited = endUnstarted();
-                    settleIn(notifier, startNanos, outcome, waited, null);
+                    long end = startNanos;
+                    notifier.execute(() -> settle(end, outcome, waited, null));
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -509,7 +394,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     long end = time().nanoTime();
                     long waited = endNanos;
                     flags |= ENTERED;
-                    settleIn(notifier, end, outcome, waited, begun);
+                    notifier.execute(() -> settle(end, outcome, waited, begun));
                     return true;
                 }
             } else if (now == INTERRUPTING) {
@@ -517,21 +402,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             } else {
                 return false;
             }
-        }
-    }
-
-    /** Settles a decided run in an executor; on a new thread if that fails, because nothing else will settle it. */
-    private void settleIn(
-            Executor notifier, long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
-        try {
-            notifier.execute(() -> settle(end, outcome, waited, begun));
-        } catch (Throwable failure) {
-            Scheduler.virtualThreads().execute(() -> {
-                if (!isSettled()) {
-                    settle(end, outcome, waited, begun);
-                }
-            });
-            throw failure;
         }
     }
 

@@ -177,13 +177,7 @@ public final class Signal {
         if (!enqueue(waiter)) {
             return true;
         }
-        Alarm alarm;
-        try {
-            alarm = deadline.alarm(() -> expire(waiter));
-        } catch (Throwable noAlarm) {
-            unlink(waiter);
-            throw noAlarm;
-        }
+        Alarm alarm = deadline.alarm(() -> expire(waiter));
         try {
             return park(waiter);
         } finally {

@@ -12,7 +12,7 @@ import java.time.Instant;
  * }
  *
  * <p>{@link #system()} is real time. {@link dev.raddle.testing.VirtualTime} is for tests: it passes only when the test
- * advances it.
+ * advances it. The methods of a time source must not throw.
  */
 public interface TimeSource {
 

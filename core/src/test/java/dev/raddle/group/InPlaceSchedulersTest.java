@@ -14,8 +14,6 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.time.Alarm;
-import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -292,52 +290,6 @@ class InPlaceSchedulersTest {
             assertThat(handles.stream().filter(handle -> handle.join().status() == TaskStatus.FAILED))
                     .hasSize(100)
                     .allMatch(handle -> handle.join().error() == error);
-            assertNothingIsHeld(executor);
-        }
-    }
-
-    /** A time source that throws at one reading, so that each internal step can fail. */
-    private static final class FailingTime implements TimeSource {
-        private final TimeSource system = TimeSource.system();
-        private final AtomicInteger untilFailure = new AtomicInteger(-1);
-
-        @Override
-        public long nanoTime() {
-            if (untilFailure.getAndDecrement() == 0) {
-                throw new OutOfMemoryError("at this reading");
-            }
-            return system.nanoTime();
-        }
-
-        @Override
-        public Alarm after(Duration delay, Runnable action) {
-            return system.after(delay, action);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-    void after_an_internal_failure_the_task_is_settled_and_its_permit_released(int reading)
-            throws InterruptedException {
-        FailingTime time = new FailingTime();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                policy(inPlace, 1).timeSource(time).build())) {
-            executor.pauseGroup("g");
-            TaskHandle<Integer> first = executor.submit("g", "first", () -> 1);
-            TaskHandle<Integer> second = executor.submit("g", "second", () -> 2);
-
-            time.untilFailure.set(reading);
-            try {
-                executor.resumeGroup("g");
-            } catch (OutOfMemoryError known) {
-                assertThat(reading).as("a reading before anything was granted").isZero();
-                executor.resumeGroup("g");
-            }
-            time.untilFailure.set(-1);
-
-            assertThat(first.await(2, TimeUnit.MINUTES).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
-            assertThat(second.await(2, TimeUnit.MINUTES).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
-            assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
             assertNothingIsHeld(executor);
         }
     }

@@ -865,21 +865,6 @@ class PermitSourceTest {
     }
 
     @Test
-    void the_permits_of_a_group_are_counted_when_its_memory_is_exhausted() {
-        FleetPermits permits = new FleetPermits();
-        permits.add(1, false);
-        permits.add(2, false);
-        permits.undoAdd();
-        permits.add(3, false);
-        permits.undoAdd();
-        permits.undoAdd();
-        assertThat(permits.total()).isZero();
-        permits.add(4, false);
-        assertThat(permits.isConsistent()).isTrue();
-        assertThat(permits.reclaim(1)).isEqualTo(new PermitSource.Reclaimed(1, 0));
-    }
-
-    @Test
     void a_limit_does_not_adapt_while_the_permits_of_the_source_keep_tasks_waiting() {
         List<AdaptiveLimit.Sample> samples = new ArrayList<>();
         AdaptiveLimit adaptive = AdaptiveLimit.custom(sample -> {
