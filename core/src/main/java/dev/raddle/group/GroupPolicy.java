@@ -38,70 +38,54 @@ public final class GroupPolicy {
      */
     public static final int AUTO = 4 * Runtime.getRuntime().availableProcessors();
 
-    private final Map<String, Integer> perGroupMaxConcurrency;
-    private final @Nullable ToIntFunction<String> concurrencyResolver;
-    private final int defaultMaxConcurrencyPerGroup;
-    private final int globalMaxInFlight;
-    private final int globalQueueThreshold;
-    private final int defaultMaxInFlightPerGroup;
-    private final Map<String, Integer> perGroupMaxInFlight;
-    private final int defaultQueueThresholdPerGroup;
-    private final Map<String, Integer> perGroupQueueThreshold;
-    private final @Nullable Duration queueTimeout;
-    private final @Nullable ToIntFunction<String> weightResolver;
-    private final @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
-    private final Map<String, Rate> perGroupRate;
-    private final @Nullable Function<String, @Nullable Rate> rateResolver;
-    private final @Nullable Rate defaultRatePerGroup;
-    private final @Nullable Rate globalRate;
-    private final @Nullable PermitSource permits;
-    private final LostPermitPolicy lostPermits;
-    private final RejectionPolicy rejectionPolicy;
-    private final @Nullable RejectionHandler rejectionHandler;
-    private final @Nullable TaskLifecycleListener taskLifecycleListener;
-    private final @Nullable TaskListener taskListener;
-    private final Duration idleGroupTtl;
-    private final int maxIdleGroups;
-    private final @Nullable Function<String, Scheduler> scheduler;
-    private final boolean reuseThreads;
-    private final Duration closeTimeout;
-    private final List<ContextPropagator> propagators;
-    private final List<ScopedValue<?>> scopedValues;
-    private final ExceptionSink exceptionSink;
-    private final TimeSource timeSource;
+    private final Settings settings;
 
-    private GroupPolicy(Builder builder, RejectionPolicy rejectionPolicy) {
-        this.perGroupMaxConcurrency = builder.perGroupMaxConcurrency;
-        this.concurrencyResolver = builder.concurrencyResolver;
-        this.defaultMaxConcurrencyPerGroup = builder.defaultMaxConcurrencyPerGroup;
-        this.globalMaxInFlight = builder.globalMaxInFlight;
-        this.globalQueueThreshold = builder.globalQueueThreshold;
-        this.defaultMaxInFlightPerGroup = builder.defaultMaxInFlightPerGroup;
-        this.perGroupMaxInFlight = builder.perGroupMaxInFlight;
-        this.defaultQueueThresholdPerGroup = builder.defaultQueueThresholdPerGroup;
-        this.perGroupQueueThreshold = builder.perGroupQueueThreshold;
-        this.queueTimeout = builder.queueTimeout;
-        this.weightResolver = builder.weightResolver;
-        this.adaptiveLimit = builder.adaptiveLimit;
-        this.perGroupRate = builder.perGroupRate;
-        this.rateResolver = builder.rateResolver;
-        this.defaultRatePerGroup = builder.defaultRatePerGroup;
-        this.globalRate = builder.globalRate;
-        this.permits = builder.permits;
-        this.lostPermits = builder.lostPermits;
-        this.rejectionPolicy = rejectionPolicy;
-        this.rejectionHandler = builder.rejectionHandler;
-        this.taskLifecycleListener = builder.taskLifecycleListener;
-        this.taskListener = builder.taskListener;
-        this.idleGroupTtl = builder.idleGroupTtl;
-        this.maxIdleGroups = builder.maxIdleGroups;
-        this.scheduler = builder.scheduler;
-        this.reuseThreads = builder.reuseThreads;
-        this.closeTimeout = builder.closeTimeout;
-        this.propagators = builder.propagators;
-        this.scopedValues = builder.scopedValues;
-        this.exceptionSink = builder.exceptionSink == null ? ExceptionSink.logging() : builder.exceptionSink;
-        this.timeSource = builder.timeSource;
+    /** What a builder collects and a policy consists of. A policy has a copy of its own. */
+    private static final class Settings implements Cloneable {
+
+        Map<String, Integer> perGroupMaxConcurrency = Map.of();
+        @Nullable ToIntFunction<String> concurrencyResolver;
+        int defaultMaxConcurrencyPerGroup = 1;
+        int globalMaxInFlight = FairCap.UNLIMITED;
+        int globalQueueThreshold = FairCap.UNLIMITED;
+        int defaultMaxInFlightPerGroup = Integer.MAX_VALUE;
+        Map<String, Integer> perGroupMaxInFlight = Map.of();
+        int defaultQueueThresholdPerGroup = Integer.MAX_VALUE;
+        Map<String, Integer> perGroupQueueThreshold = Map.of();
+        @Nullable Duration queueTimeout;
+        @Nullable ToIntFunction<String> weightResolver;
+        @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
+        Map<String, Rate> perGroupRate = Map.of();
+        @Nullable Function<String, @Nullable Rate> rateResolver;
+        @Nullable Rate defaultRatePerGroup;
+        @Nullable Rate globalRate;
+        @Nullable PermitSource permits;
+        LostPermitPolicy lostPermits = LostPermitPolicy.INTERRUPT;
+        @Nullable RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
+        @Nullable RejectionHandler rejectionHandler;
+        @Nullable TaskLifecycleListener taskLifecycleListener;
+        @Nullable TaskListener taskListener;
+        Duration idleGroupTtl = Duration.ofSeconds(60);
+        int maxIdleGroups = 65_536;
+        @Nullable Function<String, Scheduler> scheduler;
+        boolean reuseThreads;
+        Duration closeTimeout = Duration.ofSeconds(30);
+        List<ContextPropagator> propagators = List.of();
+        List<ScopedValue<?>> scopedValues = List.of();
+        @Nullable ExceptionSink exceptionSink;
+        TimeSource timeSource = TimeSource.system();
+
+        Settings copy() {
+            try {
+                return (Settings) clone();
+            } catch (CloneNotSupportedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        }
+    }
+
+    private GroupPolicy(Settings settings) {
+        this.settings = settings;
     }
 
     /**
@@ -122,10 +106,10 @@ public final class GroupPolicy {
      * @return the concurrency, at least 1
      */
     public int resolveConcurrency(String groupKey) {
-        Integer configured = perGroupMaxConcurrency.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Integer configured = settings.perGroupMaxConcurrency.get(Objects.requireNonNull(groupKey, "groupKey"));
         return configured != null
                 ? configured
-                : resolve(concurrencyResolver, "concurrencyResolver", groupKey, defaultMaxConcurrencyPerGroup);
+                : resolve(settings.concurrencyResolver, "concurrencyResolver", groupKey, settings.defaultMaxConcurrencyPerGroup);
     }
 
     /**
@@ -136,7 +120,7 @@ public final class GroupPolicy {
      */
     public int resolveMaxInFlight(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
-        return perGroupMaxInFlight.getOrDefault(groupKey, defaultMaxInFlightPerGroup);
+        return settings.perGroupMaxInFlight.getOrDefault(groupKey, settings.defaultMaxInFlightPerGroup);
     }
 
     /**
@@ -147,7 +131,7 @@ public final class GroupPolicy {
      */
     public int resolveQueueThreshold(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
-        return perGroupQueueThreshold.getOrDefault(groupKey, defaultQueueThresholdPerGroup);
+        return settings.perGroupQueueThreshold.getOrDefault(groupKey, settings.defaultQueueThresholdPerGroup);
     }
 
     /**
@@ -158,7 +142,7 @@ public final class GroupPolicy {
      * @return the weight, at least 1
      */
     public int resolveWeight(String groupKey) {
-        return resolve(weightResolver, "weightResolver", Objects.requireNonNull(groupKey, "groupKey"), 1);
+        return resolve(settings.weightResolver, "weightResolver", Objects.requireNonNull(groupKey, "groupKey"), 1);
     }
 
     /**
@@ -170,13 +154,13 @@ public final class GroupPolicy {
      */
     public @Nullable AdaptiveLimit resolveAdaptiveLimit(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
-        if (adaptiveLimit == null) {
+        if (settings.adaptiveLimit == null) {
             return null;
         }
         try {
-            return adaptiveLimit.apply(groupKey);
+            return settings.adaptiveLimit.apply(groupKey);
         } catch (Throwable failure) {
-            exceptionSink.report("adaptiveLimit for group \"" + groupKey + "\"", failure);
+            exceptionSink().report("adaptiveLimit for group \"" + groupKey + "\"", failure);
             return null;
         }
     }
@@ -190,15 +174,15 @@ public final class GroupPolicy {
      * @return the rate, or null if the group has none
      */
     public @Nullable Rate resolveRate(String groupKey) {
-        Rate configured = perGroupRate.get(Objects.requireNonNull(groupKey, "groupKey"));
-        if (configured != null || rateResolver == null) {
-            return configured != null ? configured : defaultRatePerGroup;
+        Rate configured = settings.perGroupRate.get(Objects.requireNonNull(groupKey, "groupKey"));
+        if (configured != null || settings.rateResolver == null) {
+            return configured != null ? configured : settings.defaultRatePerGroup;
         }
         try {
-            return rateResolver.apply(groupKey);
+            return settings.rateResolver.apply(groupKey);
         } catch (Throwable failure) {
-            exceptionSink.report("rateResolver for group \"" + groupKey + "\"", failure);
-            return defaultRatePerGroup;
+            exceptionSink().report("rateResolver for group \"" + groupKey + "\"", failure);
+            return settings.defaultRatePerGroup;
         }
     }
 
@@ -211,23 +195,23 @@ public final class GroupPolicy {
      */
     public Scheduler resolveScheduler(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
-        if (scheduler == null) {
+        if (settings.scheduler == null) {
             return Scheduler.virtualThreads();
         }
         try {
-            return Objects.requireNonNull(scheduler.apply(groupKey), "the function returned no scheduler");
+            return Objects.requireNonNull(settings.scheduler.apply(groupKey), "the function returned no scheduler");
         } catch (Throwable failure) {
-            exceptionSink.report("scheduler function for group \"" + groupKey + "\"", failure);
+            exceptionSink().report("scheduler function for group \"" + groupKey + "\"", failure);
             return Scheduler.virtualThreads();
         }
     }
 
     boolean hasRates() {
-        return globalRate != null || defaultRatePerGroup != null || rateResolver != null || !perGroupRate.isEmpty();
+        return settings.globalRate != null || settings.defaultRatePerGroup != null || settings.rateResolver != null || !settings.perGroupRate.isEmpty();
     }
 
     boolean hasScheduler() {
-        return scheduler != null;
+        return settings.scheduler != null;
     }
 
     private int resolve(@Nullable ToIntFunction<String> resolver, String name, String groupKey, int defaultValue) {
@@ -237,7 +221,7 @@ public final class GroupPolicy {
         try {
             return Math.max(1, resolver.applyAsInt(groupKey));
         } catch (Throwable failure) {
-            exceptionSink.report(name + " for group \"" + groupKey + "\"", failure);
+            exceptionSink().report(name + " for group \"" + groupKey + "\"", failure);
             return defaultValue;
         }
     }
@@ -248,7 +232,7 @@ public final class GroupPolicy {
      * @return an unmodifiable map from keys to limits
      */
     public Map<String, Integer> perGroupMaxConcurrency() {
-        return perGroupMaxConcurrency;
+        return settings.perGroupMaxConcurrency;
     }
 
     /**
@@ -257,7 +241,7 @@ public final class GroupPolicy {
      * @return the resolver, or null
      */
     public @Nullable ToIntFunction<String> concurrencyResolver() {
-        return concurrencyResolver;
+        return settings.concurrencyResolver;
     }
 
     /**
@@ -266,7 +250,7 @@ public final class GroupPolicy {
      * @return the limit, at least 1
      */
     public int defaultMaxConcurrencyPerGroup() {
-        return defaultMaxConcurrencyPerGroup;
+        return settings.defaultMaxConcurrencyPerGroup;
     }
 
     /**
@@ -275,7 +259,7 @@ public final class GroupPolicy {
      * @return the cap, at least 1; {@link Integer#MAX_VALUE} means no cap
      */
     public int globalMaxInFlight() {
-        return globalMaxInFlight;
+        return settings.globalMaxInFlight;
     }
 
     /**
@@ -284,7 +268,7 @@ public final class GroupPolicy {
      * @return the threshold, at least 0; {@link Integer#MAX_VALUE} means any number
      */
     public int globalQueueThreshold() {
-        return globalQueueThreshold;
+        return settings.globalQueueThreshold;
     }
 
     /**
@@ -293,7 +277,7 @@ public final class GroupPolicy {
      * @return the limit, at least 1
      */
     public int defaultMaxInFlightPerGroup() {
-        return defaultMaxInFlightPerGroup;
+        return settings.defaultMaxInFlightPerGroup;
     }
 
     /**
@@ -302,7 +286,7 @@ public final class GroupPolicy {
      * @return an unmodifiable map from keys to limits
      */
     public Map<String, Integer> perGroupMaxInFlight() {
-        return perGroupMaxInFlight;
+        return settings.perGroupMaxInFlight;
     }
 
     /**
@@ -311,7 +295,7 @@ public final class GroupPolicy {
      * @return the threshold, at least 0
      */
     public int defaultQueueThresholdPerGroup() {
-        return defaultQueueThresholdPerGroup;
+        return settings.defaultQueueThresholdPerGroup;
     }
 
     /**
@@ -320,7 +304,7 @@ public final class GroupPolicy {
      * @return an unmodifiable map from keys to thresholds
      */
     public Map<String, Integer> perGroupQueueThreshold() {
-        return perGroupQueueThreshold;
+        return settings.perGroupQueueThreshold;
     }
 
     /**
@@ -329,7 +313,7 @@ public final class GroupPolicy {
      * @return the longest wait, or null if there is no limit
      */
     public @Nullable Duration queueTimeout() {
-        return queueTimeout;
+        return settings.queueTimeout;
     }
 
     /**
@@ -338,7 +322,7 @@ public final class GroupPolicy {
      * @return the resolver, or null if all weights are equal
      */
     public @Nullable ToIntFunction<String> weightResolver() {
-        return weightResolver;
+        return settings.weightResolver;
     }
 
     /**
@@ -347,7 +331,7 @@ public final class GroupPolicy {
      * @return the function, or null if no limit is adaptive
      */
     public @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit() {
-        return adaptiveLimit;
+        return settings.adaptiveLimit;
     }
 
     /**
@@ -356,7 +340,7 @@ public final class GroupPolicy {
      * @return an unmodifiable map from keys to rates
      */
     public Map<String, Rate> perGroupRate() {
-        return perGroupRate;
+        return settings.perGroupRate;
     }
 
     /**
@@ -365,7 +349,7 @@ public final class GroupPolicy {
      * @return the resolver, or null
      */
     public @Nullable Function<String, @Nullable Rate> rateResolver() {
-        return rateResolver;
+        return settings.rateResolver;
     }
 
     /**
@@ -374,7 +358,7 @@ public final class GroupPolicy {
      * @return the rate, or null if there is none
      */
     public @Nullable Rate defaultRatePerGroup() {
-        return defaultRatePerGroup;
+        return settings.defaultRatePerGroup;
     }
 
     /**
@@ -383,7 +367,7 @@ public final class GroupPolicy {
      * @return the rate, or null if there is none
      */
     public @Nullable Rate globalRate() {
-        return globalRate;
+        return settings.globalRate;
     }
 
     /**
@@ -392,7 +376,7 @@ public final class GroupPolicy {
      * @return the source, or null if tasks need no permits
      */
     public @Nullable PermitSource permits() {
-        return permits;
+        return settings.permits;
     }
 
     /**
@@ -401,7 +385,7 @@ public final class GroupPolicy {
      * @return the policy
      */
     public LostPermitPolicy lostPermits() {
-        return lostPermits;
+        return settings.lostPermits;
     }
 
     /**
@@ -410,7 +394,7 @@ public final class GroupPolicy {
      * @return the policy
      */
     public RejectionPolicy rejectionPolicy() {
-        return rejectionPolicy;
+        return Objects.requireNonNull(settings.rejectionPolicy);
     }
 
     /**
@@ -419,7 +403,7 @@ public final class GroupPolicy {
      * @return the handler, or null if there is none
      */
     public @Nullable RejectionHandler rejectionHandler() {
-        return rejectionHandler;
+        return settings.rejectionHandler;
     }
 
     /**
@@ -428,7 +412,7 @@ public final class GroupPolicy {
      * @return the listener, or null if there is none
      */
     public @Nullable TaskLifecycleListener taskLifecycleListener() {
-        return taskLifecycleListener;
+        return settings.taskLifecycleListener;
     }
 
     /**
@@ -437,7 +421,7 @@ public final class GroupPolicy {
      * @return the listener, or null if there is none
      */
     public @Nullable TaskListener taskListener() {
-        return taskListener;
+        return settings.taskListener;
     }
 
     /**
@@ -446,7 +430,7 @@ public final class GroupPolicy {
      * @return the time to live, not negative
      */
     public Duration idleGroupTtl() {
-        return idleGroupTtl;
+        return settings.idleGroupTtl;
     }
 
     /**
@@ -455,7 +439,7 @@ public final class GroupPolicy {
      * @return the largest number, at least 0
      */
     public int maxIdleGroups() {
-        return maxIdleGroups;
+        return settings.maxIdleGroups;
     }
 
     /**
@@ -464,7 +448,7 @@ public final class GroupPolicy {
      * @return true if threads are reused, false if every task gets a thread of its own
      */
     public boolean reuseThreads() {
-        return reuseThreads;
+        return settings.reuseThreads;
     }
 
     /**
@@ -473,7 +457,7 @@ public final class GroupPolicy {
      * @return the timeout, not negative
      */
     public Duration closeTimeout() {
-        return closeTimeout;
+        return settings.closeTimeout;
     }
 
     /**
@@ -482,7 +466,7 @@ public final class GroupPolicy {
      * @return an unmodifiable list
      */
     public List<ContextPropagator> propagators() {
-        return propagators;
+        return settings.propagators;
     }
 
     /**
@@ -491,7 +475,7 @@ public final class GroupPolicy {
      * @return an unmodifiable list
      */
     public List<ScopedValue<?>> scopedValues() {
-        return scopedValues;
+        return settings.scopedValues;
     }
 
     /**
@@ -500,7 +484,7 @@ public final class GroupPolicy {
      * @return the sink
      */
     public ExceptionSink exceptionSink() {
-        return exceptionSink;
+        return Objects.requireNonNull(settings.exceptionSink);
     }
 
     /**
@@ -509,7 +493,7 @@ public final class GroupPolicy {
      * @return the time source
      */
     public TimeSource timeSource() {
-        return timeSource;
+        return settings.timeSource;
     }
 
     /**
@@ -517,37 +501,7 @@ public final class GroupPolicy {
      */
     public static final class Builder {
 
-        private Map<String, Integer> perGroupMaxConcurrency = Map.of();
-        private @Nullable ToIntFunction<String> concurrencyResolver;
-        private int defaultMaxConcurrencyPerGroup = 1;
-        private int globalMaxInFlight = FairCap.UNLIMITED;
-        private int globalQueueThreshold = FairCap.UNLIMITED;
-        private int defaultMaxInFlightPerGroup = Integer.MAX_VALUE;
-        private Map<String, Integer> perGroupMaxInFlight = Map.of();
-        private int defaultQueueThresholdPerGroup = Integer.MAX_VALUE;
-        private Map<String, Integer> perGroupQueueThreshold = Map.of();
-        private @Nullable Duration queueTimeout;
-        private @Nullable ToIntFunction<String> weightResolver;
-        private @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
-        private Map<String, Rate> perGroupRate = Map.of();
-        private @Nullable Function<String, @Nullable Rate> rateResolver;
-        private @Nullable Rate defaultRatePerGroup;
-        private @Nullable Rate globalRate;
-        private @Nullable PermitSource permits;
-        private LostPermitPolicy lostPermits = LostPermitPolicy.INTERRUPT;
-        private @Nullable RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
-        private @Nullable RejectionHandler rejectionHandler;
-        private @Nullable TaskLifecycleListener taskLifecycleListener;
-        private @Nullable TaskListener taskListener;
-        private Duration idleGroupTtl = Duration.ofSeconds(60);
-        private int maxIdleGroups = 65_536;
-        private @Nullable Function<String, Scheduler> scheduler;
-        private boolean reuseThreads;
-        private Duration closeTimeout = Duration.ofSeconds(30);
-        private List<ContextPropagator> propagators = List.of();
-        private List<ScopedValue<?>> scopedValues = List.of();
-        private @Nullable ExceptionSink exceptionSink;
-        private TimeSource timeSource = TimeSource.system();
+        private final Settings settings = new Settings();
 
         private Builder() {}
 
@@ -558,7 +512,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupMaxConcurrency(@Nullable Map<String, Integer> limits) {
-            perGroupMaxConcurrency = copy(limits);
+            settings.perGroupMaxConcurrency = copy(limits);
             return this;
         }
 
@@ -571,7 +525,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder concurrencyResolver(@Nullable ToIntFunction<String> resolver) {
-            concurrencyResolver = resolver;
+            settings.concurrencyResolver = resolver;
             return this;
         }
 
@@ -582,7 +536,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultMaxConcurrencyPerGroup(int limit) {
-            defaultMaxConcurrencyPerGroup = limit;
+            settings.defaultMaxConcurrencyPerGroup = limit;
             return this;
         }
 
@@ -595,7 +549,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder globalMaxInFlight(int cap) {
-            globalMaxInFlight = cap;
+            settings.globalMaxInFlight = cap;
             return this;
         }
 
@@ -606,7 +560,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder globalQueueThreshold(int threshold) {
-            globalQueueThreshold = threshold;
+            settings.globalQueueThreshold = threshold;
             return this;
         }
 
@@ -618,7 +572,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultMaxInFlightPerGroup(int limit) {
-            defaultMaxInFlightPerGroup = limit;
+            settings.defaultMaxInFlightPerGroup = limit;
             return this;
         }
 
@@ -629,7 +583,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupMaxInFlight(@Nullable Map<String, Integer> limits) {
-            perGroupMaxInFlight = copy(limits);
+            settings.perGroupMaxInFlight = copy(limits);
             return this;
         }
 
@@ -640,7 +594,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultQueueThresholdPerGroup(int threshold) {
-            defaultQueueThresholdPerGroup = threshold;
+            settings.defaultQueueThresholdPerGroup = threshold;
             return this;
         }
 
@@ -651,7 +605,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupQueueThreshold(@Nullable Map<String, Integer> thresholds) {
-            perGroupQueueThreshold = copy(thresholds);
+            settings.perGroupQueueThreshold = copy(thresholds);
             return this;
         }
 
@@ -662,7 +616,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder queueTimeout(@Nullable Duration timeout) {
-            queueTimeout = timeout;
+            settings.queueTimeout = timeout;
             return this;
         }
 
@@ -675,7 +629,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder weightResolver(@Nullable ToIntFunction<String> resolver) {
-            weightResolver = resolver;
+            settings.weightResolver = resolver;
             return this;
         }
 
@@ -689,7 +643,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder adaptiveLimit(@Nullable Function<String, @Nullable AdaptiveLimit> function) {
-            adaptiveLimit = function;
+            settings.adaptiveLimit = function;
             return this;
         }
 
@@ -701,7 +655,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupRate(@Nullable Map<String, Rate> rates) {
-            perGroupRate = copy(rates);
+            settings.perGroupRate = copy(rates);
             return this;
         }
 
@@ -714,7 +668,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder rateResolver(@Nullable Function<String, @Nullable Rate> resolver) {
-            rateResolver = resolver;
+            settings.rateResolver = resolver;
             return this;
         }
 
@@ -725,7 +679,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultRatePerGroup(@Nullable Rate rate) {
-            defaultRatePerGroup = rate;
+            settings.defaultRatePerGroup = rate;
             return this;
         }
 
@@ -736,7 +690,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder globalRate(@Nullable Rate rate) {
-            globalRate = rate;
+            settings.globalRate = rate;
             return this;
         }
 
@@ -750,7 +704,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder permits(@Nullable PermitSource source) {
-            permits = source;
+            settings.permits = source;
             return this;
         }
 
@@ -761,7 +715,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder lostPermits(LostPermitPolicy policy) {
-            lostPermits = Objects.requireNonNull(policy, "lostPermits");
+            settings.lostPermits = Objects.requireNonNull(policy, "lostPermits");
             return this;
         }
 
@@ -772,7 +726,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder rejectionPolicy(@Nullable RejectionPolicy policy) {
-            rejectionPolicy = policy;
+            settings.rejectionPolicy = policy;
             return this;
         }
 
@@ -784,7 +738,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder rejectionHandler(@Nullable RejectionHandler handler) {
-            rejectionHandler = handler;
+            settings.rejectionHandler = handler;
             return this;
         }
 
@@ -795,7 +749,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder taskLifecycleListener(@Nullable TaskLifecycleListener listener) {
-            taskLifecycleListener = listener;
+            settings.taskLifecycleListener = listener;
             return this;
         }
 
@@ -807,7 +761,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder taskListener(@Nullable TaskListener listener) {
-            taskListener = listener;
+            settings.taskListener = listener;
             return this;
         }
 
@@ -819,7 +773,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder idleGroupTtl(Duration ttl) {
-            idleGroupTtl = ttl;
+            settings.idleGroupTtl = ttl;
             return this;
         }
 
@@ -830,7 +784,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder maxIdleGroups(int count) {
-            maxIdleGroups = count;
+            settings.maxIdleGroups = count;
             return this;
         }
 
@@ -841,7 +795,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder scheduler(@Nullable Function<String, Scheduler> function) {
-            scheduler = function;
+            settings.scheduler = function;
             return this;
         }
 
@@ -854,7 +808,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder reuseThreads(boolean reuse) {
-            reuseThreads = reuse;
+            settings.reuseThreads = reuse;
             return this;
         }
 
@@ -866,7 +820,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder closeTimeout(Duration timeout) {
-            closeTimeout = timeout;
+            settings.closeTimeout = timeout;
             return this;
         }
 
@@ -878,7 +832,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder propagators(List<ContextPropagator> list) {
-            propagators = List.copyOf(list);
+            settings.propagators = List.copyOf(list);
             return this;
         }
 
@@ -890,7 +844,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder scopedValues(List<ScopedValue<?>> list) {
-            scopedValues = List.copyOf(list);
+            settings.scopedValues = List.copyOf(list);
             return this;
         }
 
@@ -901,7 +855,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder exceptionSink(ExceptionSink sink) {
-            exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
+            settings.exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
             return this;
         }
 
@@ -912,7 +866,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
-            timeSource = Objects.requireNonNull(time, "timeSource");
+            settings.timeSource = Objects.requireNonNull(time, "timeSource");
             return this;
         }
 
@@ -924,31 +878,34 @@ public final class GroupPolicy {
          */
         public GroupPolicy build() {
             List<String> errors = new ArrayList<>();
-            atLeast(1, "defaultMaxConcurrencyPerGroup", defaultMaxConcurrencyPerGroup, errors);
-            atLeast(1, "globalMaxInFlight", globalMaxInFlight, errors);
-            atLeast(1, "defaultMaxInFlightPerGroup", defaultMaxInFlightPerGroup, errors);
-            atLeast(0, "globalQueueThreshold", globalQueueThreshold, errors);
-            atLeast(0, "defaultQueueThresholdPerGroup", defaultQueueThresholdPerGroup, errors);
-            atLeast(0, "maxIdleGroups", maxIdleGroups, errors);
-            perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
-            perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
-            perGroupQueueThreshold.forEach((key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
-            perGroupRate.forEach((key, rate) -> {
+            atLeast(1, "defaultMaxConcurrencyPerGroup", settings.defaultMaxConcurrencyPerGroup, errors);
+            atLeast(1, "globalMaxInFlight", settings.globalMaxInFlight, errors);
+            atLeast(1, "defaultMaxInFlightPerGroup", settings.defaultMaxInFlightPerGroup, errors);
+            atLeast(0, "globalQueueThreshold", settings.globalQueueThreshold, errors);
+            atLeast(0, "defaultQueueThresholdPerGroup", settings.defaultQueueThresholdPerGroup, errors);
+            atLeast(0, "maxIdleGroups", settings.maxIdleGroups, errors);
+            settings.perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
+            settings.perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
+            settings.perGroupQueueThreshold.forEach((key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
+            settings.perGroupRate.forEach((key, rate) -> {
                 if (rate == null) {
                     errors.add(nameOf("perGroupRate", key) + " must not be null");
                 }
             });
-            notNegative("queueTimeout", queueTimeout == null ? Duration.ZERO : queueTimeout, errors);
-            notNegative("idleGroupTtl", idleGroupTtl, errors);
-            notNegative("closeTimeout", closeTimeout, errors);
-            RejectionPolicy policy = rejectionPolicy;
-            if (policy == null) {
+            notNegative("queueTimeout", settings.queueTimeout == null ? Duration.ZERO : settings.queueTimeout, errors);
+            notNegative("idleGroupTtl", settings.idleGroupTtl, errors);
+            notNegative("closeTimeout", settings.closeTimeout, errors);
+            if (settings.rejectionPolicy == null) {
                 errors.add("rejectionPolicy must be one of ABORT, DISCARD, CALLER_RUNS, was null");
             }
-            if (!errors.isEmpty() || policy == null) {
+            if (!errors.isEmpty()) {
                 throw new IllegalArgumentException(String.join("; ", errors));
             }
-            return new GroupPolicy(this, policy);
+            Settings copy = settings.copy();
+            if (copy.exceptionSink == null) {
+                copy.exceptionSink = ExceptionSink.logging();
+            }
+            return new GroupPolicy(copy);
         }
 
         private static <V> Map<String, V> copy(@Nullable Map<String, V> map) {
