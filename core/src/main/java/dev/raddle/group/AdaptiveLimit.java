@@ -64,7 +64,6 @@ public final class AdaptiveLimit {
      * @param count the number of tasks whose run time was measured
      * @param drops the number of dropped tasks, which are not part of {@code count}
      * @param windowNanos the length of the window
-     * @param p50Nanos the median of the run times, exact to an eighth
      * @param meanNanos the mean of the run times, where each counts at most eight times the baseline
      * @param minNanos the shortest run time
      * @param baselineNanos the mean run time of an unloaded callee, as far as it is known: measured when the limit was
@@ -76,7 +75,6 @@ public final class AdaptiveLimit {
             int count,
             int drops,
             long windowNanos,
-            long p50Nanos,
             long meanNanos,
             long minNanos,
             long baselineNanos,
@@ -84,7 +82,7 @@ public final class AdaptiveLimit {
 
         /** Returns the same measurements with another baseline. */
         Sample withBaseline(long nanos) {
-            return new Sample(limit, count, drops, windowNanos, p50Nanos, meanNanos, minNanos, nanos, maxRunning);
+            return new Sample(limit, count, drops, windowNanos, meanNanos, minNanos, nanos, maxRunning);
         }
 
         /** Returns whether more than one task in a hundred was dropped. */

@@ -222,21 +222,7 @@ public final class GroupExecutor implements AutoCloseable {
      *     submitted tasks are then cancelled
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks) {
-        return collect(submitAll(tasks, TaskOptions.defaults()), null);
-    }
-
-    /**
-     * Submits tasks, with options for those that have none of their own, and waits for all of them. Otherwise behaves
-     * as {@link #executeAll(List)}.
-     *
-     * @param <T> the type of the values
-     * @param tasks the tasks to submit, in this order
-     * @param options the options of each task whose own are the {@linkplain TaskOptions#defaults() defaults}
-     * @return the results, in the order of the tasks
-     * @throws IllegalStateException as {@link #executeAll(List)} does
-     */
-    public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, TaskOptions options) {
-        return collect(submitAll(tasks, options), null);
+        return collect(submitAll(tasks), null);
     }
 
     /**
@@ -258,40 +244,23 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, Duration timeout) {
-        return executeAll(tasks, TaskOptions.defaults(), timeout);
-    }
-
-    /**
-     * Submits tasks, with options for those that have none of their own, and waits until all of them have ended or a
-     * timeout has passed. Combines {@link #executeAll(List, TaskOptions)} and {@link #executeAll(List, Duration)}.
-     *
-     * @param <T> the type of the values
-     * @param tasks the tasks to submit, in this order
-     * @param options the options of each task whose own are the {@linkplain TaskOptions#defaults() defaults}
-     * @param timeout the longest time to wait, from the call on
-     * @return the results, in the order of the tasks
-     * @throws IllegalStateException if this executor is shut down
-     */
-    public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, TaskOptions options, Duration timeout) {
         Deadline deadline = Deadline.after(engine.time, timeout);
-        return collect(submitAll(tasks, options), new TimeBound(deadline, timeout));
+        return collect(submitAll(tasks), new TimeBound(deadline, timeout));
     }
 
     /** The deadline of executeAll and the timeout that it was computed from. */
     private record TimeBound(Deadline deadline, Duration timeout) {}
 
-    private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks, TaskOptions defaults) {
+    private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks) {
         List<GroupTask<T>> all = List.copyOf(tasks);
-        Objects.requireNonNull(defaults, "options");
         if (isShutdown()) {
             throw new IllegalStateException(
                     "executor is shut down; none of the " + all.size() + " tasks of executeAll was submitted");
         }
         List<GroupRun<T>> runs = new ArrayList<>(all.size());
         for (GroupTask<T> task : all) {
-            boolean plain = task.options().equals(TaskOptions.DEFAULTS);
-            runs.add(engine.submit(
-                    task.groupKey(), task.taskId(), task.task(), plain ? defaults : task.options(), null));
+            TaskOptions options = task.options().equals(TaskOptions.DEFAULTS) ? TaskOptions.DEFAULTS : task.options();
+            runs.add(engine.submit(task.groupKey(), task.taskId(), task.task(), options, null));
         }
         return runs;
     }

@@ -275,21 +275,19 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void execute_all_applies_its_options_to_tasks_that_have_none() {
+    void the_tasks_of_execute_all_may_have_options_of_their_own() {
         List<String> order = new ArrayList<>();
         try (GroupExecutor executor = stepped()) {
             AtomicReference<List<GroupResult<Boolean>>> results = new AtomicReference<>();
             executor.pauseGroup("a");
             TaskHandle<Boolean> before = executor.submit("a", "before", () -> order.add("before"));
-            Thread caller = Thread.startVirtualThread(() -> results.set(executor.executeAll(
-                    List.of(
-                            new GroupTask<>(
-                                    "a",
-                                    "own",
-                                    () -> order.add("own"),
-                                    TaskOptions.defaults().priority(9)),
-                            new GroupTask<>("a", "given", () -> order.add("given"))),
-                    TaskOptions.defaults().priority(5))));
+            Thread caller = Thread.startVirtualThread(() -> results.set(executor.executeAll(List.of(
+                    new GroupTask<>(
+                            "a",
+                            "own",
+                            () -> order.add("own"),
+                            TaskOptions.defaults().priority(9)),
+                    new GroupTask<>("a", "plain", () -> order.add("plain"))))));
             while (executor.groupStats("a").orElseThrow().queuedCount() < 3) {
                 Thread.onSpinWait();
             }
@@ -297,7 +295,7 @@ class SubmissionFormsTest {
             steps.runAll();
             caller.join();
 
-            assertThat(order).containsExactly("own", "given", "before");
+            assertThat(order).containsExactly("own", "before", "plain");
             assertThat(before.isDone()).isTrue();
             assertThat(results.get()).allMatch(GroupResult::isSuccess);
         } catch (InterruptedException interrupt) {
