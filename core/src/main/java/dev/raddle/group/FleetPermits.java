@@ -17,8 +17,7 @@ final class FleetPermits {
      * A permit of the source is granted ─► free ⇄ held ─► taken back; one for a single task goes from held to spent
      * instead, and is taken back from there. Each of them is an object from its grant on, which is linked into the list
      * of free ones, or, through the map, to the task that holds it. A permit that is revoked while a task holds it
-     * stays linked to the task until that ends: it is held no more, but the task keeps its number. The map is large
-     * enough for all permits, so only `add` and the list that `revoke` returns allocate memory. A task may hold
+     * stays linked to the task until that ends: it is held no more, but the task keeps its number. A task may hold
      * several.
      */
 
@@ -40,17 +39,13 @@ final class FleetPermits {
         }
     }
 
-    private static final int SMALLEST_MAP = 2;
-
     private @Nullable Granted firstFree; // the one that is used next
     private @Nullable Granted lastFree;
     private int free;
     private int held;
     private int spent;
     private int lost; // linked to tasks, but revoked
-    private IdentityHashMap<Permit, Granted> byTask =
-            new IdentityHashMap<>(SMALLEST_MAP); // to the first of its permits
-    private int capacity = SMALLEST_MAP; // of the map
+    private final IdentityHashMap<Permit, Granted> byTask = new IdentityHashMap<>(2); // to the first of its permits
 
     /** Returns the number of permits that no task uses and that a task may use. */
     int free() {
@@ -71,15 +66,9 @@ final class FleetPermits {
         return free + held + spent;
     }
 
-    /** Adds a permit. Has no effect if it throws. */
+    /** Adds a permit. */
     void add(long fence, boolean isForOneTask) {
         Granted granted = new Granted(fence, isForOneTask);
-        if (free + held + lost >= capacity) {
-            IdentityHashMap<Permit, Granted> larger = new IdentityHashMap<>(2 * capacity);
-            larger.putAll(byTask);
-            byTask = larger;
-            capacity *= 2;
-        }
         append(granted);
     }
 

@@ -9,6 +9,7 @@ import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -18,6 +19,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongPredicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -62,14 +64,15 @@ class Group extends TaskGate {
      * So an eviction does not create a second group: running tasks go on in this one and count against the limits that
      * are looked up next.
      *
-     * A rate that keeps the first task waiting needs an alarm, and so does a hold, during which the gate is suspended.
-     * Each of them is in a map of the engine, with the moment at which it fires; the maps are changed under the lock,
-     * and the alarms armed after it. A group that could not yet start a whole burst remembers what has started: it is
+     * During a hold the gate is suspended. A hold needs an alarm, and so does a rate that keeps the first task waiting:
+     * one alarm for both, which fires at the later of the two moments or before. The ends of holds and the pending
+     * alarms are in maps of the engine, which are changed under the lock; alarms are armed after it. A group that could not yet start a whole burst remembers what has started: it is
      * not removed, whatever the bounds on idle groups are, even if it was evicted or shut down.
      *
      * If the policy has a permit source, all groups are of the subclass LeasedGroup. It overrides methods whose bodies
      * are trivial here, so that groups without a source pay nothing: each section that may have changed the demand for
-     * permits ends with `demandChanged`, and after it has released the lock, the thread calls `reportDemand`.
+     * permits ends with `checkDemand`, and after it has released the lock, the thread calls `reportDemand` (see
+     * `change`).
      *
      * A group without tasks is idle, unless it is retained because it is paused, on hold, or was changed at run time,
      * or holds permits of a source.
@@ -115,12 +118,34 @@ class Group extends TaskGate {
 
     /** Moves a run that found this group retired to another group of the key. */
     void moveTo(GroupRun<?> run, Group next) {
+        locked(() -> run.group = next);
+    }
+
+    /**
+     * Makes a change under the lock, at this moment, and afterwards what it makes necessary. Only entering, releasing
+     * and withdrawing are written by hand, because every task passes them.
+     *
+     * @param change receives the moment, and returns whether it has changed this group
+     * @return the result of the change
+     */
+    boolean change(GrantedPermits grants, LongPredicate change) {
+        long now = engine.time.nanoTime();
+        grants.setNow(now);
+        Signal empty = null;
+        boolean changed;
         lock();
         try {
-            run.group = next;
+            changed = change.test(now);
+            if (changed) {
+                checkDemand(now, false);
+                empty = recordIfEmpty(now);
+            }
         } finally {
             unlock();
         }
+        signalEmpty(empty);
+        reportDemand();
+        return changed;
     }
 
     Entry admit(GroupRun<?> run) {
@@ -154,7 +179,7 @@ class Group extends TaskGate {
                 return Entry.ENDED;
             }
             Entry entry = enter(run, now);
-            demandChanged(now, false);
+            checkDemand(now, false);
             return entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown ? Entry.UNRESOLVED : entry;
         } finally {
             unlock();
@@ -184,7 +209,7 @@ class Group extends TaskGate {
             int running = running();
             boolean isNearLimit = counts && isNearLimit();
             leave(run, ranNanos, grants);
-            demandChanged(grants.now(), true);
+            checkDemand(grants.now(), true);
             empty = recordIfEmpty(nowNanos);
             if (counts && adaptation != null && kind != null) {
                 decides = adaptation.record(run, kind, ranNanos, nowNanos, running, isNearLimit);
@@ -212,23 +237,16 @@ class Group extends TaskGate {
 
     /** Applies a decision of an adaptation; returns null if that is not in force any more. */
     @Nullable
-    LimitChange adapt(Adaptation adaptation, Adaptation.Decision decision, long now, GrantedPermits grants) {
-        LimitChange change;
-        grants.setNow(now);
-        lock();
-        try {
+    LimitChange adapt(Adaptation adaptation, Adaptation.Decision decision, GrantedPermits grants) {
+        boolean applied = change(grants, now -> {
             if (!(bounds() instanceof GroupBounds.Known known) || known.adaptation() != adaptation) {
-                return null;
+                return false;
             }
-            change = new LimitChange(key, known.concurrency(), decision.limit(), decision.reason());
             bind(known.withAdapted(decision.limit()), grants);
-            adaptation.applied(change);
-            demandChanged(now, false);
-        } finally {
-            unlock();
-        }
-        reportDemand();
-        return change;
+            adaptation.applied(new LimitChange(key, known.concurrency(), decision.limit(), decision.reason()));
+            return true;
+        });
+        return applied ? adaptation.latest() : null;
     }
 
     private @Nullable LimitChange latestChange() {
@@ -241,7 +259,7 @@ class Group extends TaskGate {
         try {
             if (!isWaiting(run) || (!needsTime() && (running() > 0 || waiting() > 1))) { // no need to read the time
                 boolean withdrawn = super.withdraw(run, grants);
-                demandChanged(GrantedPermits.NO_TIME, false);
+                checkDemand(GrantedPermits.NO_TIME, false);
                 return withdrawn;
             }
         } finally {
@@ -252,36 +270,16 @@ class Group extends TaskGate {
     }
 
     private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        grants.setNow(now);
-        lock();
-        try {
-            if (!super.withdraw(run, grants)) {
-                return false;
-            }
-            demandChanged(now, false);
-            empty = recordIfEmpty(now);
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        reportDemand();
-        return true;
+        return change(grants, now -> super.withdraw(run, grants));
     }
 
     // The limits.
 
+    /** Returns the lookup that the calling thread is to make, or null if there is none. */
     GroupBounds.@Nullable Pending beginLookup() {
-        lock();
-        try {
-            if (life == RETIRED) {
-                return null;
-            }
-            return bounds() instanceof GroupBounds.Known || !lookup().tryBegin() ? null : lookup();
-        } finally {
-            unlock();
-        }
+        return locked(() -> life == RETIRED || bounds() instanceof GroupBounds.Known || !lookup().tryBegin()
+                ? null
+                : lookup());
     }
 
     /** Returns the lookup of the limits, which are not known. */
@@ -297,22 +295,13 @@ class Group extends TaskGate {
     /** Returns the result of each permit that waited for the lookup, in order; none if its result is dropped. */
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
         Map<Permit, Entry> entries = new LinkedHashMap<>();
-        long now = engine.time.nanoTime();
-        Signal empty;
-        grants.setNow(now);
-        lock();
-        try {
+        change(grants, now -> {
             if (bounds() != lookup) {
-                return entries; // evicted meanwhile
+                return false; // evicted meanwhile
             }
             bindEarly(lookup.apply(found), grants, entries);
-            demandChanged(now, false);
-            empty = recordIfEmpty(now);
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        reportDemand();
+            return true;
+        });
         return entries;
     }
 
@@ -322,12 +311,8 @@ class Group extends TaskGate {
      * @return false if this group is retired
      */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        grants.setNow(now);
-        lock();
-        try {
-            if (retireIfShutDown(engine.isShutdown())) {
+        return change(grants, now -> {
+            if (retireIfShutDown()) {
                 return false;
             }
             if (bounds() instanceof GroupBounds.Known known) {
@@ -335,146 +320,83 @@ class Group extends TaskGate {
             } else {
                 lookup().addChange(change);
             }
-            demandChanged(now, false);
-            empty = recordIfEmpty(now); // a limit that adapts again does not retain this group
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        reportDemand();
-        return true;
+            return true;
+        });
     }
 
     /** Retires this group if it is empty and the executor is shut down; returns whether this group is retired. */
-    private boolean retireIfShutDown(boolean shutdown) {
-        if (shutdown && isEmpty()) { // whatever permits of a source it holds
-            life = RETIRED;
+    private boolean retireIfShutDown() {
+        if (engine.isShutdown() && isEmpty()) { // whatever permits of a source it holds
+            retire();
         }
         return life == RETIRED;
     }
 
     /** Pauses or resumes this group; returns false if this group is retired. */
     boolean pauseOrResume(boolean pause, GrantedPermits grants) {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        grants.setNow(now);
-        lock();
-        try {
-            if (retireIfShutDown(engine.isShutdown())) {
+        return change(grants, now -> {
+            if (retireIfShutDown()) {
                 return false;
             }
             pause(pause, grants);
-            demandChanged(now, false);
-            empty = recordIfEmpty(now);
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        reportDemand();
-        return true;
+            return true;
+        });
     }
 
     // Rates and holds.
 
     /**
-     * Grants what the rate allows at the moment of the grants, and finds when it will allow the next task.
+     * Grants what the rate and the hold allow now, and finds when they will allow the next task.
      *
+     * @param fired the alarm that has fired, or null; this method has no effect if that was replaced
      * @return the alarm that the caller arms; null if there is nothing to wait for, or an earlier alarm is pending
      */
     @Nullable
-    GroupAlarm throttle(long now, GrantedPermits grants) {
-        grants.setNow(now);
-        lock();
-        try {
-            long allowed = allowedAt(now);
-            if (allowed - now <= 0) {
-                proceed(grants);
-                demandChanged(now, false);
-                return null;
+    GroupAlarm proceedOrAlarm(@Nullable GroupAlarm fired, GrantedPermits grants) {
+        @Nullable GroupAlarm[] next = {null};
+        change(grants, now -> {
+            if (fired != null && !engine.alarms.pending.remove(this, fired)) {
+                return false;
             }
-            demandChanged(now, false);
-            GroupAlarm pending = engine.alarms.throttles.get(this);
-            boolean suffices = pending != null && pending.moment - now > 0 && pending.moment - allowed <= 0;
-            if (life == RETIRED || suffices) {
-                return null;
-            }
-            GroupAlarm next = new GroupAlarm(this, allowed, pending);
-            engine.alarms.throttles.put(this, next);
-            return next;
-        } finally {
-            unlock();
-            reportDemand();
-        }
-    }
-
-    /** Grants what the rate allows now. Called by an alarm, which has no effect if it was replaced. */
-    void endThrottle(GroupAlarm alarm, long now, GrantedPermits grants) {
-        grants.setNow(now);
-        lock();
-        try {
-            if (engine.alarms.throttles.get(this) == alarm) {
-                proceed(grants);
-                engine.alarms.throttles.remove(this);
-                demandChanged(now, false);
-            }
-        } finally {
-            unlock();
-        }
-        reportDemand();
-    }
-
-    /**
-     * Starts nothing before some moment.
-     *
-     * @return the alarm that the caller arms; null if a hold that ends later is in force, or this group is retired
-     */
-    @Nullable
-    GroupAlarm hold(long until) {
-        lock();
-        try {
-            GroupAlarm pending = engine.alarms.holds.get(this);
-            if (retireIfShutDown(engine.isShutdown()) || (pending != null && pending.moment - until >= 0)) {
-                return null;
-            }
-            GroupAlarm next = new GroupAlarm(this, until, pending);
-            engine.alarms.holds.put(this, next);
-            suspend();
-            demandChanged(GrantedPermits.NO_TIME, false);
-            return next;
-        } finally {
-            unlock();
-            reportDemand();
-        }
-    }
-
-    /**
-     * Ends a hold, unless a longer one has replaced it.
-     *
-     * @return null, or if the hold is not over yet, the alarm that the caller arms
-     */
-    @Nullable
-    GroupAlarm endHold(GroupAlarm alarm, long now, GrantedPermits grants) {
-        Signal empty = null;
-        grants.setNow(now);
-        lock();
-        try {
-            if (engine.alarms.holds.get(this) == alarm) {
-                if (alarm.moment - now > 0) {
-                    GroupAlarm rest = new GroupAlarm(this, alarm.moment, null);
-                    engine.alarms.holds.put(this, rest);
-                    return rest;
-                }
-                resume(grants);
+            Long until = engine.alarms.holds.get(this);
+            if (until != null && until - now <= 0) {
                 engine.alarms.holds.remove(this);
-                demandChanged(now, false);
-                empty = recordIfEmpty(now);
+                resume(grants);
+                until = null;
             }
-        } finally {
-            unlock();
+            long moment = until == null ? allowedAt(now) : until;
+            if (moment - now <= 0) {
+                proceed(grants);
+            } else if (life != RETIRED) {
+                next[0] = alarmAt(moment, now);
+            }
+            return true;
+        });
+        return next[0];
+    }
+
+    private @Nullable GroupAlarm alarmAt(long moment, long now) {
+        GroupAlarm pending = engine.alarms.pending.get(this);
+        if (pending != null && pending.moment - now > 0 && pending.moment - moment <= 0) {
+            return null;
         }
-        signalEmpty(empty);
-        reportDemand();
-        return null;
+        GroupAlarm next = new GroupAlarm(moment, pending);
+        engine.alarms.pending.put(this, next);
+        return next;
+    }
+
+    /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
+    void hold(Duration length) {
+        change(new GrantedPermits(), now -> {
+            long until = now + Deadline.nanos(length);
+            Long before = engine.alarms.holds.get(this);
+            if (retireIfShutDown() || (before != null && before - until >= 0)) {
+                return false;
+            }
+            engine.alarms.holds.put(this, until);
+            suspend();
+            return true;
+        });
     }
 
     /**
@@ -486,12 +408,9 @@ class Group extends TaskGate {
      *     been empty since; or null
      */
     void evict(List<GroupRun<?>> running, List<GroupRun<?>> waited, @Nullable Signal closedUntil) {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        lock();
-        try {
+        change(new GrantedPermits(), now -> {
             if (closedUntil != null && engine.emptySignals.get(this) != closedUntil) {
-                return;
+                return false;
             }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             drain(permit -> waited.add((GroupRun<?>) permit));
@@ -499,13 +418,8 @@ class Group extends TaskGate {
             if (closedUntil != null && engine.closings.computeIfPresent(this, Group::oneLess) == null) {
                 life = OPEN;
             }
-            demandChanged(now, false);
-            empty = recordIfEmpty(now);
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        reportDemand();
+            return true;
+        });
     }
 
     private static @Nullable Integer oneLess(Group group, int closings) {
@@ -520,55 +434,42 @@ class Group extends TaskGate {
      */
     @Nullable
     Signal close() {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        Signal untilEmpty = null;
-        lock();
-        try {
+        @Nullable Signal[] untilEmpty = {null};
+        change(new GrantedPermits(), now -> {
             life = life == RETIRED ? RETIRED : CLOSING;
-            empty = recordIfEmpty(now);
-            if (empty == null) {
-                untilEmpty = awaited();
+            if (!isEmpty()) {
+                untilEmpty[0] = awaited();
                 engine.closings.merge(this, 1, Integer::sum);
             }
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        return untilEmpty;
+            return true;
+        });
+        return untilEmpty[0];
     }
 
     /** Records that this group is idle, or retires it, if it is empty. */
     void retireIfEmpty() {
-        long now = engine.time.nanoTime();
-        signalEmpty(locked(() -> recordIfEmpty(now)));
+        change(new GrantedPermits(), now -> true);
     }
 
     /** Makes a cap that was introduced count the slots that are held here; a changed one changes what tasks cost. */
     void recountForCap(GrantedPermits grants) {
-        long now = engine.time.nanoTime();
-        grants.setNow(now);
-        lock();
-        try {
+        change(grants, now -> {
             recount(grants);
-            demandChanged(now, false);
-        } finally {
-            unlock();
-        }
-        reportDemand();
+            return !isEmpty();
+        });
     }
 
     // Permits of a source: what LeasedGroup adds.
 
     /**
-     * Records that the demand for permits is to be reported, if it is. Called under the lock; must not fail.
+     * Records that the demand for permits is to be reported, if it is. Called under the lock.
      *
      * @param now the current time in nanoseconds, or {@link GrantedPermits#NO_TIME}
      * @param byEnd whether it may have changed only because a task has ended
      */
-    void demandChanged(long now, boolean byEnd) {}
+    void checkDemand(long now, boolean byEnd) {}
 
-    /** Reports the demand if {@link #demandChanged} has recorded that it is to be reported. Called without the lock. */
+    /** Reports the demand if {@link #checkDemand} has recorded that it is to be reported. Called without the lock. */
     void reportDemand() {}
 
     /** Returns whether this group holds permits. Called under the lock. */
@@ -620,12 +521,12 @@ class Group extends TaskGate {
         boolean isClosed = life == CLOSING && !remembers && !isSuspended() && !keepsPermits();
         boolean isUnknown = !isBound() && !remembers && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
-            life = RETIRED;
+            retire();
         } else {
             reopen();
             idleSinceMillis = IdleGroups.millis(nowNanos);
             if (!isRetained() && nextIdle == null && !engine.idleGroups.add(this, remembers)) {
-                life = RETIRED;
+                retire();
             }
         }
         Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
@@ -656,6 +557,12 @@ class Group extends TaskGate {
         }
     }
 
+    /** Retires this group. The thread that does that calls {@link GroupEngine#remove} after it has released the lock. */
+    private void retire() {
+        assert isLocked() && isEmpty();
+        life = RETIRED;
+    }
+
     private boolean isRetained() {
         return isPaused() || isSuspended() || ((GroupBounds) bounds()).isAdjusted() || keepsPermits();
     }
@@ -672,7 +579,7 @@ class Group extends TaskGate {
             if (life != RETIRED && (isYoung || !isRestored(now))) {
                 return Sweep.KEEP;
             }
-            life = RETIRED;
+            retire();
             nextIdle = null; // a handle may refer to this group for longer than the groups below it are in use
             return Sweep.REMOVE;
         } finally {
@@ -758,8 +665,8 @@ class Group extends TaskGate {
     }
 
     private GroupStats statsUnderLock(long now) {
-        RateLimit limit = bounds().rate();
-        GroupAlarm hold = engine.alarms.holds.get(this);
+        RateLimit limit = isBound() ? bounds().rate() : null;
+        Long hold = engine.alarms.holds.get(this);
         return new GroupStats(
                 key,
                 running(),
@@ -767,7 +674,7 @@ class Group extends TaskGate {
                 bounds().concurrency(),
                 bounds().maxWaiting(),
                 limit == null ? null : limit.rate(),
-                hold == null ? null : Duration.ofNanos(Math.max(0, hold.moment - now)),
+                hold == null ? null : Duration.ofNanos(Math.max(0, hold - now)),
                 latestChange(),
                 permitStats(now),
                 isPaused());
@@ -816,14 +723,14 @@ class Group extends TaskGate {
         if (isPaused()) {
             return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
         }
-        GroupAlarm hold = engine.alarms.holds.get(this);
+        Long hold = engine.alarms.holds.get(this);
         if (hold != null) {
             return new Explanation(
                     Explanation.WaitReason.HOLD,
                     place,
                     0,
                     null,
-                    Duration.ofNanos(Math.max(0, hold.moment - now)),
+                    Duration.ofNanos(Math.max(0, hold - now)),
                     null);
         }
         RateLimit limit = bounds().rate();

@@ -14,15 +14,13 @@ final class GroupAlarm {
      * arms it writes `alarm` and then reads `cancelled`, the one that cancels it writes `cancelled` and then reads
      * `alarm`; so at least one of them sees both. An alarm that fires nevertheless is in no map, and has no effect.
      */
-    final @Nullable Group group; // null for the alarm of the cap
     final long moment; // in nanoseconds of the time source
     private @Nullable GroupAlarm replaced; // until this is armed
     private volatile @Nullable Alarm alarm;
     private volatile boolean cancelled;
 
     /** Creates an alarm in the place of another one, which is cancelled when this is armed. */
-    GroupAlarm(@Nullable Group group, long moment, @Nullable GroupAlarm replaced) {
-        this.group = group;
+    GroupAlarm(long moment, @Nullable GroupAlarm replaced) {
         this.moment = moment;
         this.replaced = replaced;
     }

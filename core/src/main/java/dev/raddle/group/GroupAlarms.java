@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,16 +16,16 @@ final class GroupAlarms {
     /*
      * Overview.
      *
-     * A group has at most one alarm of each kind, in a map that is changed under the group's lock; the cap has at most
+     * A group has at most one alarm, in a map that is changed under the group's lock; the cap has at most
      * one, in a reference. Each is armed after the lock was released. An alarm that fires when it is no longer in its
      * place was replaced, and has no effect.
      */
 
-    /** The pending alarms of groups whose first task waits for the rate; changed under the group's lock. */
-    final ConcurrentHashMap<Group, GroupAlarm> throttles = new ConcurrentHashMap<>();
+    /** The pending alarms of groups that are on hold or whose first task waits for the rate. */
+    final ConcurrentHashMap<Group, GroupAlarm> pending = new ConcurrentHashMap<>(); // changed under the group's lock
 
-    /** The ends of the holds of groups; changed under the group's lock. */
-    final ConcurrentHashMap<Group, GroupAlarm> holds = new ConcurrentHashMap<>();
+    /** The moments at which the holds of groups end. */
+    final ConcurrentHashMap<Group, Long> holds = new ConcurrentHashMap<>(); // changed under the group's lock
 
     private final GroupEngine engine;
     private final AtomicReference<@Nullable GroupAlarm> ofCap = new AtomicReference<>();
@@ -52,12 +51,17 @@ final class GroupAlarms {
     }
 
     private boolean proceedOrArm(Group group, GrantedPermits grants) {
-        GroupAlarm alarm = group.throttle(engine.time.nanoTime(), grants);
+        return arm(group, group.proceedOrAlarm(null, grants));
+    }
+
+    /** Arms an alarm of a group; returns true if there is none, so that tasks may have been granted. */
+    private boolean arm(Group group, @Nullable GroupAlarm alarm) {
         if (alarm == null) {
             return true;
         }
         alarm.arm(
-                engine.time, () -> dispatchOffloaded(more -> group.endThrottle(alarm, engine.time.nanoTime(), more)));
+                engine.time,
+                () -> dispatchOffloaded(grants -> arm(group, group.proceedOrAlarm(alarm, grants))));
         return false;
     }
 
@@ -79,7 +83,7 @@ final class GroupAlarms {
             if (pending != null && pending.moment - moment <= 0) {
                 return;
             }
-            next = new GroupAlarm(null, moment, pending);
+            next = new GroupAlarm(moment, pending);
         } while (!ofCap.compareAndSet(pending, next));
         GroupAlarm armed = next;
         armed.arm(engine.time, () -> onCapAlarm(armed));
@@ -103,32 +107,17 @@ final class GroupAlarms {
 
     /** Keeps tasks of a group from starting for some time, unless the group is retired. */
     void hold(Group group, Duration length) {
-        if (length.isZero()) {
-            return; // an alarm that is due at once would still fire too late for a task that does not wait
-        }
-        GroupAlarm alarm = group.hold(engine.time.nanoTime() + Deadline.nanos(length));
-        if (alarm != null) {
-            armHold(group, alarm);
-            engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
+        if (!length.isZero()) { // an alarm that is due at once would still fire too late for a task that does not wait
+            group.hold(length);
+            proceedOrArm(group); // and the cap may have kept slots for this group
         }
     }
 
-    private void armHold(Group group, GroupAlarm alarm) {
-        alarm.arm(engine.time, () -> dispatchOffloaded(grants -> endHold(group, alarm, grants)));
-    }
-
-    private void endHold(Group group, GroupAlarm alarm, GrantedPermits grants) {
-        GroupAlarm rest = group.endHold(alarm, engine.time.nanoTime(), grants);
-        if (rest != null) {
-            armHold(group, rest);
-        }
-    }
-
-    /** Cancels the alarms of a group that was retired. */
+    /** Cancels the alarm of a group that was retired. */
     void cancel(Group group) {
-        if (!throttles.isEmpty() || !holds.isEmpty()) {
-            cancel(throttles.remove(group));
-            cancel(holds.remove(group));
+        if (!pending.isEmpty() || !holds.isEmpty()) {
+            cancel(pending.remove(group));
+            holds.remove(group);
         }
     }
 

@@ -237,7 +237,7 @@ final class GroupEngine {
             entry = group.admit(run);
         }
         switch (entry) {
-            case HELD -> startAndDispatch(run);
+            case HELD -> startHeld(run);
             case WAITING -> beginWait(run, settings);
             case THROTTLED -> {
                 alarms.proceedOrArm(group);
@@ -355,7 +355,7 @@ final class GroupEngine {
 
     // Starting.
 
-    private void startAndDispatch(GroupRun<?> run) {
+    private void startHeld(GroupRun<?> run) {
         if (onlyScheduler == null && run.mayStartInPlace()) {
             Dispatch.start(run);
             return;
@@ -372,6 +372,9 @@ final class GroupEngine {
     }
 
     private @Nullable GroupRun<?> dispatch(GrantedPermits grants, @Nullable Group sameGroup) {
+        if (grants.isEmpty() && !cap.isActive()) {
+            return null;
+        }
         GroupRun<?> following = null;
         boolean more;
         do {
@@ -483,7 +486,7 @@ final class GroupEngine {
         try {
             int limit = group.limitUnder(adaptation);
             Adaptation.Decision decision = limit == 0 ? null : adaptation.decide(limit, now);
-            change = decision == null ? null : group.adapt(adaptation, decision, now, grants);
+            change = decision == null ? null : group.adapt(adaptation, decision, grants);
         } catch (Throwable failure) {
             policy.exceptionSink().report("adaptive limit of group \"" + group.key + "\"", failure);
         } finally {
@@ -555,10 +558,11 @@ final class GroupEngine {
     /** The numbers of running and waiting tasks that a shutdown or eviction has ended. */
     record Ended(int running, int waiting) {}
 
-    /** Removes a group that was retired. */
+    /** Removes a group that was retired from everything that refers to it. May be called repeatedly. */
     void remove(Group group) {
         group.beforeRemoval();
         groups.remove(group.key, group);
+        closings.remove(group);
         alarms.cancel(group);
         terminateIfEmpty();
     }

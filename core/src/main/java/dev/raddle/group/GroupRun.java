@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -248,18 +249,19 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             return;
         }
         if (longest.isZero()) {
-            onQueueTimeout(longest);
-            return;
+            onQueueTimeout(longest, Runnable::run); // the caller is the submitter
+        } else {
+            Executor elsewhere = group.engine.offloadExecutor; // the caller is an alarm
+            own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest, elsewhere));
         }
-        own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest));
     }
 
-    /** Called in the time source's thread: withdraws this run here, and calls user code on another thread. */
-    private void onQueueTimeout(Duration longest) {
+    /** Withdraws this run in the calling thread, and calls user code in an executor. */
+    private void onQueueTimeout(Duration longest, Executor executor) {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
             Rejection reason = group.queueTimeout(longest);
-            group.engine.offloadExecutor.execute(() -> {
+            executor.execute(() -> {
                 group.engine.dispatch(grants);
                 reject(reason, false);
             });

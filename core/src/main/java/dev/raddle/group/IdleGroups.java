@@ -66,7 +66,7 @@ final class IdleGroups {
         if (alarm.get() != null || top.get() == null) {
             return;
         }
-        GroupAlarm next = new GroupAlarm(null, time.nanoTime() + millis * NANOS_PER_MILLI, null);
+        GroupAlarm next = new GroupAlarm(time.nanoTime() + millis * NANOS_PER_MILLI, null);
         if (alarm.compareAndSet(null, next)) {
             next.arm(time, this::onAlarm);
             if (closed) {

@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
-import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -34,7 +33,7 @@ final class LeasedGroup extends Group {
      * the tasks that it was for have left. And wanted is positive if only a lack of permits keeps the first task
      * waiting: then usable is at least its slots, and free - lost is less.
      *
-     * Each section that changes the state compares the demand with the one that was reported last (`demandChanged`).
+     * Each section that changes the state compares the demand with the one that was reported last (`checkDemand`).
      * If that is out of date, the group is `queued`: it is in the list of the exchange, whose reporter computes the
      * demand anew and calls the source without a lock. The thread that queued the group wakes the reporter after it
      * has released the lock.
@@ -98,7 +97,7 @@ final class LeasedGroup extends Group {
 
     @Override
     protected void servedByCap(long now) {
-        demandChanged(now, true);
+        checkDemand(now, true);
     }
 
     @Override
@@ -148,7 +147,7 @@ final class LeasedGroup extends Group {
     }
 
     @Override
-    void demandChanged(long now, boolean byEnd) {
+    void checkDemand(long now, boolean byEnd) {
         if (!isQueued && isOutOfDate(demand(now), byEnd)) {
             isQueued = true;
             exchange.add(this);
@@ -197,21 +196,15 @@ final class LeasedGroup extends Group {
 
     /** Adds a permit and grants what fits then; returns false if this group does not accept it. */
     boolean grant(long fence, boolean isForOneTask, GrantedPermits grants) {
-        long now = engine.time.nanoTime();
-        grants.setNow(now);
-        lock();
-        try {
+        return change(grants, now -> {
             if (isRetired() || (engine.isShutdown() && waiting() == 0)) {
                 return false;
             }
             permits.add(fence, isForOneTask);
             proceed(grants);
             reported = reported > 0 ? reported - 1 : reported;
-            demandChanged(now, false);
             return true;
-        } finally {
-            unlock();
-        }
+        });
     }
 
     /** Returns the number of permits that the first waiting task lacks, at least 1. */
@@ -230,21 +223,16 @@ final class LeasedGroup extends Group {
     }
 
     private PermitSource.Reclaimed reclaim(ToIntFunction<Demand> number) {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        PermitSource.Reclaimed reclaimed;
-        lock();
-        try {
+        PermitSource.Reclaimed[] reclaimed = {PermitSource.Reclaimed.NONE};
+        change(new GrantedPermits(), now -> {
             Demand demand = demand(now);
             int count = number.applyAsInt(demand);
             isOffered &= count == 0 && demand.unused > 0;
-            reclaimed = permits.reclaim(count);
-            empty = afterLoss(now);
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        return reclaimed;
+            reclaimed[0] = permits.reclaim(count);
+            reconsiderFirst();
+            return true;
+        });
+        return reclaimed[0];
     }
 
     /**
@@ -255,21 +243,16 @@ final class LeasedGroup extends Group {
      * @return the number of permits that were removed
      */
     int revoke(int most, String reason, List<GroupRun<?>> losing) {
-        long now = engine.time.nanoTime();
-        Signal empty;
-        int count;
-        lock();
-        try {
-            count = Math.min(most, permits.total());
-            boolean ofTasks = count > permits.free() + permits.spent();
+        int[] count = {0};
+        change(new GrantedPermits(), now -> {
+            count[0] = Math.min(most, permits.total());
+            boolean ofTasks = count[0] > permits.free() + permits.spent();
             List<Permit> newestFirst = ofTasks ? heldNewestFirst() : List.of();
-            permits.revoke(count, newestFirst, reason).forEach(permit -> losing.add((GroupRun<?>) permit));
-            empty = afterLoss(now);
-        } finally {
-            unlock();
-        }
-        signalEmpty(empty);
-        return count;
+            permits.revoke(count[0], newestFirst, reason).forEach(permit -> losing.add((GroupRun<?>) permit));
+            reconsiderFirst();
+            return true;
+        });
+        return count[0];
     }
 
     private List<Permit> heldNewestFirst() {
@@ -278,24 +261,13 @@ final class LeasedGroup extends Group {
         return held.reversed();
     }
 
-    private @Nullable Signal afterLoss(long now) {
-        recede();
-        demandChanged(now, false);
-        return keepsPermits() ? null : recordIfEmpty(now);
-    }
-
     /** Sets the limit of the fleet and grants what fits then. */
     void limit(int newLimit, GrantedPermits grants) {
-        long now = engine.time.nanoTime();
-        grants.setNow(now);
-        lock();
-        try {
+        change(grants, now -> {
             limit = newLimit;
             proceed(grants);
-            demandChanged(now, false);
-        } finally {
-            unlock();
-        }
+            return true;
+        });
     }
 
     // Monitoring.

@@ -87,8 +87,7 @@ public interface PermitSource {
     /**
      * The executor, as seen by the source. Its methods may be called at any time, from any thread, also within {@link
      * PermitSource#open} and {@link Session#demand}. They decide at once and do not wait for tasks; a task that a grant
-     * allows to start is started by another thread. If a method throws, because the heap or the stack is exhausted, it
-     * has had no effect.
+     * allows to start is started by another thread.
      */
     interface Holder {
 

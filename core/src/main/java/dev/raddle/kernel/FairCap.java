@@ -213,7 +213,12 @@ public final class FairCap {
         return used(hot.get(WORD)) >= max;
     }
 
-    boolean isActive() {
+    /**
+     * Returns whether there is anything to serve.
+     *
+     * @return true if there ever was a maximum or a rate
+     */
+    public boolean isActive() {
         return active;
     }
 

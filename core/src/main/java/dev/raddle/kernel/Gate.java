@@ -435,7 +435,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /** Lets the cap look at this gate again. Called when {@link #mayTake} may refuse what it has allowed before. */
-    protected final void recede() {
+    protected final void reconsiderFirst() {
         assert isLocked();
         noteFirstMayHaveLeft();
     }

@@ -70,6 +70,28 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
+    void a_task_that_must_not_wait_is_rejected_by_its_submitter() {
+        List<Thread> rejecting = new CopyOnWriteArrayList<>();
+        TaskLifecycleListener listener = new TaskLifecycleListener() {
+            @Override
+            public void onRejected(String key, String id, String reason) {
+                rejecting.add(Thread.currentThread());
+            }
+        };
+        GroupPolicy.Builder policy = TestTasks.stepped(steps).taskLifecycleListener(listener);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build())) {
+            executor.submit("a", "holder", () -> "value");
+            TaskOptions atOnce = TaskOptions.defaults().queueTimeout(Duration.ZERO);
+            TaskHandle<String> refused = executor.submit("a", "refused", () -> "never", atOnce);
+
+            assertThat(refused.isDone()).isTrue();
+            assertThat(rejecting).containsExactly(Thread.currentThread());
+            steps.runAll();
+        }
+    }
+
+    // Z1
+    @Test
     void the_place_of_a_task_that_timed_out_is_free_at_once() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
                 .defaultQueueThresholdPerGroup(1)
