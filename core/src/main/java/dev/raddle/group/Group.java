@@ -277,9 +277,8 @@ class Group extends TaskGate {
 
     /** Returns the lookup that the calling thread is to make, or null if there is none. */
     GroupBounds.@Nullable Pending beginLookup() {
-        return locked(() -> life == RETIRED || bounds() instanceof GroupBounds.Known || !lookup().tryBegin()
-                ? null
-                : lookup());
+        return locked(() ->
+                life == RETIRED || bounds() instanceof GroupBounds.Known || !lookup().tryBegin() ? null : lookup());
     }
 
     /** Returns the lookup of the limits, which are not known. */
@@ -726,12 +725,7 @@ class Group extends TaskGate {
         Long hold = engine.alarms.holds.get(this);
         if (hold != null) {
             return new Explanation(
-                    Explanation.WaitReason.HOLD,
-                    place,
-                    0,
-                    null,
-                    Duration.ofNanos(Math.max(0, hold - now)),
-                    null);
+                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold - now)), null);
         }
         RateLimit limit = bounds().rate();
         long allowed = allowedAt(now);

@@ -59,9 +59,7 @@ final class GroupAlarms {
         if (alarm == null) {
             return true;
         }
-        alarm.arm(
-                engine.time,
-                () -> dispatchOffloaded(grants -> arm(group, group.proceedOrAlarm(alarm, grants))));
+        alarm.arm(engine.time, () -> dispatchOffloaded(grants -> arm(group, group.proceedOrAlarm(alarm, grants))));
         return false;
     }
 

@@ -44,7 +44,10 @@ public final class GroupPolicy {
     private static final class Settings implements Cloneable {
 
         Map<String, Integer> perGroupMaxConcurrency = Map.of();
-        @Nullable ToIntFunction<String> concurrencyResolver;
+
+        @Nullable
+        ToIntFunction<String> concurrencyResolver;
+
         int defaultMaxConcurrencyPerGroup = 1;
         int globalMaxInFlight = FairCap.UNLIMITED;
         int globalQueueThreshold = FairCap.UNLIMITED;
@@ -52,27 +55,58 @@ public final class GroupPolicy {
         Map<String, Integer> perGroupMaxInFlight = Map.of();
         int defaultQueueThresholdPerGroup = Integer.MAX_VALUE;
         Map<String, Integer> perGroupQueueThreshold = Map.of();
-        @Nullable Duration queueTimeout;
-        @Nullable ToIntFunction<String> weightResolver;
-        @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
+
+        @Nullable
+        Duration queueTimeout;
+
+        @Nullable
+        ToIntFunction<String> weightResolver;
+
+        @Nullable
+        Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
+
         Map<String, Rate> perGroupRate = Map.of();
-        @Nullable Function<String, @Nullable Rate> rateResolver;
-        @Nullable Rate defaultRatePerGroup;
-        @Nullable Rate globalRate;
-        @Nullable PermitSource permits;
+
+        @Nullable
+        Function<String, @Nullable Rate> rateResolver;
+
+        @Nullable
+        Rate defaultRatePerGroup;
+
+        @Nullable
+        Rate globalRate;
+
+        @Nullable
+        PermitSource permits;
+
         LostPermitPolicy lostPermits = LostPermitPolicy.INTERRUPT;
-        @Nullable RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
-        @Nullable RejectionHandler rejectionHandler;
-        @Nullable TaskLifecycleListener taskLifecycleListener;
-        @Nullable TaskListener taskListener;
+
+        @Nullable
+        RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
+
+        @Nullable
+        RejectionHandler rejectionHandler;
+
+        @Nullable
+        TaskLifecycleListener taskLifecycleListener;
+
+        @Nullable
+        TaskListener taskListener;
+
         Duration idleGroupTtl = Duration.ofSeconds(60);
         int maxIdleGroups = 65_536;
-        @Nullable Function<String, Scheduler> scheduler;
+
+        @Nullable
+        Function<String, Scheduler> scheduler;
+
         boolean reuseThreads;
         Duration closeTimeout = Duration.ofSeconds(30);
         List<ContextPropagator> propagators = List.of();
         List<ScopedValue<?>> scopedValues = List.of();
-        @Nullable ExceptionSink exceptionSink;
+
+        @Nullable
+        ExceptionSink exceptionSink;
+
         TimeSource timeSource = TimeSource.system();
 
         Settings copy() {
@@ -109,7 +143,11 @@ public final class GroupPolicy {
         Integer configured = settings.perGroupMaxConcurrency.get(Objects.requireNonNull(groupKey, "groupKey"));
         return configured != null
                 ? configured
-                : resolve(settings.concurrencyResolver, "concurrencyResolver", groupKey, settings.defaultMaxConcurrencyPerGroup);
+                : resolve(
+                        settings.concurrencyResolver,
+                        "concurrencyResolver",
+                        groupKey,
+                        settings.defaultMaxConcurrencyPerGroup);
     }
 
     /**
@@ -207,7 +245,10 @@ public final class GroupPolicy {
     }
 
     boolean hasRates() {
-        return settings.globalRate != null || settings.defaultRatePerGroup != null || settings.rateResolver != null || !settings.perGroupRate.isEmpty();
+        return settings.globalRate != null
+                || settings.defaultRatePerGroup != null
+                || settings.rateResolver != null
+                || !settings.perGroupRate.isEmpty();
     }
 
     boolean hasScheduler() {
@@ -884,9 +925,11 @@ public final class GroupPolicy {
             atLeast(0, "globalQueueThreshold", settings.globalQueueThreshold, errors);
             atLeast(0, "defaultQueueThresholdPerGroup", settings.defaultQueueThresholdPerGroup, errors);
             atLeast(0, "maxIdleGroups", settings.maxIdleGroups, errors);
-            settings.perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
+            settings.perGroupMaxConcurrency.forEach(
+                    (key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
             settings.perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
-            settings.perGroupQueueThreshold.forEach((key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
+            settings.perGroupQueueThreshold.forEach(
+                    (key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
             settings.perGroupRate.forEach((key, rate) -> {
                 if (rate == null) {
                     errors.add(nameOf("perGroupRate", key) + " must not be null");
