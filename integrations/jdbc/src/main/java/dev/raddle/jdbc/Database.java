@@ -53,7 +53,7 @@ final class Database {
             Thread.startVirtualThread(() -> hold(missing, done));
         }
         try {
-            boolean unused = missing.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+            boolean _ = missing.await(patience.toNanos(), TimeUnit.NANOSECONDS);
             return wanted - (int) missing.getCount();
         } finally {
             done.countDown();
@@ -61,7 +61,7 @@ final class Database {
     }
 
     private void hold(CountDownLatch missing, CountDownLatch done) {
-        try (Connection unused = source.getConnection()) {
+        try (Connection _ = source.getConnection()) {
             missing.countDown();
             done.await();
         } catch (SQLException | InterruptedException none) {
