@@ -2,7 +2,6 @@ package dev.raddle.spring;
 
 import java.lang.reflect.Method;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -60,9 +59,12 @@ final class KeyExpression {
     /** Returns the names that a key may have after a #. */
     private static Set<String> variables(Method method) {
         Set<String> names = new LinkedHashSet<>();
-        String[] parameters = NAMES.getParameterNames(method);
-        if (parameters != null) {
-            names.addAll(List.of(parameters));
+        @Nullable String @Nullable [] parameters = NAMES.getParameterNames(method);
+        for (int i = 0; parameters != null && i < parameters.length; i++) {
+            String name = parameters[i];
+            if (name != null) {
+                names.add(name);
+            }
         }
         for (int i = 0; i < method.getParameterCount(); i++) {
             names.add("p" + i);

@@ -43,6 +43,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.actuate.web.WebMvcEndpointManagementContextConfiguration;
 import org.springframework.context.annotation.Configuration;
@@ -443,6 +444,7 @@ class ObservabilityTest {
                         EndpointAutoConfiguration.class,
                         org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration.class,
                         WebEndpointAutoConfiguration.class,
+                        DispatcherServletAutoConfiguration.class,
                         WebMvcAutoConfiguration.class,
                         WebMvcEndpointManagementContextConfiguration.class))
                 .withPropertyValues(
