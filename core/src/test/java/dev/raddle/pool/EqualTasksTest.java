@@ -122,7 +122,6 @@ class EqualTasksTest {
         pool.close();
     }
 
-    @SuppressWarnings({"EqualsHashCode", "EqualsUnsafeCast"})
     private static final class AnyKeyed implements Runnable {
         @Override
         public void run() {}
@@ -130,6 +129,11 @@ class EqualTasksTest {
         @Override
         public boolean equals(Object other) {
             return other instanceof Keyed;
+        }
+
+        @Override
+        public int hashCode() {
+            return 1;
         }
     }
 }
