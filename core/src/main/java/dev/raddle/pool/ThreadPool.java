@@ -385,7 +385,8 @@ public class ThreadPool extends HookedExecutor {
     /** Returns the reason of a rejected outcome: the present reason, or a given one. */
     Rejection rejection(@Nullable String why) {
         return Rejection.of(
-                isShutdown() ? Rejection.Reason.SHUTDOWN : Rejection.Reason.POOL, why == null ? rejectionReason() : why);
+                isShutdown() ? Rejection.Reason.SHUTDOWN : Rejection.Reason.POOL,
+                why == null ? rejectionReason() : why);
     }
 
     private RejectedExecutionException rejected(Runnable task, String why) {

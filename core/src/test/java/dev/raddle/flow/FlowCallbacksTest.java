@@ -325,17 +325,12 @@ class FlowCallbacksTest {
             clock.advance(Duration.ofSeconds(2));
             return 1;
         });
-        f.build()
-                .run(
-                        null,
-                        RunOptions.defaults()
-                                .withTimeSource(clock)
-                                .withListener(new TaskListener() {
-                                    @Override
-                                    public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-                                        ran.set(runNanos);
-                                    }
-                                }));
+        f.build().run(null, RunOptions.defaults().withTimeSource(clock).withListener(new TaskListener() {
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                ran.set(runNanos);
+            }
+        }));
         assertThat(ran).hasValue(2_000_000_000L);
     }
 

@@ -67,8 +67,8 @@ class FlowCrashesTest {
                         recovered,
                         optional(broken),
                         after(skipped),
-                        (x, a, b, c, d, e) -> call("end") + a + b + c.length() + d.orElseThrow() + e.status()
-                                + x.read(slow))
+                        (x, a, b, c, d, e) ->
+                                call("end") + a + b + c.length() + d.orElseThrow() + e.status() + x.read(slow))
                 .needs(slow)
                 .onResult(report -> callbacks.add(report.id() + " " + report.state()))
                 .compensate(value -> call("undo end"));

@@ -637,8 +637,7 @@ class FlowTriggersTest {
         return context.id() + a + b;
     }
 
-    private static String contextualFive(
-            NodeContext<Void> context, String a, String b, String c, String d, String e) {
+    private static String contextualFive(NodeContext<Void> context, String a, String b, String c, String d, String e) {
         return context.id() + join(a, b, c, d, e);
     }
 

@@ -188,8 +188,8 @@ class ReadyStackModelTest {
         FlowBuilder<Void> f = FlowPlan.define("three");
         f.node("a", () -> 1);
         f.node("b", () -> 2);
-        ReadyStack stack = new ReadyStack(
-                new NodeStates(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
+        ReadyStack stack =
+                new ReadyStack(new NodeStates(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
         assertThat(stack.tryAddRequest()).isTrue();
         assertThat(stack.tryAddRequest()).isTrue();
         assertThat(stack.tryAddRequest()).isFalse();

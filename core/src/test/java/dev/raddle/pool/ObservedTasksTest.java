@@ -403,7 +403,9 @@ class ObservedTasksTest {
         blocker.release();
         end(pool);
 
-        assertThat(eventsOf("b")).endsWith("b started after 0", "b success null in 0").hasSize(5);
+        assertThat(eventsOf("b"))
+                .endsWith("b started after 0", "b success null in 0")
+                .hasSize(5);
         assertThat(pool.stats().rejected()).isEqualTo(1);
     }
 

@@ -299,9 +299,10 @@ class TaskMetersTest {
         TaskMeters meters = TaskMeters.forScopes(registry, 5, Tags.of("executor", "imports"));
         run(meters, "a", 1);
 
-        assertThat(registry.getMeters()).hasSize(3 * RowMeters.COUNT).allSatisfy(meter -> assertThat(
-                        meter.getId().getTag("executor"))
-                .isEqualTo("imports"));
+        assertThat(registry.getMeters())
+                .hasSize(3 * RowMeters.COUNT)
+                .allSatisfy(
+                        meter -> assertThat(meter.getId().getTag("executor")).isEqualTo("imports"));
     }
 
     @Test

@@ -425,9 +425,10 @@ class GroupedTest {
     void an_annotation_that_has_the_annotation_is_as_good_as_it() {
         runner.withBean(Composed.class).run(context -> {
             GroupExecutor executor = context.getBean(GroupExecutor.class);
-            int running = context.getBean(Composed.class).work("acme", () -> executor.groupStats("acme")
-                    .orElseThrow()
-                    .activeCount());
+            int running = context.getBean(Composed.class)
+                    .work(
+                            "acme",
+                            () -> executor.groupStats("acme").orElseThrow().activeCount());
             assertThat(running).isEqualTo(1);
         });
     }

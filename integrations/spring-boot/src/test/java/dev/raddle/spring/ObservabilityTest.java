@@ -305,8 +305,9 @@ class ObservabilityTest {
             assertThat(endpoint.overview().pools()).containsOnlyKeys("reports");
             RaddleEndpoint.ExecutorReport report = endpoint.executor("tenants", 1);
             assertThat(report.stats().totalQueuedCount()).isEqualTo(1);
-            assertThat(report.groups()).singleElement().satisfies(group -> assertThat(group.groupKey())
-                    .isEqualTo("acme/eu"));
+            assertThat(report.groups())
+                    .singleElement()
+                    .satisfies(group -> assertThat(group.groupKey()).isEqualTo("acme/eu"));
             assertThat(endpoint.key("tenants", null, "acme", "eu").explanation())
                     .isEqualTo("1 task waits for a slot of the group: 1 of 1 slots are taken");
             assertThat(endpoint.key("tenants", null, "idle").explanation())

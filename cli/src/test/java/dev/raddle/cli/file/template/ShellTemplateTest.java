@@ -72,8 +72,7 @@ class ShellTemplateTest {
     @ParameterizedTest
     @MethodSource("hostile")
     void a_line_of_data_never_becomes_code(String line) throws Exception {
-        String script =
-                """
+        String script = """
                 printf '<%s>' ${line} x${line}y "${line}" "x${line}y" "$(printf '%s.' ${line})" \\
                     "it's" 'say "hi"' "$( (printf '%s.' "${line}") )" # don't ${line}
                 printf '<%s>' ${line}""";
