@@ -43,7 +43,7 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
             return; // the thread that closes the gate cancels the scheduled tasks
         }
         try {
-            scope.admit(this);
+            scope.admit(this, true);
             scope.unschedule(this); // after admit: a thread that cancels all reads this set first, and then the gate
         } finally {
             scope.gate.endTimerSubmission();
@@ -55,11 +55,6 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
         if (set != null) {
             set.cancel();
         }
-    }
-
-    @Override
-    boolean isCountedBeforeAdmission() {
-        return true;
     }
 
     @Override

@@ -77,11 +77,11 @@ final class ScopeGate extends TaskGate {
         return awaitedRuns != null;
     }
 
-    /** Admits a run, or queues it, unless the gate is closed. Counts it, unless it was counted before. */
-    Admission admit(ScopeRun<?> run) {
+    /** Admits a run, or queues it, unless the gate is closed. Counts it unless it is counted. */
+    Admission admit(ScopeRun<?> run, boolean counted) {
         lock();
         try {
-            if (!run.isCountedBeforeAdmission()) {
+            if (!counted) {
                 meter.countSubmission();
             }
             if (closed) {
@@ -189,11 +189,14 @@ final class ScopeGate extends TaskGate {
 
     /** Closes the gate if it is open and empty and every end was counted. Returns false if it is not. */
     boolean closeIfEmpty() {
-        return locked(() -> {
+        lock();
+        try {
             boolean closing = !closed && hasNone();
             closed |= closing;
             return closing;
-        });
+        } finally {
+            unlock();
+        }
     }
 
     /** Returns whether the gate is closed. */
@@ -272,7 +275,7 @@ final class ScopeGate extends TaskGate {
         return isEmpty() && timerSubmissions == 0 && meter.unsettled() <= 0;
     }
 
-    /** Runs a section under the lock. Admitting, releasing and withdrawing do the same by hand: every task passes them. */
+    /** Runs a section under the lock. What every task or scope passes does the same by hand. */
     private void change(Runnable section) {
         lock();
         try {

@@ -622,12 +622,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return settledOutcome();
     }
 
-    /** Returns whether the submission is counted before the admission, because the run may end before that. */
-    boolean isCountedBeforeAdmission() {
-        return scope.settings.events != null || isTimed();
-    }
-
-    private boolean isTimed() {
+    /** Returns whether an alarm may end this run before it is admitted. */
+    final boolean isTimed() {
         TimeLimit limit = settings.limit;
         return limit != null && limit.enclosure() == null;
     }

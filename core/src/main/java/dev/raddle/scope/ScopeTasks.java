@@ -148,11 +148,12 @@ final class ScopeTasks {
     /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
         StackRoom.ensureForSections(); // a counted run must be admitted or ended
-        if (run.isCountedBeforeAdmission()) {
+        boolean counted = settings.events != null || run.isTimed(); // it may end before it is admitted
+        if (counted) {
             countSubmission(run);
             run.arm();
         }
-        admit(run);
+        admit(run, counted);
     }
 
     /** Counts a run that is admitted later, and notifies the listener of its submission. */
@@ -164,8 +165,8 @@ final class ScopeTasks {
     }
 
     /** Admits a run to the gate, and places it if the gate holds it. */
-    void admit(ScopeRun<?> run) {
-        switch (gate.admit(run)) {
+    void admit(ScopeRun<?> run, boolean counted) {
+        switch (gate.admit(run, counted)) {
             case HELD -> {
                 if (settings.options.onVirtualThreads) {
                     place(run);
