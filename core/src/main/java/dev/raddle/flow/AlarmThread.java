@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.TimeSource;
@@ -25,7 +24,7 @@ final class AlarmThread implements Executor {
 
     AlarmThread(String flow, TimeSource time, ExceptionSink sink) {
         this.flow = flow;
-        this.time = GuardedTime.guard(time, failure -> sink.report("time source of flow \"" + flow + "\"", failure));
+        this.time = time;
         this.sink = sink;
     }
 

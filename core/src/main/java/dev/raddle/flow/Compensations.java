@@ -42,7 +42,8 @@ final class Compensations {
      *
      * <p>A journal receives the decision first, then each failed attempt, and each node after its compensation has
      * returned. After a crash, or if a compensation has failed for good, the next run continues here, whatever the
-     * outcome of its nodes would be, with the compensations that are not recorded. If the decision cannot be recorded, nothing is undone, since the next run would keep the values.
+     * outcome of its nodes would be, with the compensations that are not recorded. If the decision cannot be recorded,
+     * nothing is undone, since the next run would keep the values.
      */
     List<CompensationFailure> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
         List<CompensationFailure> failures = new ArrayList<>();

@@ -436,11 +436,6 @@ final class Engine implements RunEntry, NestedRun {
         runTransitions(null, action);
     }
 
-    @Override
-    public void runTransitionsLater(Consumer<Runner> action) {
-        run.alarmThread().execute(() -> runTransitions(action));
-    }
-
     private void runTransitions(@Nullable DeferredSteps deferred, Consumer<Runner> action) {
         Runner runner = newTransitionRunner(deferred);
         run.inContext(() -> {
@@ -541,7 +536,7 @@ final class Engine implements RunEntry, NestedRun {
         if (beginning == null) {
             return Optional.empty();
         }
-        StackRoom.ensureForSections(); // as in stop()
+        StackRoom.ensure(); // as in stop()
         CancelledException cause = abandoned(reason);
         NodeTransitions.Stop why = new NodeTransitions.Stop(FlowStatus.LOST, cause, NodeEnd.NO_NODE);
         Duration left;
@@ -579,7 +574,7 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Stops the run unless it is stopping. Returns whether it was not. */
     private boolean stop(NodeTransitions.Stop why) {
-        StackRoom.ensureForSections(); // for ending the nodes, which no other thread can do after the next line
+        StackRoom.ensure(); // for ending the nodes: no other thread can do that after the next line
         boolean isFirst = transitions.trySetStop(why);
         if (isFirst) {
             runTransitions(runner -> transitions.endAll(runner, why));

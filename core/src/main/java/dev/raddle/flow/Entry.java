@@ -93,8 +93,9 @@ public sealed interface Entry {
 
     /**
      * An attempt of a node begins. Recorded only by a process that continues a run whose earlier process has
-     * {@linkplain FlowJournal#wasLost died}. If neither the end of the node nor of the attempt follows, that process has
-     * died, too: the next one records the attempt as failed, if the node has a retry policy, a fallback or a default.
+     * {@linkplain FlowJournal#wasLost died}. If neither the end of the node nor of the attempt follows, that process
+     * has died, too: the next one records the attempt as failed, if the node has a retry policy, a fallback or a
+     * default.
      *
      * @param id the id of the node; its function may be an action, a subflow or a {@code map}
      * @param attempt the number of the attempt, 1 for the first

@@ -35,8 +35,8 @@ import java.util.Objects;
  * <p>A node whose action returns nothing is declared by {@code action}. {@code node} takes the id of the node, which is
  * unique in the flow, zero to five dependencies, and an action of as many arguments, with or without the
  * {@linkplain NodeContext context} as its first argument; {@code action} takes up to two dependencies.
- * {@link Node#needs} adds more, which the action reads through the context. Both return the new node. An exception of an
- * action fails its node. A builder is for one thread; the plans that it builds are for many.
+ * {@link Node#needs} adds more, which the action reads through the context. Both return the new node. An exception of
+ * an action fails its node. A builder is for one thread; the plans that it builds are for many.
  *
  * @param <P> the type of the parameter that a run is started with
  */

@@ -885,20 +885,8 @@ final class NodeTransitions {
         }
     }
 
-    /**
-     * Ends all nodes after {@link #trySetStop}. If that fails, for example because the stack or the heap is exhausted,
-     * another thread tries again, because no other step can stop the run then.
-     */
+    /** Ends all nodes after {@link #trySetStop}. */
     void endAll(Runner runner, Stop why) {
-        try {
-            endEach(runner, why);
-        } catch (Throwable failure) {
-            entry.runTransitionsLater(again -> endEach(again, why));
-            throw failure;
-        }
-    }
-
-    private void endEach(Runner runner, Stop why) {
         NodeState state = stateOf(why);
         Throwable cause = causeOf(why);
         for (int node = 0; node < run.graph.size; node++) {

@@ -33,9 +33,6 @@ interface RunEntry {
      */
     void runTransitions(Consumer<Runner> action);
 
-    /** Does the same soon, in another thread, because this one has no stack or memory left. */
-    void runTransitionsLater(Consumer<Runner> action);
-
     /**
      * Takes over the call of a fallback, if the driver of this run does not call it at once.
      *

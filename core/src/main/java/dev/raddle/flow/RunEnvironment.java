@@ -226,19 +226,14 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     // Time.
 
     /**
-     * Returns the time since the start of the run, or -1 if the time source fails. While recorded ends are repeated, it
-     * is that of the end which takes effect.
+     * Returns the time since the start of the run. While recorded ends are repeated, it is that of the end which takes
+     * effect.
      */
     long now() {
         if (replay != null && replay.nanos() >= 0) {
             return replay.nanos();
         }
-        try {
-            return time.nanoTime() - origin;
-        } catch (Throwable failure) {
-            options.sink.report("time source of flow \"" + graph.name + "\"", failure);
-            return -1; // unknown; the node has ended nevertheless
-        }
+        return time.nanoTime() - origin;
     }
 
     AlarmThread alarmThread() {

@@ -179,10 +179,6 @@ final class SteppedRun implements RunEntry, NestedRun {
         reportFinished(runner);
     }
 
-    @Override
-    public void runTransitionsLater(
-            Consumer<Runner> action) {} // the report has thrown, and its driver can report again
-
     private void proceed(Runner runner) {
         do {
             while (!transitions.settle(runner)) {

@@ -66,8 +66,9 @@ class Group extends TaskGate {
      *
      * During a hold the gate is suspended. A hold needs an alarm, and so does a rate that keeps the first task waiting:
      * one alarm for both, which fires at the later of the two moments or before. The ends of holds and the pending
-     * alarms are in maps of the engine, which are changed under the lock; alarms are armed after it. A group that could not yet start a whole burst remembers what has started: it is
-     * not removed, whatever the bounds on idle groups are, even if it was evicted or shut down.
+     * alarms are in maps of the engine, which are changed under the lock; alarms are armed after it. A group that could
+     * not yet start a whole burst remembers what has started: it is not removed, whatever the bounds on idle groups
+     * are, even if it was evicted or shut down.
      *
      * If the policy has a permit source, all groups are of the subclass LeasedGroup. It overrides methods whose bodies
      * are trivial here, so that groups without a source pay nothing: each section that may have changed the demand for
@@ -556,7 +557,9 @@ class Group extends TaskGate {
         }
     }
 
-    /** Retires this group. The thread that does that calls {@link GroupEngine#remove} after it has released the lock. */
+    /**
+     * Retires this group. The thread that does that calls {@link GroupEngine#remove} after it has released the lock.
+     */
     private void retire() {
         assert isLocked() && isEmpty();
         life = RETIRED;

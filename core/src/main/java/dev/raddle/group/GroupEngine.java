@@ -143,7 +143,7 @@ final class GroupEngine {
         long submitted = submitNanos();
         boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
         RunSettings settings = isPlain ? null : settings(options, scope, caller);
-        StackRoom.ensureForSections();
+        StackRoom.ensure();
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
         if (caller != null) {
             run.whenSettled(caller.grantedOrSettled()::set);
@@ -211,7 +211,7 @@ final class GroupEngine {
         RunSettings settings = settings(options, null, placed);
         String name = PlacedTask.nameOf(task);
         long submitted = submitNanos();
-        StackRoom.ensureForSections();
+        StackRoom.ensure();
         GroupRun<Object> run = new GroupRun<>(groupOf(key), name, context.around(placed), submitted, settings);
         if (events != null) {
             events.submitted(run);
@@ -547,7 +547,7 @@ final class GroupEngine {
     Ended end(Collection<Group> ended, @Nullable Signal closedUntil, Rejection reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
         List<GroupRun<?>> waited = new ArrayList<>();
-        StackRoom.ensureForSections();
+        StackRoom.ensure();
         ended.forEach(group -> group.evict(running, waited, closedUntil));
         running.forEach(stop);
         dispatch(new GrantedPermits()); // the cap may have kept slots for these groups

@@ -195,7 +195,8 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Records that slots were taken for a permit, which {@link #mayTake} has allowed. Called under the lock. This implementation does nothing.
+     * Records that slots were taken for a permit, which {@link #mayTake} has allowed. Called under the lock. This
+     * implementation does nothing.
      *
      * @param permit the permit, which is held now
      * @param slots the number of slots

@@ -5,7 +5,9 @@ import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
-/** What a task throws after it was ended from outside. That does not change its outcome and reaches no waiting thread. */
+/**
+ * What a task throws after it was ended from outside. That does not change its outcome and reaches no waiting thread.
+ */
 public final class LateFailure {
 
     private LateFailure() {}

@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -343,7 +342,7 @@ public class ThreadPool extends HookedExecutor {
     @Override
     public void execute(Runnable task) {
         Objects.requireNonNull(task, "task");
-        StackRoom.ensureForSections();
+        StackRoom.ensure();
         if (observed != null) {
             executeObserved(task, observed);
         } else if (!workers.accept(task)) {
@@ -432,7 +431,7 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public void shutdown() {
-        StackRoom.ensureForSections();
+        StackRoom.ensure();
         workers.shutdown();
     }
 
@@ -450,7 +449,7 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public List<Runnable> shutdownNow() {
-        StackRoom.ensureForSections();
+        StackRoom.ensure();
         return handBack.stop();
     }
 
@@ -1233,7 +1232,7 @@ public class ThreadPool extends HookedExecutor {
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
-            settings.timeSource = GuardedTime.guard(Objects.requireNonNull(time, "timeSource"), UserCode::uncaught);
+            settings.timeSource = Objects.requireNonNull(time, "timeSource");
             return this;
         }
 

@@ -176,7 +176,9 @@ class Worker extends InterruptWindow implements Runnable {
             return Objects.requireNonNull(task);
         }
 
-        /** Reads the stack of the task. Returns null if the task has ended, since it may be the stack of another one. */
+        /**
+         * Reads the stack of the task. Returns null if the task has ended, since it may be the stack of another one.
+         */
         @Nullable
         List<StackTraceElement> readStack() {
             List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());

@@ -24,7 +24,7 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     /** Submits a task after a delay. */
     static <T> ScheduledRun<T> submit(ScopeTasks scope, Duration delay, Callable<? extends T> callable) {
         ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.settings.time, delay));
-        StackRoom.ensureForSections(); // a counted run must be ended
+        StackRoom.ensure(); // a counted run must be ended
         scope.countSubmission(run);
         scope.schedule(run, run::schedule);
         return run;

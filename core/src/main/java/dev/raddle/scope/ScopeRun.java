@@ -395,7 +395,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (isDecided()) {
             return false;
         }
-        StackRoom.ensureForSections(); // a run that has left the queue must be decided
+        StackRoom.ensure(); // a run that has left the queue must be decided
         GrantedPermits grants = new GrantedPermits();
         if (scope.gate.withdraw(this, grants)) {
             leftScope();

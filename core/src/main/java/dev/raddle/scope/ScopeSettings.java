@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
@@ -106,7 +105,7 @@ final class ScopeSettings {
 
     /** Checks that a deadline, if there is one, is on the given time source, if there is one. */
     void requireTimeOf(@Nullable Deadline set, @Nullable TimeSource source) {
-        if (set != null && source != null && !GuardedTime.isSameClock(set.time(), source)) {
+        if (set != null && source != null && set.time() != source) {
             throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
                     + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
         }

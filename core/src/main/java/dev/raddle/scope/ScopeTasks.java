@@ -147,7 +147,7 @@ final class ScopeTasks {
 
     /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
-        StackRoom.ensureForSections(); // a counted run must be admitted or ended
+        StackRoom.ensure(); // a counted run must be admitted or ended
         boolean counted = settings.events != null || run.isTimed(); // it may end before it is admitted
         if (counted) {
             countSubmission(run);

@@ -161,8 +161,8 @@ public final class StructuredScopeOptions {
     }
 
     /**
-     * Returns these options with one more scoped value that subtasks inherit with a scheduler and with plain threads. In
-     * all other cases the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on.
+     * Returns these options with one more scoped value that subtasks inherit with a scheduler and with plain threads.
+     * In all other cases the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on.
      *
      * @param value the scoped value to add, which is bound in subtasks as where they are forked
      * @return new options
@@ -174,8 +174,8 @@ public final class StructuredScopeOptions {
 
     /**
      * Returns these options with plain threads instead of the JDK's own scope. Scoped values other than the added ones
-     * are then not inherited, {@code jcmd} does not show the scope, and structure violations that only the JDK can detect
-     * are not reported.
+     * are then not inherited, {@code jcmd} does not show the scope, and structure violations that only the JDK can
+     * detect are not reported.
      *
      * @return new options
      */
@@ -184,10 +184,10 @@ public final class StructuredScopeOptions {
     }
 
     /**
-     * Returns these options with one more listener. It is notified of a subtask's submission by the thread that forks, of
-     * its start in the subtask's thread before any context is installed there, and of its end before the owner can see the
-     * end. The owner of a subtask is the scope. A subtask that has not ended when the scope is shut down is reported as
-     * cancelled.
+     * Returns these options with one more listener. It is notified of a subtask's submission by the thread that forks,
+     * of its start in the subtask's thread before any context is installed there, and of its end before the owner can
+     * see the end. The owner of a subtask is the scope. A subtask that has not ended when the scope is shut down is
+     * reported as cancelled.
      *
      * @param listener the listener to add
      * @return new options
@@ -198,7 +198,8 @@ public final class StructuredScopeOptions {
     }
 
     /**
-     * Returns these options with one more propagator, which carries a context from the thread that forks to the subtask.
+     * Returns these options with one more propagator, which carries a context from the thread that forks to the
+     * subtask.
      *
      * @param propagator the propagator to add
      * @return new options

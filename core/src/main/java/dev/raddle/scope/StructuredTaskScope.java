@@ -302,9 +302,9 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * method.
      *
      * <p>An interrupt does not end the wait; the interrupt status is kept. Subtasks that run for longer than the
-     * {@linkplain StructuredScopeOptions#withPatience patience} are reported to the sink, once in each interval. Closing
-     * a closed scope has no effect. If scopes that were opened later are still open, this method waits for their
-     * threads too, and they start no further subtasks. An overriding method must call this one.
+     * {@linkplain StructuredScopeOptions#withPatience patience} are reported to the sink, once in each interval.
+     * Closing a closed scope has no effect. If scopes that were opened later are still open, this method waits for
+     * their threads too, and they start no further subtasks. An overriding method must call this one.
      *
      * @throws IllegalStateException if the owner has forked and not tried to join since; this scope is closed
      *     nevertheless

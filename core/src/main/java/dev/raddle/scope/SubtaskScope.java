@@ -122,7 +122,7 @@ abstract class SubtaskScope {
         if (state != OPEN) {
             return false; // not counted and not listed
         }
-        StackRoom.ensureForSections(); // a counted subtask must be started or abandoned
+        StackRoom.ensure(); // a counted subtask must be started or abandoned
         pending.add(subtask, byOwner);
         if (state != OPEN || severed) {
             subtask.abandon();

@@ -1129,32 +1129,6 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_time_source_that_fails_during_the_run_is_reported_and_the_run_ends() throws Exception {
-        Hooked broken = new Hooked();
-        AtomicInteger reported = new AtomicInteger();
-        Node<Integer> a = f.node("a", () -> {
-            broken.beforeNow = () -> {
-                throw new AssertionError("it is never now");
-            };
-            return 1;
-        });
-        Node<Integer> b = f.node("b", a, x -> x + 1).onResult(report -> {});
-        Node<Integer> c = f.node("c", b, x -> x / (x - 2)).fallbackValue(3);
-        Node<Integer> d = f.node("d", c, x -> x / (x - 3)).defaultValue(4);
-        FlowResult<Integer> result = f.returning(d)
-                .run(
-                        null,
-                        RunOptions.defaults()
-                                .withTimeSource(broken)
-                                .withExceptionSink(ExceptionSink.to((source, failure) -> reported.incrementAndGet())));
-        assertThat(result.value()).isEqualTo(4);
-        assertThat(result.node(d).state()).isEqualTo(NodeState.FAILED);
-        assertThat(result.elapsed()).isGreaterThanOrEqualTo(Duration.ZERO);
-        assertThat(result.explain("d")).contains("at an unknown time");
-        assertThat(reported.get()).isPositive();
-    }
-
-    @Test
     void an_alarm_that_cannot_be_cancelled_is_reported_and_the_run_ends() throws Exception {
         List<String> reported = new CopyOnWriteArrayList<>();
         TimeSource broken = new TimeSource() {

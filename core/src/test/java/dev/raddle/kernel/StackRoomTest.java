@@ -60,12 +60,6 @@ class StackRoomTest {
                 .isTrue();
     }
 
-    @Test
-    void a_method_with_sections_that_follows_its_check_has_room_for_theirs() throws Exception {
-        assertThat(returnsAtTheEnd(StackRoom::ensureForSections, () -> callThen(StackRoom::ensure, SECTION)))
-                .isTrue();
-    }
-
     /** What is opened, with room, before the first use at the end of a stack. */
     enum Api {
         EXECUTOR(() -> GroupExecutor.newVirtualThreadExecutor(

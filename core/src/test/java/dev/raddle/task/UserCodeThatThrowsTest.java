@@ -24,8 +24,6 @@ import dev.raddle.scope.ThreadHook;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
-import dev.raddle.time.Alarm;
-import dev.raddle.time.TimeSource;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -57,7 +55,6 @@ class UserCodeThatThrowsTest {
         LISTENER,
         HOOK,
         SINK,
-        TIME,
         CAPTURE,
         INSTALL,
         RESTORE,
@@ -73,7 +70,6 @@ class UserCodeThatThrowsTest {
 
     private static final class Parts {
         final Broken broken;
-        final BreakableTime time = new BreakableTime();
 
         Parts(Broken broken) {
             this.broken = broken;
@@ -184,9 +180,8 @@ class UserCodeThatThrowsTest {
             };
         }
 
-        /** The first task. It breaks the time source. */
+        /** The first task. */
         String first() throws Exception {
-            time.isBroken = broken == Broken.TIME;
             if (broken == Broken.EXCEPTION_TEXT) {
                 throw new ExceptionWithoutText();
             }
@@ -226,31 +221,6 @@ class UserCodeThatThrowsTest {
         }
     }
 
-    private static final class BreakableTime implements TimeSource {
-        volatile boolean isBroken;
-
-        @Override
-        public long nanoTime() {
-            if (isBroken) {
-                Broken.TIME.fail();
-            }
-            return System.nanoTime();
-        }
-
-        @Override
-        public Alarm after(Duration delay, Runnable action) {
-            Alarm alarm = TimeSource.system().after(delay, action);
-            return () -> {
-                alarm.cancel();
-                if (isBroken) {
-                    Broken.TIME.fail();
-                }
-                return true;
-            };
-        }
-    }
-
-    /** Runs two tasks in sequence, and closes the scope or executor that it opened for them. */
     private enum Api {
         GROUP {
             @Override
@@ -260,7 +230,6 @@ class UserCodeThatThrowsTest {
                         .taskListener(parts.listener())
                         .propagators(List.of(parts.propagator()))
                         .exceptionSink(parts.sink())
-                        .timeSource(parts.time)
                         .scheduler(key -> parts.scheduler())
                         .build();
                 try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
@@ -294,7 +263,6 @@ class UserCodeThatThrowsTest {
             @Override
             void run(Parts parts) throws Exception {
                 try (ThreadScope scope = ThreadScope.open("scope")
-                        .withTimeSource(parts.time)
                         .withScheduler(parts.scheduler())
                         .withConcurrencyLimit(1)
                         .addListener(parts.listener())
@@ -313,7 +281,6 @@ class UserCodeThatThrowsTest {
             @Override
             void run(Parts parts) throws Exception {
                 StructuredScopeOptions options = StructuredScopeOptions.defaults()
-                        .withTimeSource(parts.time)
                         .withExceptionSink(parts.sink())
                         .withScheduler(parts.scheduler());
                 try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(options) {
@@ -354,7 +321,6 @@ class UserCodeThatThrowsTest {
                         .run(
                                 null,
                                 RunOptions.timeout(Duration.ofHours(1))
-                                        .withTimeSource(parts.time)
                                         .withScheduler(parts.scheduler())
                                         .withListener(parts.listener())
                                         .withPropagator(parts.propagator())
@@ -369,7 +335,6 @@ class UserCodeThatThrowsTest {
                 ThreadPool pool = ThreadPool.builder("pool")
                         .threads(1)
                         .queueCapacity(10)
-                        .timeSource(parts.time)
                         .listener(new PoolListener() {
                             @Override
                             public void accepted(Runnable task) {
@@ -459,7 +424,6 @@ class UserCodeThatThrowsTest {
     static Stream<Arguments> everything() {
         return Stream.of(Api.values())
                 .flatMap(api -> Stream.of(Broken.values())
-                        .filter(broken -> broken != Broken.TIME || api == Api.FLOW || api == Api.POOL)
                         .map(broken -> arguments(api, broken)));
     }
 

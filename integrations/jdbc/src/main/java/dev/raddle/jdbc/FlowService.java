@@ -116,8 +116,8 @@ public final class FlowService implements AutoCloseable {
             if (found < CONNECTIONS) {
                 LOG.warn(
                         "the data source had {} of {} connections within {} s; a service needs {}, and one more for"
-                                + " each node that uses JdbcNodes.connection at a time. With fewer, heartbeats may be late,"
-                                + " and runs be taken over",
+                                + " each node that uses JdbcNodes.connection at a time. With fewer, heartbeats may be"
+                                + " late, and runs be taken over",
                         found,
                         CONNECTIONS,
                         PATIENCE.toSeconds(),
@@ -723,8 +723,8 @@ public final class FlowService implements AutoCloseable {
 
         /**
          * Sets how often a run may lose its worker without a record in between, because the process dies or is stopped
-         * beyond its heartbeats; the default is 5. After that the run is {@link RunState#STUCK}. A run that has lost its
-         * worker records the begins of attempts from then on, and a worker begins only one such run at a time.
+         * beyond its heartbeats; the default is 5. After that the run is {@link RunState#STUCK}. A run that has lost
+         * its worker records the begins of attempts from then on, and a worker begins only one such run at a time.
          *
          * @param losses the number of losses after which a run is STUCK, at least 1
          * @return this builder

@@ -35,10 +35,11 @@ final class JdbcJournal implements FlowJournal {
      * one statement that also sets the state and the value of the run (RunTable.end), since a run whose end was
      * recorded would begin another try if its process ended before the state was set.
      *
-     * A connection is handed out for an attempt of a node of this run, or to compensate it, only, from `attemptBegan` until its end is
-     * recorded or `attemptEnded` is called, in the thread of the action and for its context. So not for a node of a
-     * nested plan with the same id, in a condition, a callback, a fallback, a default or a thread that the action has
-     * started. Only the thread of the action touches its transaction, which ends and returns its connection to the pool
+     * A connection is handed out for an attempt of a node of this run, or to compensate it, only, from `attemptBegan`
+     * until its end is recorded or `attemptEnded` is called, in the thread of the action and for its context. So not
+     * for a node of a nested plan with the same id, in a condition, a callback, a fallback, a default or a thread that
+     * the action has started. Only the thread of the action touches its transaction, which ends and returns its
+     * connection to the pool
      *
      *   when the end of the node is recorded     by a commit if it is the success of the action, else by a rollback
      *   when it is recorded as compensated       by a commit

@@ -11,7 +11,8 @@ final class Retention {
     static final int PORTION = 500;
 
     private static final String REMOVE = "WITH old AS MATERIALIZED (SELECT id FROM raddle_run"
-            + " WHERE ended_at < now() - ? * interval '1 second' AND status <> 'STUCK' AND NOT id = ANY (?) ORDER BY ended_at LIMIT "
+            + " WHERE ended_at < now() - ? * interval '1 second' AND status <> 'STUCK'"
+            + " AND NOT id = ANY (?) ORDER BY ended_at LIMIT "
             + PORTION
             + " FOR UPDATE SKIP LOCKED),"
             + " entries AS (DELETE FROM raddle_entry USING old WHERE run_id = old.id),"

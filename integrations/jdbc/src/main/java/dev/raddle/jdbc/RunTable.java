@@ -88,7 +88,8 @@ final class RunTable {
      * or because a worker was lost, is no progress.
      */
     private static final String LOSSES = "CASE WHEN EXISTS (SELECT 1 FROM raddle_entry p WHERE p.run_id = raddle_run.id"
-            + " AND p.epoch = raddle_run.epoch AND p.kind NOT IN ('WORK', 'BEGUN', 'ATTEMPT_BEGAN', 'DEADLINE', 'SLEEP')"
+            + " AND p.epoch = raddle_run.epoch AND p.kind NOT IN"
+            + " ('WORK', 'BEGUN', 'ATTEMPT_BEGAN', 'DEADLINE', 'SLEEP')"
             + " AND p.failure_type IS DISTINCT FROM '" + RecordedFailure.LOST + "') THEN 0 ELSE losses END"
             + " + CASE WHEN status = 'RUNNING' THEN 1 ELSE 0 END";
 
@@ -121,7 +122,8 @@ final class RunTable {
 
     /** The nodes that the latest worker was executing, as far as it has recorded that. */
     private static final String LOST_NODES = "SELECT DISTINCT b.node FROM raddle_entry b WHERE b.run_id = ?"
-            + " AND b.kind = 'ATTEMPT_BEGAN' AND b.epoch = (SELECT max(epoch) FROM raddle_entry WHERE run_id = b.run_id)"
+            + " AND b.kind = 'ATTEMPT_BEGAN' AND b.epoch ="
+            + " (SELECT max(epoch) FROM raddle_entry WHERE run_id = b.run_id)"
             + " AND NOT EXISTS (SELECT 1 FROM raddle_entry e WHERE e.run_id = b.run_id AND e.node = b.node"
             + " AND e.kind IN ('NODE', 'MAP', 'ELEMENT', 'ATTEMPT') AND (e.epoch, e.number) > (b.epoch, b.number))"
             + " ORDER BY b.node";

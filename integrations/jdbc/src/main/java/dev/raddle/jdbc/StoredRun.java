@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param endedAt the end of the run; null before that
  * @param failure why a run that has ended has no value, or failed, as {@link dev.raddle.flow.FlowResult#failure()}
  *     says; null if there is no such exception
- * @param problem the reason why the run cannot continue at the moment, or is STUCK, or, if it has ended, why it has no value
+ * @param problem the reason why the run cannot continue at the moment, or is STUCK, or, if it has ended, why it has no
+ *     value
  *     although it has succeeded, or that compensations have failed; null if there is none
  * @param waitsUntil the moment at which a run that no worker executes because it only sleeps, or waits for a signal,
  *     continues by itself; {@link Instant#MAX} if only a signal can continue it; null if no such run

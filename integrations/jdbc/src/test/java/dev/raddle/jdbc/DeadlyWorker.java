@@ -10,7 +10,10 @@ import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** A process with a service whose flow halts it if the parameter says so. Arguments: url, name, runs to wait for, maxRecoveries. */
+/**
+ * A process with a service whose flow halts it if the parameter says so. Arguments: url, name, runs to wait for,
+ * maxRecoveries.
+ */
 final class DeadlyWorker {
     static final String FLOW = "deadly";
 

@@ -239,7 +239,8 @@ class JdbcJournalTest {
         first.record(ended("a", "1"));
 
         assertThatThrownBy(() -> claim("second").open(new Work("run-1", "flow", "changed", null)))
-                .hasMessageContaining("run \"run-1\" was begun by a run of flow \"flow\" with other nodes");
+                .isInstanceOf(OtherPlanException.class)
+                .hasMessageContaining("run \"run-1\" began with another plan of flow \"flow\"");
     }
 
     @Test

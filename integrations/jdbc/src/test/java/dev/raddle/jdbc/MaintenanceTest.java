@@ -173,7 +173,7 @@ class MaintenanceTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
-        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("3");
+        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("4");
     }
 
     @Test
@@ -181,10 +181,11 @@ class MaintenanceTest {
         apply();
         database.execute("ALTER TABLE raddle_run DROP COLUMN waits_until");
         database.execute("ALTER TABLE raddle_entry DROP COLUMN place");
+        database.execute("ALTER TABLE raddle_run DROP COLUMN losses");
         database.execute("DELETE FROM raddle_schema WHERE version > 1");
         Schema schema = new Schema(new Database(database.pool()));
 
-        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 3");
+        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 4");
         schema.apply();
 
         assertThat(database.query("SELECT waits_until FROM raddle_run")).isNull();

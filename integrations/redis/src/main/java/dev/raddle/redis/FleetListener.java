@@ -44,8 +44,8 @@ public interface FleetListener {
     default void leaseLost(int permits, String reason) {}
 
     /**
-     * The namespace is new, or the server has lost its data or was replaced by another one. It grants nothing until the leases that it may have
-     * forgotten have ended; the permits that this instance holds remain valid.
+     * The namespace is new, or the server has lost its data or was replaced by another one. It grants nothing until the
+     * leases that it may have forgotten have ended; the permits that this instance holds remain valid.
      *
      * @param quarantine the time for which nothing is granted
      */

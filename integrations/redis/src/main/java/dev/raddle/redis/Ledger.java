@@ -47,9 +47,9 @@ final class Ledger {
      * A ticket is for as many permits as the first waiting task lacks, and the server serves it whole. An executor
      * receives permits only if there are enough for its first task; otherwise these stay in the pool until the slice
      * ends. If another task, which costs more, becomes the first one meanwhile, the executor keeps what it has. Such
-     * tasks, in several groups under a cap or in several instances, may wait for each other. So if a group lacks permits, has some out and is
-     * granted none for half of a lease, the executors return those that no task uses, and the group wants none for a
-     * random time (`isYielding`), in which others complete theirs.
+     * tasks, in several groups under a cap or in several instances, may wait for each other. So if a group lacks
+     * permits, has some out and is granted none for half of a lease, the executors return those that no task uses, and
+     * the group wants none for a random time (`isYielding`), in which others complete theirs.
      *
      * During an outage executors may receive local permits. When an executor returns permits, they are counted as local
      * ones first; so an executor never uses more permits of the server than are counted as out.

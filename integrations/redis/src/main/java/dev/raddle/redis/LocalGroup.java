@@ -116,7 +116,9 @@ final class LocalGroup {
         return Math.min(nextFence++, fence);
     }
 
-    /** Returns the number of tickets that waiting tasks lack beyond those at the server; negative: there are too many. */
+    /**
+     * Returns the number of tickets that waiting tasks lack beyond those at the server; negative: there are too many.
+     */
     long need() {
         return Math.ceilDiv((isYielding ? 0 : missing()) - pool, size) - tickets;
     }

@@ -43,8 +43,8 @@ final class Pump {
      * message that is lost is made up for by the next heartbeat.
      *
      * An attempt to connect runs in a thread of its own until it ends. One that began while the network was away may
-     * wait for long after it is back, so another one begins every half second, and the first to succeed counts. When the
-     * pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
+     * wait for long after it is back, so another one begins every half second, and the first to succeed counts. When
+     * the pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
      * closed.
      *
      * Another incarnation means that the server has lost data. It has not executed the call. The next one states all

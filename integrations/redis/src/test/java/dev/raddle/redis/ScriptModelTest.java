@@ -28,11 +28,11 @@ class ScriptModelTest {
     /*
      * Overview.
      *
-     * Three instances send random operations for a few groups, for tickets of up to three permits, repeat calls and send
-     * old ones; limits, the cap and rates change; instances become silent until their next call, or die and are followed
-     * by others. The lease is an hour, and death is the removal of that
-     * hour from `exp`, so nothing depends on real time except that rates of one task per hour allow none during the
-     * test. What an instance was granted is the sum of its answers, counted apart from the keys.
+     * Three instances send random operations for a few groups, for tickets of up to three permits, repeat calls and
+     * send old ones; limits, the cap and rates change; instances become silent until their next call, or die and are
+     * followed by others. The lease is an hour, and death is the removal of that hour from `exp`, so nothing depends on
+     * real time except that rates of one task per hour allow none during the test. What an instance was granted is the
+     * sum of its answers, counted apart from the keys.
      */
     private static final String[] GROUPS = {"x", "y", "z", "rated"};
     private static final int STEPS = 250;
