@@ -482,18 +482,17 @@ final class GroupGame {
                 continue;
             }
             idle += group.isPresent() && group.get().isIdle() ? 1 : 0;
-            Optional<GroupStats> expected = group.map(
-                    known -> new GroupStats(
-                            key,
-                            known.running(),
-                            known.queue.size(),
-                            known.limit,
-                            rules.queue(),
-                            null,
-                            null,
-                            null,
-                            null,
-                            known.paused));
+            Optional<GroupStats> expected = group.map(known -> new GroupStats(
+                    key,
+                    known.running(),
+                    known.queue.size(),
+                    known.limit,
+                    rules.queue(),
+                    null,
+                    null,
+                    null,
+                    null,
+                    known.paused));
             require(stats.equals(expected), expected + " was expected, was " + stats);
         }
         require(idle <= rules.maxIdle(), idle + " idle groups are kept");

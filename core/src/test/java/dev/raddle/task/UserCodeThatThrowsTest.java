@@ -422,9 +422,7 @@ class UserCodeThatThrowsTest {
     }
 
     static Stream<Arguments> everything() {
-        return Stream.of(Api.values())
-                .flatMap(api -> Stream.of(Broken.values())
-                        .map(broken -> arguments(api, broken)));
+        return Stream.of(Api.values()).flatMap(api -> Stream.of(Broken.values()).map(broken -> arguments(api, broken)));
     }
 
     @ParameterizedTest
