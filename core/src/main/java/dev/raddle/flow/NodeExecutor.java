@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.LateFailure;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskTimeoutException;
@@ -142,7 +143,10 @@ final class NodeExecutor {
         if (runner.isJoiner && failure instanceof InterruptedException && run.states.get(node) == runner) {
             Thread.currentThread().interrupt(); // it was meant for the joining thread
         }
-        transitions.fail(runner, node, runner, failure);
+        if (!transitions.fail(runner, node, runner, failure) && !run.isLost()) {
+            String which = "node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name + "\"";
+            LateFailure.report(run.options.sink, which, failure);
+        }
     }
 
     /** Evaluates the condition and calls the begin callback. Returns false if the node must not run. */

@@ -334,12 +334,13 @@ final class NodeTransitions {
         }
     }
 
-    void fail(Runner runner, int node, Object expected, Throwable failure) {
+    /** Ends a node whose action has thrown, by its fallback if it has one. Returns false if it had ended before. */
+    boolean fail(Runner runner, int node, Object expected, Throwable failure) {
         CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback();
         Throwable cause = failure;
         if (fallback != null && states.get(node) == expected && !run.isLost()) {
             if (entry.tryDeferFallback(node, expected, failure)) {
-                return;
+                return true;
             }
             try {
                 if (run.journal != null) {
@@ -347,12 +348,12 @@ final class NodeTransitions {
                 }
                 Object value = run.callInStarterContext(() -> fallback.apply(failure));
                 recover(runner, node, expected, value, failure);
-                return;
+                return true;
             } catch (Throwable again) {
                 cause = withSuppressed(again, failure);
             }
         }
-        endByItself(runner, node, expected, NodeState.FAILED, cause, NodeEnd.Reason.ACTION);
+        return endByItself(runner, node, expected, NodeState.FAILED, cause, NodeEnd.Reason.ACTION);
     }
 
     /** Ends a node with the value of its fallback. */

@@ -27,12 +27,12 @@ final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
     private volatile boolean decided;
 
     ObservedFuture(ObservedTasks tasks, Callable<T> callable) {
-        super(callable);
+        super(callable, tasks.sink());
         this.tasks = tasks;
     }
 
     ObservedFuture(ObservedTasks tasks, Runnable runnable, T value) {
-        super(runnable, value);
+        super(runnable, value, tasks.sink());
         this.tasks = tasks;
     }
 
@@ -66,6 +66,8 @@ final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
         if (decide()) {
             tasks.done(this, Outcome.ofThrown(failure));
             super.setException(failure);
+        } else {
+            reportLate(failure);
         }
     }
 

@@ -239,6 +239,10 @@ final class ObservedTasks {
         this.propagation = new Propagation(propagators, List.of(), sink);
     }
 
+    ExceptionSink sink() {
+        return propagation.sink();
+    }
+
     /** Captures the submitter's context and notifies the listener. Ignores the tasks of other APIs. */
     void submitted(Runnable task) {
         if (task instanceof TaskIdentity || task instanceof PlacedTask) {

@@ -1,25 +1,32 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.LateFailure;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.time.UserCode;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A future that keeps its original {@code Runnable} or {@code Callable}, for reports, until that has run or never will.
+ * What that throws after the future was cancelled goes to the exception sink.
  */
 class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
 
     private @Nullable Object original; // a stale value costs memory only
     private boolean started;
+    private final ExceptionSink sink;
 
-    PooledTask(Callable<T> callable) {
+    PooledTask(Callable<T> callable, ExceptionSink sink) {
         super(callable);
         original = callable;
+        this.sink = sink;
     }
 
-    PooledTask(Runnable runnable, T value) {
+    PooledTask(Runnable runnable, T value, ExceptionSink sink) {
         super(runnable, value);
         original = runnable;
+        this.sink = sink;
     }
 
     /** Returns the Runnable or Callable from which a task was made, or the task itself if that is unknown. */
@@ -36,6 +43,18 @@ class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
         } finally {
             original = null;
         }
+    }
+
+    @Override
+    protected void setException(Throwable failure) {
+        super.setException(failure);
+        if (isCancelled()) {
+            reportLate(failure);
+        }
+    }
+
+    final void reportLate(Throwable failure) {
+        LateFailure.report(sink, "task " + UserCode.textOf(original(this)), failure);
     }
 
     /** Clears the original, unless it is still running after the future was cancelled. */

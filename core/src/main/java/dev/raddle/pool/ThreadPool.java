@@ -71,6 +71,7 @@ public class ThreadPool extends HookedExecutor {
     private final WorkQueue workQueue; // the same queue, as seen by the workers
     private final Reporter reporter;
     private final Removals removed;
+    private final ExceptionSink sink;
     private final @Nullable ObservedTasks observed; // null without a task listener and propagators
     private final Workers workers;
     private final HandBack handBack;
@@ -297,6 +298,7 @@ public class ThreadPool extends HookedExecutor {
         lastWait = settings.stuckAfter == null ? LAST_WAIT : settings.stuckAfter;
         rejection = builder.rejection;
         reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
+        sink = settings.exceptionSink;
         observed = settings.observedTasks();
         removed = new Removals(observed);
         rejections = new Rejections(reporter, observed);
@@ -398,12 +400,14 @@ public class ThreadPool extends HookedExecutor {
 
     @Override
     protected <T extends @Nullable Object> RunnableFuture<T> newTaskFor(Callable<T> callable) {
-        return observed == null ? new PooledTask<>(callable) : new ObservedFuture<>(observed, callable);
+        return observed == null ? new PooledTask<>(callable, sink) : new ObservedFuture<>(observed, callable);
     }
 
     @Override
     protected <T extends @Nullable Object> RunnableFuture<T> newTaskFor(Runnable runnable, T value) {
-        return observed == null ? new PooledTask<>(runnable, value) : new ObservedFuture<>(observed, runnable, value);
+        return observed == null
+                ? new PooledTask<>(runnable, value, sink)
+                : new ObservedFuture<>(observed, runnable, value);
     }
 
     @Override
@@ -1275,8 +1279,8 @@ public class ThreadPool extends HookedExecutor {
         }
 
         /**
-         * Sets the sink of exceptions that are thrown by the task listener and the propagators, and must not affect a
-         * task.
+         * Sets the sink of exceptions that have no effect on a task: those of the task listener and the propagators,
+         * and what the function of a future throws after the future was cancelled.
          *
          * @param sink the sink; the default is {@link ExceptionSink#logging()}
          * @return this builder

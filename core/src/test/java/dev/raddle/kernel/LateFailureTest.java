@@ -2,13 +2,19 @@ package dev.raddle.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.FlowRun;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskListener;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.io.IOException;
@@ -19,6 +25,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,6 +77,64 @@ class LateFailureTest {
                 new CancellationException(),
                 new ClosedByInterruptException(),
                 new IllegalStateException(new InterruptedException()));
+    }
+
+    private void cancelInFlow(Throwable thrown) throws InterruptedException {
+        FlowBuilder<Void> f = FlowPlan.define("f");
+        f.node("n", throwing(thrown)::call);
+        try (FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withExceptionSink(sink))) {
+            begun.await();
+            run.cancel("on purpose");
+        } // waits for the action
+    }
+
+    private void cancelInPool(Throwable thrown, boolean isObserved) throws InterruptedException {
+        ThreadPool.Builder builder = ThreadPool.builder("p").threads(1).exceptionSink(sink);
+        if (isObserved) {
+            builder.taskListener(new TaskListener() {});
+        }
+        try (ThreadPool pool = builder.build()) {
+            Future<String> future = pool.submit(throwing(thrown));
+            begun.await();
+            future.cancel(true);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void a_sink_receives_what_a_node_throws_after_its_run_was_cancelled(Throwable thrown) throws Exception {
+        cancelInFlow(thrown);
+
+        assertThat(errors).containsExactly(thrown);
+        assertThat(reports).containsExactly("node \"n\" of flow \"f\", which had ended before it threw");
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void a_sink_receives_what_a_task_of_a_pool_throws_after_its_future_was_cancelled(Throwable thrown)
+            throws Exception {
+        cancelInPool(thrown, false);
+
+        assertThat(errors).containsExactly(thrown);
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void a_sink_receives_what_a_listened_task_of_a_pool_throws_after_its_future_was_cancelled(Throwable thrown)
+            throws Exception {
+        cancelInPool(thrown, true);
+
+        assertThat(errors).containsExactly(thrown);
+    }
+
+    @ParameterizedTest
+    @MethodSource("answers")
+    void a_sink_does_not_receive_the_answers_of_nodes_and_of_tasks_of_a_pool_to_an_interrupt(Throwable thrown)
+            throws Exception {
+        cancelInFlow(thrown);
+        cancelInPool(thrown, false);
+
+        assertThat(errors).isEmpty();
     }
 
     @ParameterizedTest

@@ -73,11 +73,11 @@ class RejectionAdviceTest {
                     MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
                     GroupExecutor tenants = context.getBean("tenants", GroupExecutor.class);
                     tenants.submit("secret-tenant", "first", () -> "").await();
-                    assertThat(get(mvc, "/reject/rate").getHeader("Retry-After"))
+                    assertThat(get(mvc, "/reject/RATE").getHeader("Retry-After"))
                             .isEqualTo("30");
                     tenants.submit("secret-tenant", "second", () -> "");
                     context.getBean(VirtualTime.class).advance(Duration.ofMillis(11_500));
-                    assertThat(get(mvc, "/reject/rate").getHeader("Retry-After"))
+                    assertThat(get(mvc, "/reject/RATE").getHeader("Retry-After"))
                             .isEqualTo("19");
                     tenants.shutdown();
                 });
