@@ -37,6 +37,26 @@ class KillTest {
     }
 
     @Test
+    void runs_that_are_stopped_while_workers_are_killed_end_once_and_are_undone_once() throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 2, Map.of())) {
+            for (int fault = 0; fault < 4; fault++) {
+                run.book(4);
+                run.fault(0);
+            }
+            assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
+            System.out.println(run.report());
+
+            assertThat(run.violations()).isEmpty();
+            for (Bookings.Stop stop : Bookings.Stop.values()) {
+                assertThat(run.number("SELECT count(*) FROM undone u JOIN raddle_run r ON r.id = u.run_id"
+                                + " WHERE r.version = '" + stop + "'"))
+                        .as("undone after " + stop)
+                        .isPositive();
+            }
+        }
+    }
+
+    @Test
     void a_killed_workers_runs_are_taken_over_within_its_heartbeats_and_two_seconds() throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, Map.of())) {
             WorkerJvm first = run.addWorker(Map.of("length", "60000")); // its nodes do not end in time
