@@ -57,15 +57,16 @@ final class Bookings {
         Node<String> hotel = f.node("hotel", pay, receipt -> receipt)
                 .compensateWith((c, receipt) -> insert(c, "INSERT INTO undone VALUES (?, 'hotel')"))
                 .compensationRetry(OUTAGE);
-        List<Node<String>> seats = List.of(
-                f.node("a", c -> "a"), f.node("b", c -> "b"), f.node("c", c -> "c"), f.node("d", c -> "d"));
+        List<Node<String>> seats =
+                List.of(f.node("a", c -> "a"), f.node("b", c -> "b"), f.node("c", c -> "c"), f.node("d", c -> "d"));
         Node<List<String>> map = f.map("map", allOf(seats), seat -> {
             pause(length);
             return seat;
         });
         FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
         Node<String> first = inner.node("first", c -> pause(length));
-        Node<String> nested = f.subflow("nested", inner.returning(inner.node("second", first, x -> pause(length))), pay);
+        Node<String> nested =
+                f.subflow("nested", inner.returning(inner.node("second", first, x -> pause(length))), pay);
         if (stop == Stop.FAIL_FAST) {
             f.node("fails", c -> {
                 pause(length);

@@ -109,11 +109,7 @@ final class KillRun implements AutoCloseable {
         List<String> cancelled = new ArrayList<>();
         for (int i = 0; i < ofEachKind; i++) {
             for (Bookings.Stop stop : Bookings.Stop.values()) {
-                String id = "booking-" + ++bookings;
-                try (Connection connection = pool.getConnection()) {
-                    RunTable.submit(
-                            connection, id, Bookings.FLOW, stop.name(), id.getBytes(StandardCharsets.UTF_8));
-                }
+                String id = book(stop);
                 if (stop == Bookings.Stop.CANCEL) {
                     cancelled.add(id);
                 }
@@ -121,8 +117,20 @@ final class KillRun implements AutoCloseable {
         }
         for (String id : cancelled) {
             Await.pass(Duration.ofMillis(random.nextInt(200 / ofEachKind)));
-            client.cancel(id, "no longer wanted");
+            cancel(id);
         }
+    }
+
+    String book(Bookings.Stop stop) throws SQLException {
+        String id = "booking-" + ++bookings;
+        try (Connection connection = pool.getConnection()) {
+            RunTable.submit(connection, id, Bookings.FLOW, stop.name(), id.getBytes(StandardCharsets.UTF_8));
+        }
+        return id;
+    }
+
+    void cancel(String id) {
+        client.cancel(id, "no longer wanted");
     }
 
     /** Kills or stops a worker at a random moment. */
@@ -204,7 +212,11 @@ final class KillRun implements AutoCloseable {
                 "SELECT count(*) FROM raddle_run WHERE flow = '" + Bookings.FLOW
                         + "' AND status IN ('SUCCESS', 'FAILED', 'TIMED_OUT', 'CANCELLED')");
         String twice = " HAVING count(*) > 1) twice";
-        expect(wrong, "nodes undone twice", 0, "SELECT count(*) FROM (SELECT FROM undone GROUP BY run_id, node" + twice);
+        expect(
+                wrong,
+                "nodes undone twice",
+                0,
+                "SELECT count(*) FROM (SELECT FROM undone GROUP BY run_id, node" + twice);
         expect(wrong, "runs paid twice", 0, "SELECT count(*) FROM (SELECT FROM paid GROUP BY run_id" + twice);
         expect(
                 wrong,
@@ -235,7 +247,8 @@ final class KillRun implements AutoCloseable {
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
                 + bookings + " bookings, "
                 + text("SELECT string_agg(n || ' ' || status, ', ' ORDER BY status) FROM (SELECT status, count(*) n"
-                        + " FROM raddle_run WHERE flow = '" + Bookings.FLOW + "' GROUP BY status) s") + ", "
+                        + " FROM raddle_run WHERE flow = '" + Bookings.FLOW + "' GROUP BY status) s")
+                + ", "
                 + text("SELECT count(*) FROM undone") + " undoings, "
                 + text("SELECT sum(epoch) FROM raddle_run") + " claims, at most "
                 + text("SELECT max(epoch) FROM raddle_run") + " of a run";

@@ -123,6 +123,35 @@ class KillTest {
     }
 
     @Test
+    void a_worker_that_is_killed_in_a_compensation_leaves_the_others_undone_once() throws Exception {
+        assertThat(killWhileUndoing(Map.of())).isEmpty();
+    }
+
+    @Test
+    void the_judge_finds_what_is_undone_twice() throws Exception {
+        assertThat(killWhileUndoing(Map.of("bug", SeededBug.NO_MEMORY_OF_UNDOINGS.name())))
+                .contains("nodes undone twice: 1 instead of 0");
+    }
+
+    private List<String> killWhileUndoing(Map<String, String> options) throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 0, options)) {
+            WorkerJvm first = run.addWorker(Map.of("length", "3600000")); // the undoing of the payment does not end
+            String id = run.book(Bookings.Stop.CANCEL);
+            Await.until(
+                    "the hotel is booked",
+                    () -> run.number("SELECT count(*) FROM raddle_entry WHERE kind = 'NODE' AND node = 'hotel'") == 1);
+            run.cancel(id);
+            Await.until("the hotel is undone", () -> run.number("SELECT count(*) FROM undone") == 1);
+            run.workers().remove(first);
+            first.kill();
+            run.addWorker(Map.of());
+            assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
+
+            return run.violations();
+        }
+    }
+
+    @Test
     void runs_are_lost_if_a_missed_heartbeat_is_ignored() throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, Map.of("bug", SeededBug.NO_DEADLINE.name()))) {
             WorkerJvm first = run.addWorker(Map.of("length", "60000"));
