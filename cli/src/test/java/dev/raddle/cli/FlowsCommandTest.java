@@ -89,10 +89,22 @@ class FlowsCommandTest {
         }));
     }
 
+    /** A flow that fails and cannot be undone. */
+    private FlowPlan<String, String> irrevocable() {
+        FlowBuilder<String> f = FlowPlan.define("booking", String.class);
+        Node<String> flight = f.node("flight", c -> "flight").compensate(value -> {
+            throw new IOException("airline is closed");
+        });
+        return f.returning(f.node("car", flight, value -> {
+            throw new IOException("no car");
+        }));
+    }
+
     private FlowService worker() {
         return postgres.service(database)
                 .register(endless(), "7", FlowCodec.text())
                 .register(checkout(), "1", FlowCodec.text())
+                .register(irrevocable(), "1", FlowCodec.text())
                 .start();
     }
 
@@ -116,6 +128,31 @@ class FlowsCommandTest {
                     .contains("\n    at dev.raddle.cli.FlowsCommandTest")
                     .doesNotContain("secret");
         }
+    }
+
+    @Test
+    void stuck_runs_are_listed_with_their_reason_and_no_others() throws Exception {
+        try (FlowService worker = worker()) {
+            assertThat(flows("list", "--stuck").succeeded()).isEqualTo("no runs\n");
+            worker.submit("booking", "order-17", "");
+            worker.submit("checkout", "order-18", "");
+            worker.await("order-17");
+            worker.await("order-18");
+        }
+        insertRun("order-19");
+
+        String stuck = flows("list", "--stuck").succeeded();
+        assertThat(stuck)
+                .matches("RUN .* REASON\norder-17 +booking +1 +STUCK +1 .* it is FAILED, and is not undone: .*\n")
+                .contains("the compensation of node \"flight\" failed");
+        assertThat(flows("list", "--stuck", "--json").succeeded())
+                .contains("airline is closed")
+                .doesNotContain("order-18", "order-19");
+        assertThat(flows("list", "--state", "stuck").succeeded()).isEqualTo(stuck);
+        assertThat(flows("list", "--stuck", "--state", "failed").succeeded())
+                .contains("order-17", "order-18")
+                .doesNotContain("order-19");
+        assertThat(flows("list", "--stuck", "--flow", "checkout").succeeded()).isEqualTo("no runs\n");
     }
 
     @Test

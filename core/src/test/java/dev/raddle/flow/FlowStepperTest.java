@@ -712,6 +712,25 @@ class FlowStepperTest {
         assertThat(stepper.state("slow")).isEqualTo(NodeState.TIMED_OUT);
     }
 
+    @Test
+    void the_fallback_of_a_node_that_was_cancelled_during_its_call_is_not_called() {
+        f.node("slow", () -> {
+                    stepper.cancel("no longer needed", 0);
+                    throw new IOException("too late");
+                })
+                .fallback(failure -> {
+                    log.add("fallback");
+                    return "recovered";
+                });
+        start();
+        Step.Work work = (Step.Work) started("slow");
+        CallResult result = stepper.call(work);
+        assertThat(result).isInstanceOf(CallResult.Failed.class);
+        assertThat(stepper.settled(work, result, 0)).isEmpty();
+        assertThat(log).isEmpty();
+        assertThat(stepper.state("slow")).isEqualTo(NodeState.CANCELLED);
+    }
+
     // Results of calls.
 
     @Test

@@ -15,6 +15,7 @@ import java.util.random.RandomGenerator;
  */
 final class DurableSoak {
     private static final int RUNS_FOR_A_KILL = 10;
+    private static final int BOOKINGS_FOR_A_KILL = 4; // of each kind of stop
     private static final int WORKERS = 3;
     private static final double STOPS = 0.1; // besides the kills
     private static final Duration OUTAGE = Duration.ofSeconds(10);
@@ -60,6 +61,7 @@ final class DurableSoak {
         try (KillRun run = new KillRun(server.url("kills"), seed, WORKERS, Map.of())) {
             while (run.kills() < kills) {
                 run.submit(RUNS_FOR_A_KILL);
+                run.book(BOOKINGS_FOR_A_KILL);
                 run.fault(STOPS);
                 if (run.kills() == kills / 2 && run.outages() == 0) {
                     run.outage(server, OUTAGE);

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * A process with a service that runs transfers, until it receives the command to exit.
+ * A process with a service that runs transfers and bookings, until it receives the command to exit.
  *
  * <p>Arguments: url, name, heartbeat in milliseconds, length of a node in milliseconds, runs at a time; optionally a
  * seeded bug, and node:point at which the process says so and pauses, once.
@@ -58,8 +58,11 @@ final class FlowWorker {
         TestPool pool = new TestPool(arguments.get("url"), 2 * runs + 8, rewriting);
         Duration length = Duration.ofMillis(Long.parseLong(arguments.get("length")));
         Transfers transfers = new Transfers(pool, name, length, points);
-        FlowService service = FlowService.on(pool)
-                .register(transfers.plan(), "1", FlowCodec.text(), RunOptions.defaults())
+        FlowService.Builder builder = FlowService.on(pool);
+        for (Bookings.Stop stop : Bookings.Stop.values()) {
+            builder.register(Bookings.plan(stop, length), stop.name(), FlowCodec.text(), stop.options);
+        }
+        FlowService service = builder.register(transfers.plan(), "1", FlowCodec.text(), RunOptions.defaults())
                 .name(name)
                 .maxRuns(runs)
                 .heartbeat(Duration.ofMillis(Long.parseLong(arguments.get("heartbeat"))), MISSED)

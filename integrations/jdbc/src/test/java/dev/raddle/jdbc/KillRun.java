@@ -18,7 +18,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Worker processes that run transfers while they are killed and stopped at random moments, which are drawn from a seed.
+ * Worker processes that run transfers and bookings while they are killed and stopped at random moments, which are drawn
+ * from a seed.
  */
 final class KillRun implements AutoCloseable {
     private static final int HEARTBEAT_MILLIS = 250;
@@ -35,6 +36,7 @@ final class KillRun implements AutoCloseable {
     private final List<WorkerJvm> workers = new ArrayList<>();
     private final Map<String, String> receipts = new HashMap<>(); // expected, by run
     private final long[] expected = new long[Transfers.ACCOUNTS];
+    private int bookings;
     private int started;
     private int kills;
     private int stops;
@@ -48,6 +50,7 @@ final class KillRun implements AutoCloseable {
         try (Connection connection = pool.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(Transfers.TABLES);
+            statement.execute(Bookings.TABLES);
         }
         new Schema(new Database(pool)).apply();
         client = FlowService.on(pool).name("client").start();
@@ -101,6 +104,35 @@ final class KillRun implements AutoCloseable {
         }
     }
 
+    /** Submits runs to be undone, of each kind of stop, and cancels those that are to be cancelled. */
+    void book(int ofEachKind) throws SQLException {
+        List<String> cancelled = new ArrayList<>();
+        for (int i = 0; i < ofEachKind; i++) {
+            for (Bookings.Stop stop : Bookings.Stop.values()) {
+                String id = book(stop);
+                if (stop == Bookings.Stop.CANCEL) {
+                    cancelled.add(id);
+                }
+            }
+        }
+        for (String id : cancelled) {
+            Await.pass(Duration.ofMillis(random.nextInt(200 / ofEachKind)));
+            cancel(id);
+        }
+    }
+
+    String book(Bookings.Stop stop) throws SQLException {
+        String id = "booking-" + ++bookings;
+        try (Connection connection = pool.getConnection()) {
+            RunTable.submit(connection, id, Bookings.FLOW, stop.name(), id.getBytes(StandardCharsets.UTF_8));
+        }
+        return id;
+    }
+
+    void cancel(String id) {
+        client.cancel(id, "no longer wanted");
+    }
+
     /** Kills or stops a worker at a random moment. */
     void fault(double stopShare) {
         Await.pass(Duration.ofMillis(50 + random.nextInt(250)));
@@ -144,20 +176,14 @@ final class KillRun implements AutoCloseable {
     List<String> violations() {
         List<String> wrong = new ArrayList<>();
         int runs = receipts.size();
-        expect(wrong, "runs", runs, "SELECT count(*) FROM raddle_run");
-        expect(wrong, "runs without success", 0, "SELECT count(*) FROM raddle_run WHERE status <> 'SUCCESS'");
-        expect(wrong, "records of ends", runs, "SELECT count(*) FROM raddle_entry WHERE kind = 'ENDED'");
-        expect(
-                wrong,
-                "runs with a record of the end",
-                runs,
-                "SELECT count(DISTINCT run_id) FROM raddle_entry WHERE kind = 'ENDED'");
-        expect(wrong, "records of nodes", 4L * runs, "SELECT count(*) FROM raddle_entry WHERE kind = 'NODE'");
-        expect(
-                wrong,
-                "recorded nodes",
-                4L * runs,
-                "SELECT count(*) FROM (SELECT DISTINCT run_id, node FROM raddle_entry WHERE kind = 'NODE') n");
+        String transfers = " FROM raddle_run WHERE flow = '" + Transfers.FLOW + "'";
+        String entries = " FROM raddle_entry WHERE run_id IN (SELECT id" + transfers + ") AND kind = ";
+        expect(wrong, "runs", runs, "SELECT count(*)" + transfers);
+        expect(wrong, "runs without success", 0, "SELECT count(*)" + transfers + " AND status <> 'SUCCESS'");
+        expect(wrong, "records of ends", runs, "SELECT count(*)" + entries + "'ENDED'");
+        expect(wrong, "runs with a record of the end", runs, "SELECT count(DISTINCT run_id)" + entries + "'ENDED'");
+        expect(wrong, "records of nodes", 4L * runs, "SELECT count(*)" + entries + "'NODE'");
+        expect(wrong, "recorded nodes", 4L * runs, "SELECT count(DISTINCT (run_id, node))" + entries + "'NODE'");
         expect(wrong, "recorded nodes that ran again", 0, "SELECT count(*) FROM attempt WHERE again");
         for (int account = 0; account < Transfers.ACCOUNTS; account++) {
             expect(
@@ -173,13 +199,57 @@ final class KillRun implements AutoCloseable {
                 wrong.add(each.getKey() + " has the value " + found + " instead of " + each.getValue());
             }
         }
+        addWrongBookings(wrong);
         return wrong;
+    }
+
+    /** Compares what the bookings have written in their transactions with the ends of the runs and with the journal. */
+    private void addWrongBookings(List<String> wrong) {
+        expect(
+                wrong,
+                "bookings that have ended",
+                bookings,
+                "SELECT count(*) FROM raddle_run WHERE flow = '" + Bookings.FLOW
+                        + "' AND status IN ('SUCCESS', 'FAILED', 'TIMED_OUT', 'CANCELLED')");
+        String twice = " HAVING count(*) > 1) twice";
+        expect(
+                wrong,
+                "nodes undone twice",
+                0,
+                "SELECT count(*) FROM (SELECT FROM undone GROUP BY run_id, node" + twice);
+        expect(wrong, "runs paid twice", 0, "SELECT count(*) FROM (SELECT FROM paid GROUP BY run_id" + twice);
+        expect(
+                wrong,
+                "runs ended twice",
+                0,
+                "SELECT count(*) FROM (SELECT FROM raddle_entry WHERE kind = 'ENDED' GROUP BY run_id" + twice);
+        expect(
+                wrong,
+                "records of undoings",
+                number("SELECT count(*) FROM undone"),
+                "SELECT count(*) FROM raddle_entry WHERE kind = 'COMPENSATED'");
+        expect(
+                wrong,
+                "payments of stopped runs that were not undone",
+                0,
+                "SELECT count(*) FROM paid p JOIN raddle_run r ON r.id = p.run_id WHERE r.status <> 'SUCCESS'"
+                        + " AND NOT EXISTS (SELECT FROM undone u WHERE u.run_id = p.run_id AND u.node = 'pay')");
+        expect(
+                wrong,
+                "undoings of successful runs",
+                0,
+                "SELECT count(*) FROM undone u JOIN raddle_run r ON r.id = u.run_id WHERE r.status = 'SUCCESS'");
     }
 
     String report() {
         return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, " + outages
                 + " outages of the database, "
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
+                + bookings + " bookings, "
+                + text("SELECT string_agg(n || ' ' || status, ', ' ORDER BY status) FROM (SELECT status, count(*) n"
+                        + " FROM raddle_run WHERE flow = '" + Bookings.FLOW + "' GROUP BY status) s")
+                + ", "
+                + text("SELECT count(*) FROM undone") + " undoings, "
                 + text("SELECT sum(epoch) FROM raddle_run") + " claims, at most "
                 + text("SELECT max(epoch) FROM raddle_run") + " of a run";
     }

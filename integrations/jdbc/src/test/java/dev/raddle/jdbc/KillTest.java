@@ -37,6 +37,26 @@ class KillTest {
     }
 
     @Test
+    void runs_that_are_stopped_while_workers_are_killed_end_once_and_are_undone_once() throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 2, Map.of())) {
+            for (int fault = 0; fault < 4; fault++) {
+                run.book(4);
+                run.fault(0);
+            }
+            assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
+            System.out.println(run.report());
+
+            assertThat(run.violations()).isEmpty();
+            for (Bookings.Stop stop : Bookings.Stop.values()) {
+                assertThat(run.number("SELECT count(*) FROM undone u JOIN raddle_run r ON r.id = u.run_id"
+                                + " WHERE r.version = '" + stop + "'"))
+                        .as("undone after " + stop)
+                        .isPositive();
+            }
+        }
+    }
+
+    @Test
     void a_killed_workers_runs_are_taken_over_within_its_heartbeats_and_two_seconds() throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 0, Map.of())) {
             WorkerJvm first = run.addWorker(Map.of("length", "60000")); // its nodes do not end in time
@@ -99,6 +119,35 @@ class KillTest {
             assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
 
             assertThat(run.violations()).anyMatch(each -> each.startsWith(violation));
+        }
+    }
+
+    @Test
+    void a_worker_that_is_killed_in_a_compensation_leaves_the_others_undone_once() throws Exception {
+        assertThat(killWhileUndoing(Map.of())).isEmpty();
+    }
+
+    @Test
+    void the_judge_finds_what_is_undone_twice() throws Exception {
+        assertThat(killWhileUndoing(Map.of("bug", SeededBug.NO_MEMORY_OF_UNDOINGS.name())))
+                .contains("nodes undone twice: 1 instead of 0");
+    }
+
+    private List<String> killWhileUndoing(Map<String, String> options) throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 0, options)) {
+            WorkerJvm first = run.addWorker(Map.of("length", "3600000")); // the undoing of the payment does not end
+            String id = run.book(Bookings.Stop.CANCEL);
+            Await.until(
+                    "the hotel is booked",
+                    () -> run.number("SELECT count(*) FROM raddle_entry WHERE kind = 'NODE' AND node = 'hotel'") == 1);
+            run.cancel(id);
+            Await.until("the hotel is undone", () -> run.number("SELECT count(*) FROM undone") == 1);
+            run.workers().remove(first);
+            first.kill();
+            run.addWorker(Map.of());
+            assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
+
+            return run.violations();
         }
     }
 

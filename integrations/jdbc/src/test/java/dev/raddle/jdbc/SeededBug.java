@@ -40,6 +40,15 @@ enum SeededBug {
                     "FROM raddle_entry WHERE run_id = ? AND" + " kind <> 'NODE' ORDER BY");
         }
     },
+    /** Claims do not read what was undone before. */
+    NO_MEMORY_OF_UNDOINGS {
+        @Override
+        String change(String sql) {
+            return sql.replace(
+                    "FROM raddle_entry WHERE run_id = ? ORDER BY",
+                    "FROM raddle_entry WHERE run_id = ? AND kind <> 'COMPENSATED' ORDER BY");
+        }
+    },
     /** The end of a node is recorded after the transaction of its action, in another one. */
     TWO_TRANSACTIONS {
         @Override
