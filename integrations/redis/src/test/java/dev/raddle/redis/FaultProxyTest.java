@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -160,9 +161,12 @@ class FaultProxyTest {
 
     @Test
     void a_proxy_without_a_server_ends_connections() throws IOException {
-        target.close();
-        try (Socket next = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
-            assertThat(readAll(next)).isEmpty();
+        try (Socket reserved = new Socket()) { // keeps its port from all servers, and from the proxy's own end
+            reserved.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            proxy.lead(reserved.getLocalPort());
+            try (Socket next = new Socket(InetAddress.getLoopbackAddress(), proxy.port())) {
+                assertThat(readAll(next)).isEmpty();
+            }
         }
     }
 
