@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
 /**
  * A long run of a fleet with faults, for {@code ./dev soak fleet}.
  *
- * <p>Arguments: the minutes, 30 if left out; a seed; the lease in milliseconds, 3000 if left out.
+ * <p>Arguments: {@code numbers} for those of {@link FleetNumbers}, or the minutes, 30 if left out; a seed; the lease in milliseconds, 3000 if left out.
  */
 final class FleetSoak {
     private static final int REPORTS = 10;
@@ -19,6 +19,10 @@ final class FleetSoak {
     private FleetSoak() {}
 
     public static void main(String[] arguments) {
+        if (arguments.length > 0 && arguments[0].equals("numbers")) {
+            ServerKind.all().forEach(FleetNumbers::print);
+            System.exit(0);
+        }
         int minutes = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 30;
         long seed = arguments.length > 1
                 ? Long.parseLong(arguments[1])
