@@ -77,8 +77,8 @@ final class FleetNumbers {
             try {
                 while (!executor.isShutdown()) {
                     TaskOptions cost = TaskOptions.defaults().cost(1 + random.nextInt(maxCost));
-                    GroupResult<Boolean> result = executor.submit("g", "task", Load::sleep, cost)
-                            .await();
+                    GroupResult<Boolean> result =
+                            executor.submit("g", "task", Load::sleep, cost).await();
                     if (result.isSuccess()) {
                         ended.increment();
                     }
@@ -137,8 +137,8 @@ final class FleetNumbers {
             Load silent = new Load(proxy.port(), "numbers-" + (namespaces - 1), "silent");
             silent.start(30, 1);
             Await.pass(WARM_UP);
-            System.out.println("three instances beside a fourth: tasks a second "
-                    + text(rates(loads, Duration.ofSeconds(3))));
+            System.out.println(
+                    "three instances beside a fourth: tasks a second " + text(rates(loads, Duration.ofSeconds(3))));
             proxy.silence(Direction.TO_SERVER);
             proxy.silence(Direction.TO_CLIENT);
             for (long passed = 0; passed < LEASE.toMillis(); passed += 500) {
@@ -174,6 +174,8 @@ final class FleetNumbers {
     private static String text(List<Double> rates) {
         return String.join(
                 ", ",
-                rates.stream().map(rate -> String.format(Locale.ROOT, "%.0f", rate)).toList());
+                rates.stream()
+                        .map(rate -> String.format(Locale.ROOT, "%.0f", rate))
+                        .toList());
     }
 }
