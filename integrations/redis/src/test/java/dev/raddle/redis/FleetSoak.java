@@ -11,7 +11,8 @@ import java.util.random.RandomGenerator;
 /**
  * A long run of a fleet with faults, for {@code ./dev soak fleet}.
  *
- * <p>Arguments: {@code numbers} for those of {@link FleetNumbers}, or the minutes, 30 if left out; a seed; the lease in milliseconds, 3000 if left out.
+ * <p>Arguments: {@code numbers} for those of {@link FleetNumbers}, or the minutes, 30 if left out; a seed; the lease in
+ * milliseconds, 3000 if left out.
  */
 final class FleetSoak {
     private static final int REPORTS = 10;
