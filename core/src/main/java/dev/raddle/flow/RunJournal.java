@@ -30,8 +30,8 @@ final class RunJournal {
      * element with the position i is the node i of the inner run. They are used only if the order of the collection is
      * part of its equality. Other nested runs have none: a subflow is recorded as one value.
      *
-     * If an earlier process has died, this one records the begin of each attempt (`beginsAreRecorded`): nobody knows
-     * what that process was doing, but the next one will know what this one did. An attempt that has begun and not
+     * If an earlier process has died, this one records the begin of each attempt (`beginsAreRecorded`): what that
+     * process was doing is unknown, but the next one will know what this one did. An attempt that has begun and not
      * ended is recorded as failed when the run is continued (`withLostAttempts`). So runs that are not lost pay nothing
      * for this, and the first loss counts as no node's failure.
      *

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param container the name
  * @param parent the name of the enclosing scope
  * @param owner the owner
- * @param isOpen whether it is neither shut down nor cancelled
+ * @param isOpen false after a shutdown or a cancel
  * @param startedBy the container of the threads, or the scheduler
  * @param tasks the tasks that have not ended
  * @param inside the open scopes inside it

@@ -169,8 +169,8 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
     }
 
     /**
-     * Sets the rate of each group that has none of its own, so that a key which nobody has set is not unlimited. Waits
-     * for the server. What was used under the earlier rate counts.
+     * Sets the rate of each group that has none of its own, so that a new key is not unlimited. Waits for the server.
+     * What was used under the earlier rate counts.
      *
      * @param rate the rate, or null for none
      * @throws FleetException if the server does not answer; the rate may have been set
