@@ -4,6 +4,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.PermitSource;
+import dev.raddle.group.TaskOptions;
 import dev.raddle.task.TaskContext;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -24,24 +25,25 @@ final class FencedExecutor implements AutoCloseable {
                 .build());
     }
 
-    /** Waits for a permit of a group and runs a task with it. */
-    void run(String key, FencedTask task) throws InterruptedException {
+    /** Waits for some permits of a group and runs a task with them. */
+    void run(String key, int permits, FencedTask task) throws InterruptedException {
         Callable<Boolean> callable = () -> {
             task.run(TaskContext.current()
                     .fence()
                     .orElseThrow(() -> new InterruptedException("the permit was lost before the task began")));
             return true;
         };
+        TaskOptions options = TaskOptions.defaults().cost(permits);
         if (tasks.getAndIncrement() % 2 == 0) {
-            call(key, callable);
+            call(key, callable, options);
         } else {
-            submit(key, callable);
+            submit(key, callable, options);
         }
     }
 
-    private void call(String key, Callable<Boolean> task) throws InterruptedException {
+    private void call(String key, Callable<Boolean> task, TaskOptions options) throws InterruptedException {
         try {
-            executor.call(key, task);
+            executor.call(key, task, options);
         } catch (CancellationException e) {
             throw interrupted(e);
         } catch (InterruptedException | RuntimeException e) {
@@ -51,8 +53,8 @@ final class FencedExecutor implements AutoCloseable {
         }
     }
 
-    private void submit(String key, Callable<Boolean> task) throws InterruptedException {
-        GroupResult<Boolean> result = executor.submit(key, task).await();
+    private void submit(String key, Callable<Boolean> task, TaskOptions options) throws InterruptedException {
+        GroupResult<Boolean> result = executor.submit(key, "task-" + tasks.get(), task, options).await();
         if (result.isCancelled() || result.error() instanceof InterruptedException) {
             throw interrupted(result.error());
         }

@@ -83,7 +83,7 @@ class FleetControlTest {
             fleet.server().kill();
             fleet.server().restartEmpty();
             fleet.worker(1)
-                    .send("load"); // enters again and again, so one moment without processor time excuses nothing
+                    .send("load 1 1"); // enters again and again, so one moment without processor time excuses nothing
             awaitViolation(fleet);
         }
     }
@@ -97,7 +97,7 @@ class FleetControlTest {
             fleet.await(0, "entered");
             fleet.proxy(0).refuse();
             fleet.worker(1)
-                    .send("load"); // enters again and again, so one moment without processor time excuses nothing
+                    .send("load 1 1"); // enters again and again, so one moment without processor time excuses nothing
             awaitViolation(fleet);
         }
     }

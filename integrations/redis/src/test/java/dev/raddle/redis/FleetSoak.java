@@ -33,6 +33,7 @@ final class FleetSoak {
         boolean good = true;
         for (ServerKind kind : kinds) {
             FleetSetup setup = FleetSetup.standard(kind, seed, Duration.ofMillis(lease));
+            good &= FleetProofs.loseInstances(setup);
             good &= run(setup, Duration.ofMinutes(minutes).dividedBy(kinds.size()));
         }
         System.exit(good ? 0 : 1);

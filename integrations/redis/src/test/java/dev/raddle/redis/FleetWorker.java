@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
  * started it does, and answers each with one line.
  *
  * <pre>
- * load          keeps all threads busy with tasks of random groups
+ * load A B      keeps all threads busy with tasks of random groups that take A to B permits
  * idle          waits until these have ended
  * hold N        waits for a permit of group N and holds it
  * drop          ends all held tasks
@@ -102,7 +102,7 @@ final class FleetWorker {
         for (String line; (line = in.readLine()) != null; ) {
             String[] words = line.split(" ");
             switch (words[0]) {
-                case "load" -> load();
+                case "load" -> load(Integer.parseInt(words[1]), Integer.parseInt(words[2]));
                 case "idle" -> idle();
                 case "hold" -> hold(Integer.parseInt(words[1]));
                 case "drop" -> drop();
@@ -127,13 +127,13 @@ final class FleetWorker {
         return Long.parseLong(answer.split(" ")[2]);
     }
 
-    private void load() {
+    private void load(int fewest, int most) {
         loading = true;
         int threads = number("threads");
         for (int i = 0; i < threads; i++) {
             int thread = i;
             loadThreads.register();
-            Thread.ofVirtual().start(() -> runTasks(thread));
+            Thread.ofVirtual().start(() -> runTasks(thread, fewest, most));
         }
         WorkerJvm.answer("loading");
     }
@@ -151,24 +151,24 @@ final class FleetWorker {
         WorkerJvm.answer("idle");
     }
 
-    private void runTasks(int thread) {
+    private void runTasks(int thread, int fewest, int most) {
         Random random = new Random(Long.parseLong(text("seed")) * 1_000 + thread);
         try {
             while (loading) {
-                runOne(thread, random.nextInt(groups));
+                runOne(thread, random.nextInt(groups), random.nextInt(fewest, most + 1));
             }
         } finally {
             loadThreads.arriveAndDeregister();
         }
     }
 
-    private void runOne(int thread, int group) {
+    private void runOne(int thread, int group, int permits) {
         long begin = System.nanoTime();
         AtomicInteger entered = new AtomicInteger();
         try {
-            executor.run(key(group), fence -> {
+            executor.run(key(group), permits, fence -> {
                 long waited = System.nanoTime() - begin;
-                runInside(group, fence);
+                runInside(group, permits, fence);
                 entered.incrementAndGet();
                 file.completed(slot, thread, waited);
             });
@@ -177,8 +177,10 @@ final class FleetWorker {
         }
     }
 
-    private void runInside(int group, long fence) throws InterruptedException {
-        file.enter(slot, group);
+    private void runInside(int group, int permits, long fence) throws InterruptedException {
+        for (int i = 0; i < permits; i++) {
+            file.enter(slot, group);
+        }
         try {
             if (file.limit(group) == 1) {
                 file.guard(slot, group, fence);
@@ -188,7 +190,9 @@ final class FleetWorker {
                 throw new InterruptedException();
             }
         } finally {
-            file.leave(slot, group);
+            for (int i = 0; i < permits; i++) {
+                file.leave(slot, group);
+            }
         }
     }
 
@@ -197,7 +201,7 @@ final class FleetWorker {
         held.register();
         Thread.ofVirtual().start(() -> {
             try {
-                executor.run(key(group), fence -> holdInside(group, fence, latch));
+                executor.run(key(group), 1, fence -> holdInside(group, fence, latch));
             } catch (InterruptedException e) {
                 WorkerJvm.answer("interrupted " + System.nanoTime());
             } finally {

@@ -124,6 +124,10 @@ final class TestFleet implements AutoCloseable {
         return file;
     }
 
+    Duration lease() {
+        return setup.lease();
+    }
+
     Judge judge() {
         return judge;
     }
@@ -161,12 +165,15 @@ final class TestFleet implements AutoCloseable {
 
     /** Makes all workers busy. */
     void load() {
-        workers.forEach(TestFleet::load);
+        for (int i = 0; i < workers.size(); i++) {
+            load(i, 1, 1);
+        }
     }
 
-    private static void load(WorkerJvm worker) {
-        worker.send("load");
-        worker.await("loading");
+    /** Makes a worker busy with tasks that take so many permits. */
+    void load(int i, int fewest, int most) {
+        workers.get(i).send("load " + fewest + " " + most);
+        workers.get(i).await("loading");
     }
 
     /** Waits until the tasks of all workers have ended. */
@@ -207,7 +214,7 @@ final class TestFleet implements AutoCloseable {
         switch (step.fault()) {
             case KILL_WORKER -> {
                 replace(step.worker());
-                load(workers.get(step.worker()));
+                load(step.worker(), 1, 1);
             }
             case STOP_WORKER -> stopWorker(step);
             case RESTART_SERVER -> {
@@ -303,16 +310,40 @@ final class TestFleet implements AutoCloseable {
 
     /** Returns the number of permits that a worker holds at the server, of all groups. */
     long heldBy(int i) {
-        String name = "worker-" + i;
-        Map<String, String> instances = hash("meta");
+        Map<String, String> meta = hash("meta");
         long sum = 0;
         for (Map.Entry<String, String> held : hash("held").entrySet()) {
             String id = held.getKey().substring(0, held.getKey().indexOf('|'));
-            if (instances.getOrDefault("i:" + id, "").endsWith(" " + name)) {
+            if (isWorker(i, meta.getOrDefault("i:" + id, ""))) {
                 sum += Long.parseLong(held.getValue().split(" ")[0]);
             }
         }
         return sum;
+    }
+
+    /** Returns the number of permits that the server reserves for the next call of a worker, of all groups. */
+    long offeredTo(int i) {
+        Map<String, String> meta = hash("meta");
+        long sum = 0;
+        for (Map.Entry<String, String> instance : meta.entrySet()) {
+            if (instance.getKey().startsWith("i:") && isWorker(i, instance.getValue())) {
+                String offers = meta.getOrDefault("o:" + instance.getKey().substring(2), "");
+                sum += offers.lines()
+                        .mapToLong(offer -> Long.parseLong(offer.split(" ")[2]))
+                        .sum();
+            }
+        }
+        return sum;
+    }
+
+    /** Returns whether the server knows a worker: its lease has not ended, or nobody has called since. */
+    boolean isKnown(int i) {
+        return hash("meta").entrySet().stream()
+                .anyMatch(entry -> entry.getKey().startsWith("i:") && isWorker(i, entry.getValue()));
+    }
+
+    private static boolean isWorker(int i, String instance) {
+        return instance.endsWith(" worker-" + i);
     }
 
     private Map<String, String> hash(String key) {
