@@ -54,7 +54,8 @@ final class FencedExecutor implements AutoCloseable {
     }
 
     private void submit(String key, Callable<Boolean> task, TaskOptions options) throws InterruptedException {
-        GroupResult<Boolean> result = executor.submit(key, "task-" + tasks.get(), task, options).await();
+        GroupResult<Boolean> result =
+                executor.submit(key, "task-" + tasks.get(), task, options).await();
         if (result.isCancelled() || result.error() instanceof InterruptedException) {
             throw interrupted(result.error());
         }

@@ -91,17 +91,9 @@ final class FleetProofs {
         double rate = (after - before) * 1e9 / (end - begin);
         double goal = (LIMIT - held) * 1e3 / taskMillis;
         print(
-                "%s: held %d of %d, after two heartbeats %d, then at most %d; the others ended %.0f of %.0f tasks/s (%.2f);"
-                        + " gone after %d ms",
-                how,
-                held,
-                LIMIT,
-                kept,
-                most,
-                rate,
-                goal,
-                rate / goal,
-                (end - lostAt) / 1_000_000);
+                "%s: held %d of %d, after two heartbeats %d, then at most %d;"
+                        + " the others ended %.0f of %.0f tasks/s (%.2f); gone after %d ms",
+                how, held, LIMIT, kept, most, rate, goal, rate / goal, (end - lostAt) / 1_000_000);
         return most <= kept;
     }
 

@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
 /**
  * A long run of a fleet with faults, for {@code ./dev soak fleet}.
  *
- * <p>Arguments: {@code numbers} for those of {@link FleetNumbers}, or the minutes, 30 if left out; a seed; the lease in
+ * <p>Arguments: {@code numbers} for the proofs alone, or the minutes, 30 if left out; a seed; the lease in
  * milliseconds, 3000 if left out.
  */
 final class FleetSoak {
@@ -21,8 +21,11 @@ final class FleetSoak {
 
     public static void main(String[] arguments) {
         if (arguments.length > 0 && arguments[0].equals("numbers")) {
-            ServerKind.all().forEach(FleetNumbers::print);
-            System.exit(0);
+            FleetSetup setup = FleetSetup.standard(ServerKind.all().getFirst(), 1, Duration.ofSeconds(3));
+            boolean good = FleetProofs.loseInstances(setup);
+            FleetProofs.compareCosts(setup);
+            FleetProofs.recover(setup);
+            System.exit(good ? 0 : 1);
         }
         int minutes = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 30;
         long seed = arguments.length > 1
