@@ -1,6 +1,7 @@
 package dev.raddle.redis;
 
 import dev.raddle.processes.Await;
+import dev.raddle.redis.TestFleet.Kept;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +32,7 @@ final class FleetProofs {
     /**
      * Kills and stops one of four instances that all have a backlog.
      *
-     * @return whether what the server keeps for it never grew after two of its heartbeats
+     * @return whether it never held more than after its last call, and was reserved nothing after two heartbeats
      */
     static boolean loseInstances(FleetSetup setup) {
         int taskMillis = 50;
@@ -74,27 +75,45 @@ final class FleetProofs {
 
     private static boolean watch(TestFleet fleet, int lost, String how, int taskMillis) {
         long lostAt = System.nanoTime();
-        long held = fleet.heldBy(lost);
-        Await.pass(fleet.lease().dividedBy(3)); // two heartbeats
-        long kept = fleet.heldBy(lost) + fleet.offeredTo(lost);
-        long most = kept;
-        long begin = System.nanoTime();
-        long before = tasksOfOthers(fleet, lost);
-        long end = begin;
-        long after = before;
-        while (fleet.isKnown(lost)) {
-            end = System.nanoTime();
-            after = tasksOfOthers(fleet, lost);
-            most = Math.max(most, fleet.heldBy(lost) + fleet.offeredTo(lost));
-            Await.pass(LOOK_EVERY);
+        long silent = lostAt + fleet.lease().toNanos() * 2 / 5; // two heartbeats, and time for a call of another
+        Kept first = fleet.keptFor(lost); // as of its last call
+        boolean grows = false;
+        long most = 0; // of the silent
+        long begin = 0;
+        long before = 0;
+        long end = 0;
+        long after = 0;
+        for (Kept kept; (kept = fleet.keptFor(lost)).calls() > 0; Await.pass(LOOK_EVERY)) {
+            if (kept.calls() > first.calls()) { // was under way
+                first = kept;
+            }
+            grows |= kept.held() > first.held();
+            if (System.nanoTime() - silent >= 0) {
+                most = Math.max(most, kept.held() + kept.offered());
+                end = System.nanoTime();
+                after = tasksOfOthers(fleet, lost);
+                if (begin == 0) {
+                    begin = end;
+                    before = after;
+                }
+            }
         }
+        grows |= most > first.held();
         double rate = (after - before) * 1e9 / (end - begin);
-        double goal = (LIMIT - held) * 1e3 / taskMillis;
+        double goal = (LIMIT - first.held()) * 1e3 / taskMillis;
         print(
-                "%s: held %d of %d, after two heartbeats %d, then at most %d;"
+                "%s: held %d of %d, after two heartbeats at most %d%s;"
                         + " the others ended %.0f of %.0f tasks/s (%.2f); gone after %d ms",
-                how, held, LIMIT, kept, most, rate, goal, rate / goal, (end - lostAt) / 1_000_000);
-        return most <= kept;
+                how,
+                first.held(),
+                LIMIT,
+                most,
+                grows ? ", GROWS" : "",
+                rate,
+                goal,
+                rate / goal,
+                (end - lostAt) / 1_000_000);
+        return !grows;
     }
 
     private static long tasksOfOthers(TestFleet fleet, int lost) {

@@ -321,25 +321,39 @@ final class TestFleet implements AutoCloseable {
         return sum;
     }
 
-    /** Returns the number of permits that the server reserves for the next call of a worker, of all groups. */
-    long offeredTo(int i) {
-        Map<String, String> meta = hash("meta");
-        long sum = 0;
-        for (Map.Entry<String, String> instance : meta.entrySet()) {
-            if (instance.getKey().startsWith("i:") && isWorker(i, instance.getValue())) {
-                String offers = meta.getOrDefault("o:" + instance.getKey().substring(2), "");
-                sum += offers.lines()
-                        .mapToLong(offer -> Long.parseLong(offer.split(" ")[2]))
-                        .sum();
+    /**
+     * What the server keeps for a worker.
+     *
+     * @param calls the number of the worker's last call, 0 if the server does not know the worker
+     * @param held the permits that it holds
+     * @param offered the permits that are reserved for its next call
+     */
+    record Kept(long calls, long held, long offered) {}
+
+    /** Returns what the server keeps for a worker that has started once, all as of one of its calls. */
+    Kept keptFor(int i) {
+        while (true) {
+            Kept before = offeredTo(i);
+            long held = heldBy(i);
+            if (offeredTo(i).calls() == before.calls()) {
+                return new Kept(before.calls(), held, before.offered());
             }
         }
-        return sum;
     }
 
-    /** Returns whether the server knows a worker: its lease has not ended, or nobody has called since. */
-    boolean isKnown(int i) {
-        return hash("meta").entrySet().stream()
-                .anyMatch(entry -> entry.getKey().startsWith("i:") && isWorker(i, entry.getValue()));
+    private Kept offeredTo(int i) {
+        Map<String, String> meta = hash("meta");
+        for (Map.Entry<String, String> instance : meta.entrySet()) {
+            if (instance.getKey().startsWith("i:") && isWorker(i, instance.getValue())) {
+                String id = instance.getKey().substring(2);
+                long offered = meta.getOrDefault("o:" + id, "")
+                        .lines()
+                        .mapToLong(offer -> Long.parseLong(offer.split(" ")[2]))
+                        .sum();
+                return new Kept(Long.parseLong(meta.getOrDefault("c:" + id, "0")), 0, offered);
+            }
+        }
+        return new Kept(0, 0, 0);
     }
 
     private static boolean isWorker(int i, String instance) {
