@@ -6,9 +6,13 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.processes.Await;
 import dev.raddle.task.RetryPolicy;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The clock of the database jumps. */
+/** The clock of the database jumps, or that of a worker. */
 @Timeout(120)
 class ClockTest {
     private static final int RUNS = 10;
@@ -27,7 +31,7 @@ class ClockTest {
     final TestDatabase database = new TestDatabase();
 
     private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
-    private final AtomicInteger offset = new AtomicInteger(); // of the clock of the database, in seconds
+    private final AtomicInteger offset = new AtomicInteger(); // of the clock that jumps, in seconds
 
     private String called(String node) {
         calls.computeIfAbsent(node, unknown -> new AtomicInteger()).incrementAndGet();
@@ -54,9 +58,34 @@ class ClockTest {
     void runs_go_on_where_they_were_when_the_clock_of_the_database_has_jumped(int seconds) throws Exception {
         UnaryOperator<String> jump = sql ->
                 sql.replaceAll("(clock_timestamp|now)\\(\\)", "($1() + interval '" + offset.get() + " seconds')");
-        try (TestPool pool = new TestPool(database.url(), 24, jump);
-                FlowService one = service(pool);
-                FlowService two = service(pool)) {
+        jumps(seconds, jump, TimeSource.system());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-3600, 3600})
+    void runs_go_on_where_they_were_when_the_clock_of_a_worker_has_jumped(int seconds) throws Exception {
+        jumps(seconds, UnaryOperator.identity(), new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return TimeSource.system().nanoTime();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                return TimeSource.system().after(delay, action);
+            }
+
+            @Override
+            public Instant instant() {
+                return Instant.now().plusSeconds(offset.get());
+            }
+        });
+    }
+
+    private void jumps(int seconds, UnaryOperator<String> ofTheDatabase, TimeSource ofOneWorker) throws Exception {
+        try (TestPool pool = new TestPool(database.url(), 24, ofTheDatabase);
+                FlowService one = service(pool, ofOneWorker);
+                FlowService two = service(pool, TimeSource.system())) {
             for (int run = 0; run < RUNS; run++) {
                 one.submit("flow", "run-" + run, "run-" + run);
             }
@@ -92,10 +121,10 @@ class ClockTest {
         }
     }
 
-    private FlowService service(TestPool pool) {
+    private FlowService service(TestPool pool, TimeSource time) {
         return FlowService.on(pool)
                 .applySchema()
-                .register(plan(), "1", FlowCodec.text())
+                .register(plan(), "1", FlowCodec.text(), RunOptions.defaults().withTimeSource(time))
                 .pollInterval(Duration.ofMillis(20))
                 .heartbeat(Duration.ofMillis(500), 10)
                 .parkAfter(Duration.ZERO)
