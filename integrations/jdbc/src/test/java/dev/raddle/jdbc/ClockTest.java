@@ -58,13 +58,13 @@ class ClockTest {
     void runs_go_on_where_they_were_when_the_clock_of_the_database_has_jumped(int seconds) throws Exception {
         UnaryOperator<String> jump = sql ->
                 sql.replaceAll("(clock_timestamp|now)\\(\\)", "($1() + interval '" + offset.get() + " seconds')");
-        jumps(seconds, jump, TimeSource.system());
+        jumps(seconds, seconds > 0, jump, TimeSource.system()); // set back, the sleeping ones would continue later by as much
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-3600, 3600})
     void runs_go_on_where_they_were_when_the_clock_of_a_worker_has_jumped(int seconds) throws Exception {
-        jumps(seconds, UnaryOperator.identity(), new TimeSource() {
+        jumps(seconds, false, UnaryOperator.identity(), new TimeSource() {
             @Override
             public long nanoTime() {
                 return TimeSource.system().nanoTime();
@@ -82,14 +82,16 @@ class ClockTest {
         });
     }
 
-    private void jumps(int seconds, UnaryOperator<String> ofTheDatabase, TimeSource ofOneWorker) throws Exception {
+    private void jumps(
+            int seconds, boolean whileTheySleep, UnaryOperator<String> ofTheDatabase, TimeSource ofOneWorker)
+            throws Exception {
         try (TestPool pool = new TestPool(database.url(), 24, ofTheDatabase);
                 FlowService one = service(pool, ofOneWorker);
                 FlowService two = service(pool, TimeSource.system())) {
             for (int run = 0; run < RUNS; run++) {
                 one.submit("flow", "run-" + run, "run-" + run);
             }
-            if (seconds > 0) { // set back, the sleeping ones would continue later by as much
+            if (whileTheySleep) {
                 Await.until("all have begun", () -> calls.size() == RUNS);
                 offset.set(seconds);
             }
