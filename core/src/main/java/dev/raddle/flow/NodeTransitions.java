@@ -614,7 +614,7 @@ final class NodeTransitions {
 
     /**
      * Triggers the next root that has not been restored, at the start or after a node has succeeded, in a run that
-     * limits how many are triggered at a time.
+     * limits how many are triggered at a time. One that has failed triggers none: its action may still be running.
      */
     private void triggerNextRoot(Runner runner) {
         for (int next; (next = (int) NEXT_ROOT.getAndAdd(this, 1)) < run.graph.roots.length; ) {

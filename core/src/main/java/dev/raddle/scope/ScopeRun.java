@@ -47,6 +47,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      * The order at the end, if the runner decides: the listener is notified, waits that cancel others are notified of a
      * failure, the end is counted and the permit released in one step, waits are woken. If another thread decides, the
      * permit is released when the callable has actually ended.
+     *
+     * An ended run refers to no sibling, queue or thread. So a handle that is kept does not retain the tasks that ran
+     * beside it.
      */
 
     /** A wait for several runs, of which each run notifies it. */

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F19: all problems of a flow definition, in one report, by name. */
+/** All problems of a flow definition, in one report, by name. */
 @Timeout(60)
 class FlowBuildErrorsTest {
 

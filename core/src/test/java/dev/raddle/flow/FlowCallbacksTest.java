@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F3 and F12: callbacks and listeners of nodes, and the treatment of exceptions of user code. */
+/** Callbacks and listeners of nodes, and the treatment of exceptions of user code. */
 @Timeout(60)
 class FlowCallbacksTest {
 
@@ -45,7 +45,6 @@ class FlowCallbacksTest {
         });
     }
 
-    // F3
     @Test
     void the_begin_callback_precedes_the_action_and_the_result_callback_follows_it() throws Exception {
         List<String> events = new ArrayList<>();
@@ -63,7 +62,6 @@ class FlowCallbacksTest {
         assertThat(events).containsExactly("begin of a", "action", "result A ACTION", "dependant");
     }
 
-    // F3
     @Test
     void a_node_that_does_not_run_has_only_its_result_callback_called() throws Exception {
         List<String> events = new ArrayList<>();
@@ -88,7 +86,6 @@ class FlowCallbacksTest {
         assertThat(events).containsExactly("begin 1", "begin 2", "result 1", "result 2");
     }
 
-    // F12
     @Test
     void null_is_a_value() throws Exception {
         Node<String> a = f.node("a", () -> null);
@@ -104,7 +101,6 @@ class FlowCallbacksTest {
         assertThat(nothing.value()).isNull();
     }
 
-    // F12
     @Test
     void an_error_is_a_failure_like_any_other() throws Exception {
         Node<String> a = f.node("a", () -> {
@@ -135,7 +131,6 @@ class FlowCallbacksTest {
         assertThat(result.value()).isFalse();
     }
 
-    // F12
     @Test
     void exceptions_of_callbacks_are_reported_to_the_sink_and_have_no_other_effect() throws Exception {
         Node<String> a = f.node("a", () -> "A")
@@ -157,7 +152,6 @@ class FlowCallbacksTest {
                         "result callback of node \"a\" in flow \"callbacks\": result is broken");
     }
 
-    // F12
     @Test
     void exceptions_of_two_callbacks_are_both_reported_to_the_sink() throws Exception {
         f.node("a", () -> "A")
@@ -177,7 +171,6 @@ class FlowCallbacksTest {
                 .containsExactlyInAnyOrder("first is broken", "second is broken");
     }
 
-    // F12
     @Test
     void a_sink_that_throws_has_no_effect() throws Exception {
         Node<String> a = f.node("a", () -> "A").onResult(report -> {
@@ -189,7 +182,6 @@ class FlowCallbacksTest {
         assertThat(f.returning(a).run(null, broken).value()).isEqualTo("A");
     }
 
-    // F12
     @Test
     void the_exception_of_a_default_supplier_is_suppressed_in_the_cause() throws Exception {
         AtomicInteger asked = new AtomicInteger();
@@ -207,7 +199,6 @@ class FlowCallbacksTest {
                 .hasCause(result.node(a).cause());
     }
 
-    // F12
     @Test
     void a_default_may_be_null_and_is_not_computed_if_the_node_succeeds() throws Exception {
         AtomicInteger asked = new AtomicInteger();
@@ -220,7 +211,6 @@ class FlowCallbacksTest {
         assertThat(asked).hasValue(0);
     }
 
-    // F12
     @Test
     void a_skipped_node_has_its_default() throws Exception {
         Node<String> a = f.node("a", () -> "A").when(c -> false).defaultFrom(() -> "D");

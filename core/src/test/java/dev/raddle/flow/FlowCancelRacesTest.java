@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** F3: runs that another thread cancels at any time, especially those that count without atomic operations. */
+/** Runs that another thread cancels at any time, especially those that count without atomic operations. */
 class FlowCancelRacesTest {
 
     private static final int RUNS = 2_000;

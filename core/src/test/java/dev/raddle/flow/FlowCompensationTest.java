@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F21: the compensations of a failed run. */
+/** The compensations of a failed run. */
 @Timeout(60)
 class FlowCompensationTest {
 
@@ -268,7 +268,7 @@ class FlowCompensationTest {
         assertThat(undone).containsExactly("undone A");
     }
 
-    // F8: run() returns at the deadline even if an action ignores interrupts
+    // run() returns at the deadline even if an action ignores interrupts
     @Test
     void an_action_that_ignores_its_interrupt_on_the_only_thread_does_not_delay_compensations() throws Exception {
         VirtualTime time = new VirtualTime();
@@ -299,7 +299,6 @@ class FlowCompensationTest {
         assertThat(undone).containsExactly("a A");
     }
 
-    // F22 with F21
     @Test
     void the_nodes_of_a_subflow_that_failed_are_undone_by_the_subflow() throws Exception {
         FlowBuilder<String> inner = FlowPlan.define("inner", String.class);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F17: the caller's context is available in every node and callback, and removed afterwards. */
+/** The caller's context is available in every node and callback, and removed afterwards. */
 @Timeout(60)
 class FlowContextTest {
 

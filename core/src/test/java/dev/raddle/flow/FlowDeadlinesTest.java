@@ -65,7 +65,6 @@ class FlowDeadlinesTest {
         });
     }
 
-    // F8, D7
     @Test
     void nodes_that_have_not_ended_at_the_deadline_time_out_with_their_defaults() throws Exception {
         BlockingTask slow = BlockingTask.uninterruptible();
@@ -105,7 +104,6 @@ class FlowDeadlinesTest {
         assertThat(slow.interrupts()).isEqualTo(1);
     }
 
-    // F8
     @Test
     void run_returns_soon_after_a_real_deadline_although_an_action_ignores_interrupts() throws Exception {
         BlockingTask slow = BlockingTask.uninterruptible();
@@ -120,7 +118,6 @@ class FlowDeadlinesTest {
         slow.release();
     }
 
-    // F8
     @ParameterizedTest
     @org.junit.jupiter.params.provider.ValueSource(longs = {0, -1, -1_000_000_000_000L})
     void no_node_runs_if_the_deadline_has_passed(long nanos) throws Exception {
@@ -184,7 +181,7 @@ class FlowDeadlinesTest {
         });
     }
 
-    // F3, F8, F9: the deadline, or a cancel, races with the begin and the end of every node
+    // the deadline, or a cancel, races with the begin and the end of every node
     @ParameterizedTest
     @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void callbacks_are_called_exactly_once_in_any_race_with_the_deadline(boolean cancel) throws Exception {
@@ -251,7 +248,7 @@ class FlowDeadlinesTest {
         }
     }
 
-    // F8: no node starts afterwards
+    // no node starts afterwards
     @Test
     void no_node_begins_after_a_condition_that_returns_after_the_deadline() throws Exception {
         BlockingTask condition = BlockingTask.uninterruptible();
@@ -273,7 +270,7 @@ class FlowDeadlinesTest {
         assertThat(ran).as("calls of the action after the run had returned").hasValue(0);
     }
 
-    // F8: no callback after it returned
+    // no callback after it returned
     @Test
     void a_listener_is_not_notified_of_a_node_after_its_end() throws Exception {
         BlockingTask condition = BlockingTask.uninterruptible();
@@ -306,7 +303,6 @@ class FlowDeadlinesTest {
         assertThat(recorded).hasToString("settled ");
     }
 
-    // F3
     @Test
     void a_node_whose_begin_callback_runs_at_the_deadline_is_entered_and_has_timed_out() throws Exception {
         BlockingTask callback = BlockingTask.uninterruptible();
@@ -336,7 +332,6 @@ class FlowDeadlinesTest {
         assertThat(callback.interrupts()).isZero();
     }
 
-    // F3
     @ParameterizedTest
     @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_node_that_is_cancelled_during_its_begin_callback_has_ended_before_its_action(boolean inCallersThread)
@@ -366,7 +361,6 @@ class FlowDeadlinesTest {
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
-    // F3
     @Test
     @Timeout(300)
     void a_cancel_near_the_end_of_the_stack_cancels_all_nodes_or_none() throws Exception {
@@ -392,7 +386,7 @@ class FlowDeadlinesTest {
         assertThat(overflows).isPositive();
     }
 
-    // F3: a cancel acts in the calling thread, so this does not depend on timing
+    // a cancel acts in the calling thread, so this does not depend on timing
     @Test
     void a_cancel_during_a_begin_callback_takes_effect_after_the_callback() throws Exception {
         BlockingTask callback = BlockingTask.uninterruptible();
@@ -416,7 +410,7 @@ class FlowDeadlinesTest {
         assertThat(callback.interrupts()).isZero();
     }
 
-    // F8: the nodes that are ended first must not cause skips of others that the deadline ends, too
+    // the nodes that are ended first must not cause skips of others that the deadline ends, too
     @Test
     void at_the_deadline_pending_nodes_time_out_regardless_of_their_order_of_declaration() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -430,7 +424,6 @@ class FlowDeadlinesTest {
         run.close();
     }
 
-    // F9, D7
     @Test
     void a_nodes_timeout_ends_the_node_and_nothing_else() throws Exception {
         BlockingTask slow = BlockingTask.uninterruptible();
@@ -458,7 +451,6 @@ class FlowDeadlinesTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // D7
     @Test
     void the_result_of_an_action_that_must_not_be_interrupted_is_dropped_without_an_interrupt() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -510,7 +502,6 @@ class FlowDeadlinesTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // F9
     @Test
     void a_cancel_ends_the_rest_of_the_run_and_ended_nodes_are_unchanged() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -547,7 +538,6 @@ class FlowDeadlinesTest {
         assertThat(before.status()).isEqualTo(FlowStatus.SUCCESS);
     }
 
-    // F9, D9
     @Test
     void under_fail_fast_the_first_failure_cancels_the_rest() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -572,7 +562,6 @@ class FlowDeadlinesTest {
         assertThat(slow.interrupts()).isEqualTo(1);
     }
 
-    // D9
     @Test
     void the_status_is_the_first_that_applies() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("status", Integer.class);
@@ -590,7 +579,6 @@ class FlowDeadlinesTest {
         assertThat(plan.run(3, RunOptions.timeout(Duration.ZERO)).status()).isEqualTo(FlowStatus.TIMED_OUT);
     }
 
-    // D9
     @Test
     void a_sink_that_timed_out_fails_the_run_and_one_that_was_skipped_does_not() throws Exception {
         f.node("late", new BlockingTask()::call).timeout(Duration.ofMillis(1));
@@ -838,7 +826,7 @@ class FlowDeadlinesTest {
         assertThat(slow.interrupts()).isEqualTo(1);
     }
 
-    // F3, retries
+    // retries
     @Test
     void an_action_is_entered_once_more_for_each_retry_and_never_after_the_deadline() throws Exception {
         AtomicInteger ran = new AtomicInteger();
@@ -872,7 +860,7 @@ class FlowDeadlinesTest {
         assertThat(result.status()).isEqualTo(FlowStatus.FAILED); // its deadline has not passed
     }
 
-    // D3, F9: a fallback is for exceptions of the action
+    // a fallback is for exceptions of the action
     @ParameterizedTest
     @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_retry_that_would_begin_too_late_is_a_timeout_and_not_a_failure(boolean ofTheRun) throws Exception {
@@ -913,7 +901,7 @@ class FlowDeadlinesTest {
                 .isEqualTo("call to the bank");
     }
 
-    // F8: a default supplier is user code
+    // a default supplier is user code
     @Test
     void a_slow_default_supplier_does_not_delay_other_ends_and_no_node_begins_meanwhile() throws Exception {
         BlockingTask asked = new BlockingTask();

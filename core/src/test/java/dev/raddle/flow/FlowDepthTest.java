@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** F22: nested runs of any depth do not grow the stack. */
+/** Nested runs of any depth do not grow the stack. */
 @Timeout(60)
 class FlowDepthTest {
 

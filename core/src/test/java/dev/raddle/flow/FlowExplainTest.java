@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F23: one sentence that explains the state of a node, and the path that determined the duration of a run. */
+/** One sentence that explains the state of a node, and the path that determined the duration of a run. */
 @Timeout(60)
 class FlowExplainTest {
 

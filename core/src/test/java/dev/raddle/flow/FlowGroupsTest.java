@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F20: nodes that run under the limits of a group. */
+/** Nodes that run under the limits of a group. */
 @Timeout(60)
 class FlowGroupsTest {
 
@@ -245,7 +245,6 @@ class FlowGroupsTest {
         assertThat(run.join().node(a).state()).isIn(NodeState.FAILED, NodeState.SUCCESS);
     }
 
-    // F12
     @Test
     void a_key_function_that_throws_or_returns_null_fails_the_node() throws Exception {
         AtomicInteger asked = new AtomicInteger();
@@ -377,7 +376,6 @@ class FlowGroupsTest {
                 .build());
     }
 
-    // F15
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void a_long_chain_in_a_group_that_runs_in_the_caller_does_not_grow_the_stack(boolean here) throws Exception {

@@ -298,7 +298,7 @@ class FlowJournalTest {
         assertThat(scheduler.open()).isZero();
     }
 
-    // D7: a late result is dropped
+    // a late result is dropped
     @Test
     void a_result_after_the_end_of_its_node_is_not_recorded() throws Exception {
         VirtualTime time = new VirtualTime();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F16: the work is linear in nodes and edges; an algorithm that follows every path would never end here. */
+/** The work is linear in nodes and edges; an algorithm that follows every path would never end here. */
 @Timeout(60)
 class FlowLinearWorkTest {
 

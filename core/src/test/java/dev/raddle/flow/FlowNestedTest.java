@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F22: nodes that are nested runs. */
+/** Nodes that are nested runs. */
 @Timeout(60)
 class FlowNestedTest {
 
@@ -125,7 +125,6 @@ class FlowNestedTest {
         }
     }
 
-    // F8, F9
     @Test
     void a_subflow_ends_with_its_node() throws Exception {
         VirtualTime time = new VirtualTime();
@@ -179,7 +178,7 @@ class FlowNestedTest {
         run.close();
     }
 
-    // D9, F8: both runs have the same deadline
+    // both runs have the same deadline
     @Test
     void a_subflow_times_out_at_the_deadline_of_the_run_like_every_other_node() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
@@ -434,7 +433,6 @@ class FlowNestedTest {
         assertThat(run.get()).isEqualTo(1); // the run can be joined again
     }
 
-    // F15
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void a_chain_of_subflows_on_a_caller_runs_executor_does_not_grow_the_stack(boolean here) throws Exception {
@@ -451,7 +449,6 @@ class FlowNestedTest {
                 .isEqualTo(5_003);
     }
 
-    // F8
     @Test
     @SuppressWarnings("ThreadPriorityCheck") // the joining thread may need the processor of this one
     void no_callback_of_a_nested_run_is_called_after_its_outer_run_has_ended() throws Exception {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F14: the schedulers of nodes. No thread waits for a node, so any number of threads suffices. */
+/** The schedulers of nodes. No thread waits for a node, so any number of threads suffices. */
 @Timeout(60)
 class FlowPoolsTest {
 
@@ -215,7 +215,7 @@ class FlowPoolsTest {
         assertThat(result.node("a").cause()).isInstanceOf(OutOfMemoryError.class);
     }
 
-    // F14, F15: loops, not recursion
+    // loops, not recursion
     @Test
     void a_long_chain_of_afters_ends_on_a_scheduler_that_rejects_all_tasks() throws Exception {
         Node<Integer> last = f.node("0", () -> 1);

@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F11: the nodes that a node can read, and the exceptions for all others. */
+/** The nodes that a node can read, and the exceptions for all others. */
 @Timeout(60)
 class FlowReadsTest {
 

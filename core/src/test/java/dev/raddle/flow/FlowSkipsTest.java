@@ -55,7 +55,6 @@ class FlowSkipsTest {
         }
     }
 
-    // D4, F7
     @Test
     void skips_are_transitive_and_complete_before_the_begin_callback_of_the_deciding_node() throws Exception {
         Node<String> fast = root("fast");
@@ -120,7 +119,6 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "slow");
     }
 
-    // F7
     @Test
     void skips_caused_by_a_node_that_does_not_run_are_complete_before_its_result_callback() throws Exception {
         Node<String> bad = f.node("bad", () -> {
@@ -139,7 +137,6 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "z");
     }
 
-    // F7, D4
     @Test
     void an_essential_node_and_its_upstreams_are_not_skipped() throws Exception {
         Node<String> fast = root("fast");
@@ -156,7 +153,6 @@ class FlowSkipsTest {
         assertThat(events).containsExactly("fast", "a", "b", "c");
     }
 
-    // F7, D4
     @Test
     void a_second_sink_keeps_its_branch_needed() throws Exception {
         Node<String> fast = root("fast");
@@ -172,7 +168,6 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "c");
     }
 
-    // D4
     @Test
     void a_requested_output_is_not_skipped() throws Exception {
         Node<String> fast = root("fast");
@@ -187,7 +182,6 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "c");
     }
 
-    // D4
     @Test
     void a_node_with_an_undecided_consumer_is_not_skipped() throws Exception {
         Node<String> fast = root("fast");
@@ -200,7 +194,6 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SUCCESS, "a", "audit", "end");
     }
 
-    // D4, F5
     @Test
     void an_optional_that_has_not_begun_when_its_only_consumer_begins_is_skipped() throws Exception {
         Node<String> a = root("a");
@@ -213,7 +206,7 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "b");
     }
 
-    // D4: two joins decided one after the other release their shared upstream
+    // two joins decided one after the other release their shared upstream
     @Test
     void a_node_shared_by_two_joins_is_skipped_when_the_second_is_decided() throws Exception {
         Node<String> one = root("one");
@@ -228,7 +221,7 @@ class FlowSkipsTest {
         assertThat(events).containsExactly("one", "shared PENDING", "two", "shared SKIPPED", "r");
     }
 
-    // D4: the outcome does not depend on whether a thread has taken the node
+    // the outcome does not depend on whether a thread has taken the node
     @Test
     void a_triggered_node_is_not_skipped() throws Exception {
         Node<String> fast = root("fast");
@@ -244,7 +237,6 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "b");
     }
 
-    // D8
     @Test
     void a_running_loser_finishes_and_keeps_its_result() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -265,7 +257,6 @@ class FlowSkipsTest {
         }
     }
 
-    // D8
     @Test
     void a_running_loser_is_interrupted_if_the_options_require_it() throws Exception {
         BlockingTask slow = BlockingTask.uninterruptible();
@@ -293,7 +284,6 @@ class FlowSkipsTest {
         assertThat(later).hasValue(1);
     }
 
-    // D8
     @Test
     void a_running_loser_that_must_not_be_interrupted_is_cancelled_without_an_interrupt() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -330,7 +320,7 @@ class FlowSkipsTest {
         assertThatThrownBy(() -> plan.start(null, stepped.only("x"))).hasMessageContaining("\"x\"");
     }
 
-    // only(targets), D9
+    // only(targets)
     @Test
     void a_failed_target_fails_the_run_although_it_is_not_a_sink() throws Exception {
         Node<String> a = f.node("a", () -> {
@@ -342,7 +332,7 @@ class FlowSkipsTest {
         assertThat(run(f.build(), stepped).status()).isEqualTo(FlowStatus.DEGRADED);
     }
 
-    // only(targets), D9
+    // only(targets)
     @Test
     void each_of_several_targets_counts_as_a_sink_and_their_upstreams_do_not() throws Exception {
         Node<String> up = f.node("up", () -> {

@@ -41,7 +41,6 @@ class FlowTriggersTest {
         });
     }
 
-    // F1
     @Test
     void a_node_begins_when_all_its_upstreams_have_ended_and_their_callbacks_have_returned() throws Exception {
         BlockingTask callback = new BlockingTask();
@@ -69,7 +68,6 @@ class FlowTriggersTest {
         assertThat(begun).hasValue(1);
     }
 
-    // F1, D5
     @Test
     void a_callback_sees_the_state_and_the_value_together() throws Exception {
         AtomicReference<String> reported = new AtomicReference<>("nothing");
@@ -86,7 +84,6 @@ class FlowTriggersTest {
         assertThat(reported).hasValue("SUCCESS A SUCCESS");
     }
 
-    // F2
     @Test
     void independent_nodes_run_concurrently() throws Exception {
         CyclicBarrier all = new CyclicBarrier(3);
@@ -97,7 +94,6 @@ class FlowTriggersTest {
         assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.SUCCESS);
     }
 
-    // F4, D3
     @Test
     void a_node_with_a_failed_must_has_its_state_and_cause_and_its_own_default_and_does_not_run() throws Exception {
         AtomicInteger ran = new AtomicInteger();
@@ -123,7 +119,6 @@ class FlowTriggersTest {
         assertThat(ran).hasValue(0);
     }
 
-    // D3
     @Test
     void dependents_run_after_a_fallback() throws Exception {
         AtomicReference<Throwable> asked = new AtomicReference<>();
@@ -142,7 +137,6 @@ class FlowTriggersTest {
         assertThat(asked.get()).hasMessage("a is broken");
     }
 
-    // D3, F12
     @Test
     void a_fallback_that_fails_fails_the_node_and_keeps_the_first_failure() throws Exception {
         Node<String> a = failing("a").fallback(failure -> {
@@ -157,7 +151,6 @@ class FlowTriggersTest {
         assertThat(result.node(a).cause().getSuppressed()[0]).hasMessage("a is broken");
     }
 
-    // D6
     @Test
     void a_failed_must_ends_its_node_immediately_without_waiting_for_the_others() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -177,7 +170,6 @@ class FlowTriggersTest {
         }
     }
 
-    // D6
     @Test
     void a_node_ends_like_the_first_declared_of_its_failed_musts() throws Exception {
         Node<String> early = failing("early");
@@ -192,7 +184,6 @@ class FlowTriggersTest {
                 .startsWith("FAILED: it must have \"b\", which is FAILED: it must have \"early\", ");
     }
 
-    // D1, F5
     @Test
     void an_optional_that_fails_or_is_late_does_not_affect_a_node_with_musts() throws Exception {
         BlockingTask late = new BlockingTask();
@@ -212,7 +203,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F5
     @Test
     void an_optional_that_has_ended_has_its_value_or_default() throws Exception {
         Node<String> a = f.node("a", () -> "A");
@@ -223,7 +213,6 @@ class FlowTriggersTest {
         assertThat(f.returning(d).run(null).value()).isEqualTo("Optional[A],Optional[DB]");
     }
 
-    // F5
     @Test
     void a_node_with_only_optionals_begins_with_the_first_success() throws Exception {
         Node<String> a = failing("a");
@@ -238,7 +227,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F5, F6
     @Test
     void a_node_with_only_optionals_of_which_none_succeeds_ends_like_the_most_severe() throws Exception {
         Node<String> skipped = f.node("skipped", () -> "").when(c -> false);
@@ -251,7 +239,6 @@ class FlowTriggersTest {
         assertThat(result.node(d).cause()).hasMessage("a is broken");
     }
 
-    // D2, F6
     @Test
     void an_any_is_met_by_the_first_success_and_names_the_winner() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -267,7 +254,6 @@ class FlowTriggersTest {
         }
     }
 
-    // D2
     @Test
     void the_winner_does_not_change_when_others_succeed_later() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -285,7 +271,6 @@ class FlowTriggersTest {
         assertThat(f.returning(end).run(null).value()).isEqualTo("F of first");
     }
 
-    // D2, F6
     @Test
     void an_any_fails_only_when_no_upstream_can_still_succeed() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -311,7 +296,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F6
     @Test
     void an_at_least_is_met_by_the_kth_success_and_has_the_available_values() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -327,7 +311,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F6
     @Test
     void an_at_least_that_has_become_impossible_ends_its_node_immediately() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -347,7 +330,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F6
     @Test
     void a_node_with_an_impossible_clause_ends_like_the_most_severe_of_its_upstreams() throws Exception {
         Node<String> skipped = f.node("skipped", () -> "").when(c -> false);
@@ -435,7 +417,6 @@ class FlowTriggersTest {
         assertThat(f.returning(end).run(null).value()).isEqualTo(3);
     }
 
-    // F10
     @Test
     void a_dependent_never_misses_the_result_of_a_must() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("reads", Integer.class);
@@ -453,7 +434,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F13
     @Test
     void runs_of_one_plan_are_independent_and_may_be_concurrent() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("many", Integer.class);
@@ -478,7 +458,6 @@ class FlowTriggersTest {
         }
     }
 
-    // F13
     @Test
     void a_plan_is_not_affected_by_changes_after_it_was_built() throws Exception {
         Node<String> a = f.node("a", () -> "A");
@@ -491,7 +470,6 @@ class FlowTriggersTest {
         assertThat(f.returning(a).run(null).value()).isEqualTo("D");
     }
 
-    // F18
     @Test
     void a_false_condition_skips_a_node_and_those_that_require_it_and_branches_join_in_an_any() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("branches", Integer.class);
@@ -516,7 +494,6 @@ class FlowTriggersTest {
         assertThat(plan.run(30).value()).isEqualTo("very large 30");
     }
 
-    // F18, F12
     @Test
     void a_condition_that_throws_fails_the_node_without_a_fallback() throws Exception {
         AtomicInteger calls = new AtomicInteger();
@@ -539,7 +516,6 @@ class FlowTriggersTest {
         assertThat(result.node(a).via()).isEqualTo(ValueSource.DEFAULT);
     }
 
-    // F15
     @Test
     void a_chain_runs_in_one_thread_and_is_dispatched_once() throws Exception {
         AtomicInteger handed = new AtomicInteger();
@@ -560,7 +536,6 @@ class FlowTriggersTest {
         assertThat(threads.stream().distinct()).hasSize(1);
     }
 
-    // F15
     @Test
     void all_but_one_of_k_ready_nodes_are_dispatched_before_that_one_begins() throws Exception {
         StepScheduler steps = new StepScheduler();

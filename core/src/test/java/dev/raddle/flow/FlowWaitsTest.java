@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** J6: nodes that wait for a moment or a signal, without a thread. */
+/** Nodes that wait for a moment or a signal, without a thread. */
 @Timeout(60)
 class FlowWaitsTest {
 

@@ -115,7 +115,6 @@ class AdaptiveExecutorTest {
         }
     }
 
-    // A5, A7
     @Test
     void with_many_threads_no_limit_is_exceeded_and_one_decision_is_made_at_a_time() throws Exception {
         AtomicInteger running = new AtomicInteger();

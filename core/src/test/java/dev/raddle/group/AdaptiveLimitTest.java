@@ -139,7 +139,6 @@ class AdaptiveLimitTest {
         assertThat(limit("a")).isEqualTo(7);
     }
 
-    // A7
     @Test
     void the_limit_stays_within_min_max_and_the_bulkhead_whatever_the_algorithm_returns() {
         use(AdaptiveLimit.custom(this::record).min(2).max(9).initial(4));
@@ -173,7 +172,6 @@ class AdaptiveLimitTest {
         assertThatThrownBy(() -> limit.initial(0)).hasMessage("initial must be at least 1, was 0");
     }
 
-    // A7
     @Test
     void an_algorithm_that_throws_leaves_the_limit_is_reported_and_is_called_again_after_the_next_window() {
         AtomicInteger calls = new AtomicInteger();
@@ -341,7 +339,6 @@ class AdaptiveLimitTest {
 
     // By hand.
 
-    // A6
     @Test
     void a_limit_that_is_set_by_hand_stays_until_it_is_told_to_adapt_again() {
         next = 9;
@@ -435,7 +432,6 @@ class AdaptiveLimitTest {
 
     // Observing.
 
-    // A6
     @Test
     void each_change_is_reported_with_its_reason_to_the_listener_in_statistics_and_explanations() {
         next = 5;

@@ -13,7 +13,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Adaptive limits in front of a simulated callee, compared with the best fixed limit. {@code ./dev plot} has more. */
 class AdaptiveSimulationTest {
 
-    // A2
     @ParameterizedTest
     @ValueSource(ints = {10, 20})
     void a_gradient_limit_comes_near_the_best_fixed_limit_within_30_s_also_when_the_capacity_halves_or_doubles(
@@ -27,7 +26,6 @@ class AdaptiveSimulationTest {
         }
     }
 
-    // A3
     @Test
     void a_gradient_limit_does_not_drift_in_a_day_of_noise_with_a_changing_service_time() {
         for (int seed = 0; seed < 2; seed++) {
@@ -40,7 +38,6 @@ class AdaptiveSimulationTest {
         }
     }
 
-    // A4
     @Test
     void two_groups_with_one_callee_find_almost_equal_shares() {
         for (int seed = 0; seed < 3; seed++) {

@@ -69,7 +69,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void a_call_runs_in_the_callers_thread_and_returns_the_value_of_the_task() throws Exception {
         try (GroupExecutor executor =
@@ -91,7 +90,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void a_call_throws_the_exception_of_the_task() {
         List<Throwable> thrown = List.of(
@@ -119,7 +117,6 @@ class CallTest {
         throw (X) thrown;
     }
 
-    // Z3
     @Test
     void a_call_without_a_key_or_a_task_throws() {
         try (GroupExecutor executor =
@@ -131,7 +128,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void calls_and_tasks_wait_in_one_queue_under_one_limit() throws Exception {
         List<String> order = new CopyOnWriteArrayList<>();
@@ -156,7 +152,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void a_call_holds_slots_of_its_group_and_of_the_cap_while_it_runs() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -173,7 +168,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void an_interrupted_call_that_waits_leaves_the_queue_and_throws() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -197,7 +191,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void an_interrupted_caller_that_need_not_wait_runs_its_task() throws Exception {
         try (GroupExecutor executor =
@@ -210,7 +203,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void an_interrupt_that_races_with_the_grant_never_loses_the_permit() throws Exception {
         int rounds = 10_000;
@@ -262,7 +254,6 @@ class CallTest {
         assertThat(called.get() + interrupted.get()).isEqualTo(rounds);
     }
 
-    // Z3
     @Test
     void try_call_leaves_the_queue_and_is_empty_if_it_is_not_granted_in_time() throws Exception {
         List<String> ran = new ArrayList<>();
@@ -285,7 +276,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void try_call_runs_if_it_is_granted_in_time() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -302,7 +292,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void try_call_with_a_timeout_of_zero_runs_at_once_or_not_at_all() throws Exception {
         try (GroupExecutor executor =
@@ -353,7 +342,6 @@ class CallTest {
                 .anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
-    // Z3
     @ParameterizedTest
     @EnumSource
     void try_call_that_finds_the_queue_full_is_empty_under_every_policy(RejectionPolicy policy) throws Exception {
@@ -377,7 +365,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void a_rejected_call_throws_unless_the_policy_or_a_handler_supplies_a_result() throws Exception {
         RejectionHandler handler = new RejectionHandler() {
@@ -412,7 +399,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void a_call_that_a_handler_skips_throws() {
         RejectionHandler handler = new RejectionHandler() {
@@ -433,7 +419,6 @@ class CallTest {
         }
     }
 
-    // Z3
     @Test
     void a_shutdown_interrupts_a_running_call_and_rejects_a_waiting_one() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -451,7 +436,6 @@ class CallTest {
         assertThat(executor.shutdown(Duration.ofDays(1))).isTrue();
     }
 
-    // Z3
     @Test
     void the_caller_keeps_its_interrupt_status_as_the_task_left_it_and_listeners_do_not_see_it() throws Exception {
         List<Boolean> seen = new ArrayList<>();

@@ -36,7 +36,6 @@ class CarrierHandoffTest {
         return link;
     }
 
-    // S11
     @Test
     void a_task_submitted_by_a_platform_thread_starts_although_another_group_keeps_the_only_free_carrier_busy()
             throws Exception {
@@ -67,7 +66,6 @@ class CarrierHandoffTest {
         }
     }
 
-    // S7
     @Test
     void a_task_that_was_handed_off_to_the_carriers_begins_once_although_no_other_task_ends() throws Exception {
         AtomicInteger begun = new AtomicInteger();

@@ -255,7 +255,6 @@ class ConfiguredTasksTest {
         assertThat(all).isEqualTo(new TaskOptions(3, 2, SECOND, RetryPolicy.noRetry(), SECOND));
     }
 
-    // Z8
     @Test
     void the_scoped_values_of_a_policy_are_bound_in_the_task_as_they_were_in_the_submitter() throws Exception {
         ScopedValue<String> other = ScopedValue.newInstance();

@@ -93,7 +93,6 @@ class DeadlockDetectionTest {
         assertThat(result.error()).isInstanceOf(IllegalStateException.class).hasMessageContaining(inWords);
     }
 
-    // Z10
     @Test
     void a_task_that_awaits_one_behind_it_in_its_full_group_gets_an_exception() throws Exception {
         try (GroupExecutor executor = executor(1)) {
@@ -113,7 +112,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @ParameterizedTest
     @EnumSource
     void every_untimed_wait_is_refused_and_leaves_no_record(Untimed wait) throws Exception {
@@ -129,7 +127,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void the_tasks_of_execute_all_are_cancelled_when_it_is_refused() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -155,7 +152,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void of_two_tasks_that_both_wait_the_second_is_refused_and_the_first_gets_its_result() throws Exception {
         try (GroupExecutor executor = executor(2)) {
@@ -178,7 +174,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_wait_for_one_behind_a_wide_task_or_for_the_wide_task_itself_is_refused(boolean itself) throws Exception {
@@ -198,7 +193,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @ParameterizedTest
     @ValueSource(ints = {64, 65, 200})
     void in_a_group_of_many_slots_a_wait_that_could_never_end_is_refused_and_the_others_go_on(int slots)
@@ -230,7 +224,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void a_wait_of_a_task_that_another_task_awaits_is_refused() throws Exception {
         try (GroupExecutor executor = executor(2)) {
@@ -249,7 +242,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void a_wait_for_a_task_that_waits_itself_is_refused() throws Exception {
         try (GroupExecutor executor = executor(2)) {
@@ -270,7 +262,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void a_wait_of_a_task_for_itself_is_refused() throws Exception {
         CountDownLatch submitted = new CountDownLatch(1);
@@ -286,7 +277,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void nested_calls_are_refused_when_they_themselves_have_taken_every_slot() throws Exception {
         try (GroupExecutor executor = executor(2)) {
@@ -305,7 +295,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void waits_with_a_timeout_are_not_refused() throws Exception {
         try (GroupExecutor executor = executor(1)) {
@@ -329,7 +318,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void a_wait_from_outside_the_group_is_not_refused_although_all_its_tasks_wait() throws Exception {
         CountDownLatch paused = new CountDownLatch(1);
@@ -363,7 +351,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void a_wait_for_a_task_that_only_the_cap_delays_is_not_refused() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -382,7 +369,6 @@ class DeadlockDetectionTest {
         }
     }
 
-    // Z10
     @Test
     void a_task_whose_wait_was_interrupted_does_not_count_as_one_that_waits() throws Exception {
         BlockingTask blocker = new BlockingTask();

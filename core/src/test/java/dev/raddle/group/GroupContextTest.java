@@ -31,7 +31,6 @@ class GroupContextTest {
         };
     };
 
-    // Z8
     @Test
     void a_task_sees_the_contexts_of_its_submitter_through_every_method_of_submission() throws Exception {
         List<Object> seen = new ArrayList<>();

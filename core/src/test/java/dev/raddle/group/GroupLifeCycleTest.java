@@ -67,7 +67,6 @@ class GroupLifeCycleTest {
 
     // Ending a group.
 
-    // L1, L2
     @Test
     void shutting_a_group_down_rejects_waiting_tasks_interrupts_running_ones_and_affects_no_other_group()
             throws Exception {
@@ -96,7 +95,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L1
     @Test
     void after_a_group_was_shut_down_new_tasks_start_as_the_interrupted_ones_end() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();
@@ -118,7 +116,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @Test
     void a_task_that_was_granted_and_has_not_begun_is_rejected_by_a_shutdown() {
         List<String> ran = new ArrayList<>();
@@ -136,7 +133,6 @@ class GroupLifeCycleTest {
         assertThat(ran).containsExactly("t2");
     }
 
-    // L2
     @Test
     void a_group_that_is_shut_down_with_a_timeout_refuses_new_tasks_until_its_accepted_ones_have_ended()
             throws Exception {
@@ -161,7 +157,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @Test
     void at_the_deadline_the_remaining_tasks_of_a_group_are_ended_and_the_shutdown_returns_false() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -184,7 +179,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @Test
     void a_thread_that_is_interrupted_while_it_shuts_a_group_down_ends_the_remaining_tasks_and_stays_interrupted()
             throws Exception {
@@ -206,7 +200,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @Test
     void a_group_without_tasks_is_shut_down_at_once_with_every_timeout() throws Exception {
         try (GroupExecutor executor =
@@ -223,7 +216,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
     void a_timeout_that_has_passed_ends_a_busy_group_at_once(long seconds) throws Exception {
@@ -241,7 +233,6 @@ class GroupLifeCycleTest {
 
     // Eviction.
 
-    // L3
     @Test
     void an_evicted_group_looks_its_limits_up_again_and_rejects_its_waiting_tasks() throws Exception {
         AtomicInteger limit = new AtomicInteger(1);
@@ -264,7 +255,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L3
     @Test
     void evicting_an_unknown_group_has_no_effect_and_a_null_key_throws() {
         try (GroupExecutor executor =
@@ -277,7 +267,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L3
     @Test
     void a_group_that_is_evicted_while_its_limits_are_looked_up_drops_the_result() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
@@ -307,7 +296,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L3
     @Test
     void tasks_submitted_before_the_limits_are_known_are_rejected_for_the_same_reasons_as_later_ones()
             throws Exception {
@@ -344,7 +332,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L3
     @Test
     void a_retired_group_does_not_look_its_limits_up() throws Exception {
         try (GroupExecutor executor =
@@ -360,7 +347,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L3
     @Test
     void an_eviction_discards_changed_limits_and_a_pause() throws Exception {
         try (GroupExecutor executor =
@@ -378,7 +364,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L3
     @Test
     void a_task_that_is_submitted_while_its_group_is_evicted_runs_once_or_is_rejected_as_evicted() throws Exception {
         int rounds = 5_000;
@@ -456,7 +441,6 @@ class GroupLifeCycleTest {
         abstract void apply(GroupExecutor executor);
     }
 
-    // L3
     @ParameterizedTest
     @EnumSource
     void an_operation_that_races_with_an_eviction_applies_to_the_next_group_completely(Operation operation)
@@ -478,7 +462,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L5
     @ParameterizedTest
     @EnumSource
     void an_operation_that_races_with_a_shutdown_is_refused(Operation operation) throws Exception {
@@ -508,7 +491,6 @@ class GroupLifeCycleTest {
         assertThat(lookups).hasValue(1);
     }
 
-    // L4
     @Test
     void the_running_tasks_of_an_evicted_group_count_against_the_limit_that_is_looked_up_next() throws Exception {
         AtomicInteger limit = new AtomicInteger(2);
@@ -551,7 +533,6 @@ class GroupLifeCycleTest {
 
     // Ending the executor.
 
-    // L5
     @Test
     void after_a_shutdown_no_task_starts_and_every_submission_is_refused() {
         List<String> ran = new ArrayList<>();
@@ -575,7 +556,6 @@ class GroupLifeCycleTest {
         assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(0, 0, 0, 0, Integer.MAX_VALUE));
     }
 
-    // L5
     @Test
     void a_second_shutdown_has_no_effect() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();
@@ -597,7 +577,6 @@ class GroupLifeCycleTest {
         executor.close();
     }
 
-    // L5
     @Test
     void no_task_starts_after_a_second_shutdown_has_returned_although_the_first_is_still_busy() throws Exception {
         List<String> ran = new CopyOnWriteArrayList<>();
@@ -636,7 +615,6 @@ class GroupLifeCycleTest {
         assertThat(executor.shutdown(FOREVER)).isTrue();
     }
 
-    // L5
     @Test
     void a_task_that_is_shut_down_while_a_listener_is_notified_of_its_start_is_not_called() {
         List<String> ran = new ArrayList<>();
@@ -660,7 +638,6 @@ class GroupLifeCycleTest {
         assertThat(executor.stats().totalActiveCount()).isZero();
     }
 
-    // L5
     @Test
     void a_task_submitted_while_the_executor_is_shut_down_is_refused_or_ended_by_it_and_never_starts_later()
             throws Exception {
@@ -713,7 +690,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L5
     @Test
     void the_text_of_an_executor_describes_its_state() {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -725,7 +701,6 @@ class GroupLifeCycleTest {
         assertThat(executor).hasToString("group executor, SHUTDOWN, 0 groups, 0 of 5 slots held");
     }
 
-    // L6
     @Test
     void a_shutdown_with_a_timeout_awaits_accepted_tasks_and_refuses_new_ones() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -751,7 +726,6 @@ class GroupLifeCycleTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // L6
     @Test
     void at_the_deadline_the_remaining_tasks_are_interrupted_and_a_later_call_returns_whether_they_have_ended()
             throws Exception {
@@ -778,7 +752,6 @@ class GroupLifeCycleTest {
         assertThat(stubborn.interrupts()).isEqualTo(1);
     }
 
-    // L6
     @Test
     void a_shutdown_with_a_timeout_that_has_passed_ends_all_tasks_at_once() throws Exception {
         for (Duration timeout : List.of(Duration.ZERO, Duration.ofNanos(-1), LONG_AGO)) {
@@ -797,7 +770,6 @@ class GroupLifeCycleTest {
         assertThat(empty.shutdown(LONG_AGO)).as("nothing runs").isTrue();
     }
 
-    // L6
     @Test
     void a_thread_that_is_interrupted_while_it_shuts_down_ends_the_remaining_tasks_and_stays_interrupted()
             throws Exception {
@@ -815,7 +787,6 @@ class GroupLifeCycleTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // L6
     @Test
     void close_waits_for_the_close_timeout_of_the_policy_and_then_interrupts() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -838,7 +809,6 @@ class GroupLifeCycleTest {
         assertThat(handle.await().status()).isEqualTo(TaskStatus.CANCELLED);
     }
 
-    // L6
     @Test
     void a_graceful_shutdown_awaits_tasks_that_wait_for_the_cap_and_retires_groups_whose_limits_were_changed()
             throws Exception {
@@ -860,7 +830,6 @@ class GroupLifeCycleTest {
         assertThat(executor.activeGroupKeys()).isEmpty();
     }
 
-    // L7
     @Test
     void a_shutdown_ends_every_accepted_task_in_every_state() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
@@ -912,7 +881,6 @@ class GroupLifeCycleTest {
 
     // Idle groups.
 
-    // L8
     @Test
     void an_idle_group_is_removed_after_its_time_to_live_without_a_call() throws Exception {
         try (GroupExecutor executor =
@@ -933,7 +901,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void statistics_contain_no_group_whose_time_to_live_has_passed() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -972,7 +939,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void a_group_that_became_idle_later_is_removed_later() throws Exception {
         try (GroupExecutor executor =
@@ -995,7 +961,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void with_a_time_to_live_of_zero_a_group_is_removed_at_once() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -1009,7 +974,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void no_more_idle_groups_are_kept_than_the_policy_allows() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -1025,7 +989,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void a_million_milliseconds_of_idleness_are_counted_correctly_at_every_reading_of_the_clock() throws Exception {
         time.advance(Duration.ofMillis(Integer.MAX_VALUE - 10L)); // the count of milliseconds is about to wrap around
@@ -1040,7 +1003,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void a_group_that_is_paused_or_whose_limits_were_changed_is_not_removed() throws Exception {
         try (GroupExecutor executor =
@@ -1062,7 +1024,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L8
     @Test
     void an_alarm_that_fires_during_another_sweep_does_not_leave_idle_groups_forever() throws Exception {
         try (GroupExecutor executor =
@@ -1086,7 +1047,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @ParameterizedTest
     @ValueSource(strings = {"evict", "shutdown", "shutdown in no time"})
     void a_group_that_is_being_shut_down_stays_closed_whatever_ends_its_tasks_meanwhile(String end) throws Exception {
@@ -1118,7 +1078,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @Test
     void a_group_opens_when_its_tasks_have_ended_however_many_shutdowns_wait() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -1142,7 +1101,6 @@ class GroupLifeCycleTest {
         }
     }
 
-    // L2
     @Test
     void the_last_of_two_shutdowns_to_reach_its_deadline_opens_the_group() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();

@@ -68,7 +68,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void placed_tasks_obey_the_limits_of_the_group_and_wait_in_its_queue() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -89,7 +88,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_keeps_its_priority_in_the_queue_of_the_group() {
         try (GroupExecutor executor =
@@ -106,7 +104,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_that_is_withdrawn_leaves_the_queue_at_once_and_is_not_rejected() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -128,7 +125,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_that_runs_cannot_be_withdrawn() {
         try (GroupExecutor executor =
@@ -144,7 +140,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void placing_a_task_in_a_full_group_throws_and_does_not_call_reject() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -164,7 +159,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_that_is_rejected_after_it_was_accepted_is_notified_once() {
         GroupExecutor executor =
@@ -183,7 +177,6 @@ class GroupSchedulerTest {
                         "waits rejected, shutdown: the executor was shut down");
     }
 
-    // Z6
     @Test
     void a_placed_task_of_an_evicted_group_is_rejected_once() {
         try (GroupExecutor executor =
@@ -200,7 +193,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z1, Z6
     @Test
     void a_placed_task_that_waits_too_long_is_rejected_once_and_leaves_the_queue() throws InterruptedException {
         VirtualTime time = new VirtualTime();
@@ -232,7 +224,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void the_exception_of_a_placed_task_that_its_caller_runs_goes_to_the_sink_and_the_task_is_not_rejected() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
@@ -253,7 +244,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_that_is_shut_down_while_a_listener_is_notified_of_its_start_is_rejected() {
         List<GroupExecutor> itself = new ArrayList<>();
@@ -273,7 +263,6 @@ class GroupSchedulerTest {
         assertThat(events.getFirst()).startsWith("p rejected, ").contains("the executor was shut down");
     }
 
-    // Z6
     @Test
     void a_placed_task_whose_thread_cannot_be_started_is_rejected() {
         OutOfMemoryError noThread = new OutOfMemoryError("no thread");
@@ -292,7 +281,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_that_throws_when_it_is_rejected_does_not_keep_the_others_from_ending() {
         GroupExecutor executor =
@@ -317,7 +305,6 @@ class GroupSchedulerTest {
         assertThat(executor.shutdown(Duration.ofDays(1))).isTrue();
     }
 
-    // Z6
     @Test
     void the_exception_of_a_placed_task_goes_to_the_sink_and_no_permit_is_lost() {
         try (GroupExecutor executor =
@@ -335,7 +322,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_placed_task_has_the_same_name_in_the_group_as_in_its_own_api() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -351,7 +337,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z6
     @Test
     void a_scheduler_of_an_executor_that_is_shut_down_throws() {
         GroupExecutor executor =
@@ -368,7 +353,6 @@ class GroupSchedulerTest {
         assertThatNullPointerException().isThrownBy(() -> scheduler.execute(null));
     }
 
-    // Z7
     @Test
     void blocked_platform_threads_of_a_groups_pool_do_not_delay_other_groups() throws Exception {
         CountDownLatch letGo = new CountDownLatch(1);
@@ -404,7 +388,6 @@ class GroupSchedulerTest {
         }
     }
 
-    // Z7
     @Test
     void the_scheduler_function_is_called_once_in_the_lifetime_of_a_group() throws InterruptedException {
         List<String> asked = new ArrayList<>();
@@ -428,7 +411,6 @@ class GroupSchedulerTest {
         assertThat(threads).hasSize(1);
     }
 
-    // Z7
     @Test
     void a_group_that_is_evicted_between_the_grant_and_the_start_still_finds_its_scheduler()
             throws InterruptedException {

@@ -58,7 +58,6 @@ class InterruptsAndErrorsTest {
         assertThat(stats.globalInFlightUsed()).isZero();
     }
 
-    // I1
     @Test
     void a_caller_that_is_interrupted_while_it_waits_for_a_permit_releases_only_what_it_has() throws Exception {
         List<GroupResult<?>> heard = new CopyOnWriteArrayList<>();
@@ -89,7 +88,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I2
     @Test
     void a_task_that_throws_interrupted_exception_is_cancelled() throws InterruptedException {
         InterruptedException thrown = new InterruptedException("inside");
@@ -102,7 +100,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I2
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void an_interrupt_is_visible_to_the_task_and_to_neither_listener_nor_next_task(boolean reuseThreads)
@@ -148,7 +145,6 @@ class InterruptsAndErrorsTest {
                         "completed false");
     }
 
-    // I3
     @Test
     void a_task_that_throws_a_cancellation_is_cancelled_and_every_other_exception_fails_the_task() throws Exception {
         CancellationException cancellation = new CancellationException();
@@ -231,7 +227,6 @@ class InterruptsAndErrorsTest {
                 GroupPolicy.builder().scheduler(key -> null));
     }
 
-    // I4
     @ParameterizedTest
     @MethodSource("policiesThatThrow")
     void an_error_in_a_listener_or_resolver_loses_no_permit_and_goes_to_the_sink(GroupPolicy.Builder builder)
@@ -259,7 +254,6 @@ class InterruptsAndErrorsTest {
         assertThat(sink.count()).isEqualTo(swallowed.size());
     }
 
-    // I4
     @Test
     void an_error_in_a_rejection_handler_fails_the_task_and_loses_no_permit() throws InterruptedException {
         Error thrown = new StackOverflowError();
@@ -302,7 +296,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @ParameterizedTest
     @ValueSource(classes = {OutOfMemoryError.class, RejectedExecutionException.class})
     void a_thread_that_cannot_be_started_fails_the_task_and_its_permits_are_released(Class<? extends Throwable> type)
@@ -329,7 +322,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void ten_thousand_starts_that_fail_do_not_exhaust_the_stack(boolean capped) throws InterruptedException {
@@ -356,7 +348,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @Test
     void a_scheduler_that_throws_although_it_took_the_task_does_not_make_it_run_twice_or_lose_its_permit()
             throws InterruptedException {
@@ -380,7 +371,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @Test
     void a_scheduler_that_throws_after_the_task_has_begun_does_not_affect_the_task() throws InterruptedException {
         BlockingTask blocker = new BlockingTask();
@@ -406,7 +396,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @Test
     void a_task_that_was_cancelled_while_its_scheduler_failed_releases_its_permit() throws InterruptedException {
         List<TaskHandle<?>> handles = new CopyOnWriteArrayList<>();
@@ -427,7 +416,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @Test
     void a_scheduler_that_runs_tasks_in_the_calling_thread_loses_no_permit() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -443,7 +431,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @Test
     void under_random_failures_every_handle_completes_and_no_permit_is_lost() throws Exception {
         ConcurrentLinkedQueue<TaskHandle<String>> handles = new ConcurrentLinkedQueue<>();
@@ -513,7 +500,6 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    // I4
     @Test
     void a_call_whose_task_throws_loses_no_permit() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(

@@ -19,7 +19,6 @@ class ManyWaitingTasksTest {
 
     private final StepScheduler steps = new StepScheduler();
 
-    // Z9
     @ParameterizedTest
     @ValueSource(ints = {1, 7})
     void waiting_tasks_that_are_cancelled_in_random_order_leave_an_empty_queue(int priorities)
@@ -57,7 +56,6 @@ class ManyWaitingTasksTest {
         }
     }
 
-    // Z9
     @Test
     void the_remaining_tasks_start_in_the_order_of_their_submission() throws InterruptedException {
         try (GroupExecutor executor =

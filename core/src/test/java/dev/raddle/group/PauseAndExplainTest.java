@@ -35,7 +35,6 @@ class PauseAndExplainTest {
 
     // Pausing.
 
-    // Z4
     @Test
     void while_a_group_is_paused_none_of_its_tasks_starts_and_running_ones_go_on() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -54,7 +53,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void a_resumed_group_starts_as_many_tasks_at_once_as_its_limit_allows() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -76,7 +74,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void a_group_may_be_paused_before_it_has_a_task_and_a_paused_group_is_not_idle() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -96,7 +93,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void a_paused_group_is_known_with_its_limits_even_after_it_is_resumed_without_a_task() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -112,7 +108,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void a_paused_group_does_not_compete_for_the_cap_until_it_is_resumed() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -131,7 +126,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void a_slot_that_the_cap_reserved_for_a_paused_group_is_granted_to_others_at_once() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -148,7 +142,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void tasks_of_a_paused_group_take_places_in_its_queue() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -162,7 +155,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void resuming_an_unknown_group_has_no_effect_and_a_null_key_throws() {
         try (GroupExecutor executor =
@@ -175,7 +167,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z4
     @Test
     void await_idle_ends_with_the_last_task_of_the_group_or_at_the_deadline() throws Exception {
         try (GroupExecutor executor =
@@ -199,7 +190,6 @@ class PauseAndExplainTest {
 
     // Explaining.
 
-    // Z5
     @Test
     void a_task_waits_for_its_group_behind_those_before_it() throws InterruptedException {
         try (GroupExecutor executor =
@@ -223,7 +213,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z5
     @Test
     void a_task_whose_group_has_a_free_slot_waits_for_the_cap_in_the_rank_of_its_group() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
@@ -257,7 +246,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z5
     @Test
     void a_task_of_a_paused_group_waits_only_for_the_end_of_the_pause() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -275,7 +263,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z5
     @Test
     void a_task_whose_limits_are_being_looked_up_waits_for_its_group() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
@@ -302,7 +289,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z5
     @Test
     void a_waiting_task_is_explained_by_its_key_and_id_without_its_handle() {
         try (GroupExecutor executor =
@@ -327,7 +313,6 @@ class PauseAndExplainTest {
         }
     }
 
-    // Z5
     @Test
     void only_handles_of_this_executor_are_explained() {
         try (GroupExecutor executor =

@@ -110,7 +110,6 @@ class PermitGameTest {
         }
     }
 
-    // P1, P2, P5
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 200, 300})
     void tasks_never_use_more_permits_than_were_granted_and_every_task_ends(int firstSeed) {

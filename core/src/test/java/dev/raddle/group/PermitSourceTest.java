@@ -88,7 +88,6 @@ class PermitSourceTest {
         return perform(() -> source.holder().revoke(key, permits, "the lease of pod-7 has ended"));
     }
 
-    // P1
     @Test
     void the_source_is_notified_once_of_what_a_burst_wants_within_the_limit_of_the_group() {
         try (GroupExecutor executor = executor(policy())) {
@@ -99,7 +98,6 @@ class PermitSourceTest {
         }
     }
 
-    // P2
     @Test
     void a_grant_is_used_by_the_next_waiting_task_in_order_of_priority_and_arrival() {
         try (GroupExecutor executor = executor(policy())) {
@@ -114,7 +112,6 @@ class PermitSourceTest {
         }
     }
 
-    // P1, P2
     @Test
     void a_permit_is_used_by_one_task_after_the_other_and_offered_once_when_it_is_unused() {
         try (GroupExecutor executor = executor(policy())) {
@@ -137,7 +134,6 @@ class PermitSourceTest {
         }
     }
 
-    // P1
     @Test
     void a_busy_group_whose_tasks_arrive_as_they_end_reports_nothing() {
         try (GroupExecutor executor = executor(policy())) {
@@ -156,7 +152,6 @@ class PermitSourceTest {
         }
     }
 
-    // P5
     @Test
     void more_permits_than_wanted_are_accepted_and_offered_back() {
         try (GroupExecutor executor = executor(policy())) {
@@ -204,7 +199,6 @@ class PermitSourceTest {
         }
     }
 
-    // P2
     @Test
     void a_revocation_takes_unused_permits_first_and_then_those_of_the_youngest_tasks() {
         try (GroupExecutor executor = executor(policy())) {
@@ -226,7 +220,6 @@ class PermitSourceTest {
         }
     }
 
-    // P2
     @Test
     void a_running_task_that_loses_its_permit_is_interrupted() throws InterruptedException {
         try (TestTasks tasks = new TestTasks();
@@ -243,7 +236,6 @@ class PermitSourceTest {
         }
     }
 
-    // P2
     @Test
     void a_task_that_continues_without_its_permit_counts_against_later_permits_until_it_ends() {
         try (GroupExecutor executor = executor(policy().lostPermits(LostPermitPolicy.CONTINUE))) {
@@ -319,7 +311,6 @@ class PermitSourceTest {
         }
     }
 
-    // P3
     @Test
     void a_task_and_what_it_submits_have_its_fencing_number() {
         List<OptionalLong> fences = new ArrayList<>();
@@ -355,7 +346,6 @@ class PermitSourceTest {
         return TaskContext.current().fence();
     }
 
-    // P3
     @Test
     void calls_subtasks_and_placed_tasks_have_the_fencing_number() throws Exception {
         FakePermits generous = new FakePermits() {
@@ -379,7 +369,6 @@ class PermitSourceTest {
         }
     }
 
-    // P4
     @Test
     void an_explanation_and_the_statistics_say_where_the_fleet_stands() {
         source.status = new PermitStatus(3, 2, List.of(new PermitStatus.Holding("pod-7", 3, Duration.ofSeconds(4))));
@@ -630,7 +619,6 @@ class PermitSourceTest {
         }
     }
 
-    // P5
     @Test
     void a_source_may_grant_within_open_and_demand() {
         FakePermits eager = new FakePermits() {
@@ -656,7 +644,6 @@ class PermitSourceTest {
         }
     }
 
-    // P5
     @Test
     void exceptions_of_a_source_are_reported_and_its_tasks_keep_waiting() {
         boolean[] fails = {true};
@@ -693,7 +680,6 @@ class PermitSourceTest {
                 .withMessage("no address");
     }
 
-    // P4, P5
     @Test
     void a_status_that_cannot_be_read_is_unknown() {
         PermitSource mute = holder -> new PermitSource.Session() {
@@ -714,7 +700,6 @@ class PermitSourceTest {
         }
     }
 
-    // P6
     @Test
     void what_a_shut_down_executor_does_not_use_any_more_can_be_reclaimed_before_it_has_terminated()
             throws InterruptedException {
@@ -742,7 +727,6 @@ class PermitSourceTest {
         assertThat(source.holder().reclaim("b", 1)).isEqualTo(PermitSource.Reclaimed.NONE);
     }
 
-    // P6
     @Test
     void a_shutdown_by_an_alarm_does_not_wait_for_the_source() {
         GroupExecutor executor = executor(policy());
@@ -750,7 +734,6 @@ class PermitSourceTest {
         assertThat(source.closed).isEqualTo(1);
     }
 
-    // P6
     @Test
     void close_waits_for_a_source_that_blocks_for_two_seconds_at_most() throws InterruptedException {
         CountDownLatch never = new CountDownLatch(1);
@@ -777,7 +760,6 @@ class PermitSourceTest {
         never.countDown();
     }
 
-    // P5
     @Test
     void a_source_that_blocks_delays_neither_submissions_nor_the_tasks_that_have_permits() throws Exception {
         CountDownLatch entered = new CountDownLatch(1);
@@ -887,7 +869,6 @@ class PermitSourceTest {
         }
     }
 
-    // P2
     @Test
     void a_raised_cap_makes_a_wide_task_want_more_permits() {
         GroupPolicy.Builder policy = policy().defaultMaxConcurrencyPerGroup(8).globalMaxInFlight(4);

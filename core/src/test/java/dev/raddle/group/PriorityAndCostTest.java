@@ -32,7 +32,6 @@ class PriorityAndCostTest {
         return TaskOptions.defaults().cost(slots);
     }
 
-    // Z2
     @Test
     void the_higher_priority_starts_first_and_equals_start_in_order_of_submission() {
         try (GroupExecutor executor =
@@ -53,7 +52,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void priority_orders_the_tasks_of_one_group_and_not_the_groups() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -72,7 +70,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void a_task_takes_as_many_slots_of_the_group_and_of_the_cap_as_it_costs() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -97,7 +94,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void a_wide_task_is_not_overtaken_forever_by_narrow_ones_of_its_group() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -119,7 +115,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void a_wide_task_is_not_overtaken_forever_by_narrow_ones_of_other_groups() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -138,7 +133,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void a_task_whose_cost_exceeds_the_limit_takes_all_slots() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -155,7 +149,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void a_wide_task_releases_the_slots_that_it_took_although_the_limit_has_changed() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -175,7 +168,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void changed_limits_must_be_at_least_one() {
         try (GroupExecutor executor =
@@ -195,7 +187,6 @@ class PriorityAndCostTest {
         }
     }
 
-    // Z2
     @Test
     void options_are_checked_and_each_change_keeps_the_other_values() {
         TaskOptions options = TaskOptions.defaults().priority(3).cost(2).queueTimeout(Duration.ofSeconds(1));

@@ -38,7 +38,6 @@ class QueueTimeoutTest {
                         rejected -> assertThat(rejected.reason()).isEqualTo(reason));
     }
 
-    // Z1
     @Test
     void a_task_that_waited_too_long_is_rejected_although_no_other_task_ends() throws InterruptedException {
         List<String> heard = new CopyOnWriteArrayList<>();
@@ -68,7 +67,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void a_task_that_must_not_wait_is_rejected_by_its_submitter() {
         List<Thread> rejecting = new CopyOnWriteArrayList<>();
@@ -90,7 +88,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void the_place_of_a_task_that_timed_out_is_free_at_once() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
@@ -112,7 +109,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void the_queue_timeout_of_a_task_takes_precedence_over_that_of_the_policy() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -144,7 +140,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void a_task_may_have_a_queue_timeout_without_one_in_the_policy() {
         try (GroupExecutor executor =
@@ -161,7 +156,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void a_task_with_a_queue_timeout_of_zero_starts_at_once_or_is_rejected() throws InterruptedException {
         TaskOptions atOnce = TaskOptions.defaults().queueTimeout(Duration.ZERO);
@@ -177,7 +171,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void a_task_that_leaves_the_queue_in_time_cancels_its_alarm() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -198,7 +191,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void an_alarm_that_is_set_for_a_task_which_has_just_left_the_queue_is_cancelled() throws InterruptedException {
         TimeSource grantsMeanwhile = new TimeSource() {
@@ -224,7 +216,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void the_alarms_of_evicted_tasks_are_cancelled() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -238,7 +229,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void when_a_wide_task_times_out_at_the_head_of_the_queue_the_tasks_behind_it_start() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -257,7 +247,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void tasks_of_execute_all_time_out_like_others() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -276,7 +265,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void a_rejection_handler_is_called_after_a_queue_timeout_and_delays_neither_alarms_nor_tasks()
             throws InterruptedException {
@@ -310,7 +298,6 @@ class QueueTimeoutTest {
         }
     }
 
-    // Z1
     @Test
     void under_caller_runs_a_task_that_times_out_is_rejected_because_its_caller_has_returned()
             throws InterruptedException {

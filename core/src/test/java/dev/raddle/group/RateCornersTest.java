@@ -31,7 +31,6 @@ class RateCornersTest {
         return executor.submit("a", "task", () -> "done", options);
     }
 
-    // R4, R5
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void an_eviction_does_not_forgive_a_cost_above_the_burst(boolean evict) {
@@ -57,7 +56,6 @@ class RateCornersTest {
         }
     }
 
-    // R5, R6
     @Test
     void a_rate_that_is_looked_up_after_an_eviction_gets_what_was_used_of_the_one_before() {
         GroupPolicy.Builder slow = policy().defaultRatePerGroup(Rate.perSecond(10));
@@ -75,7 +73,6 @@ class RateCornersTest {
         }
     }
 
-    // R2, R3
     @Test
     void a_task_of_a_higher_priority_does_not_wait_until_the_global_rate_allows_a_costlier_one() {
         GroupPolicy.Builder shared = policy().globalRate(Rate.perSecond(1).burst(5));
@@ -96,7 +93,6 @@ class RateCornersTest {
         }
     }
 
-    // R7
     @Test
     void a_hold_of_no_time_holds_nothing() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().build())) {
@@ -107,7 +103,6 @@ class RateCornersTest {
         }
     }
 
-    // R7
     @Test
     void a_task_that_calls_its_own_full_group_fails_although_the_group_is_on_hold() throws Exception {
         GroupPolicy.Builder single = policy().defaultMaxConcurrencyPerGroup(1);
@@ -120,7 +115,6 @@ class RateCornersTest {
         }
     }
 
-    // R7
     @Test
     void a_task_that_calls_its_own_group_on_hold_waits_if_the_group_has_a_free_slot() throws Exception {
         GroupPolicy.Builder two = policy().defaultMaxConcurrencyPerGroup(2);
@@ -139,7 +133,6 @@ class RateCornersTest {
         }
     }
 
-    // R1
     @Test
     void a_rate_tolerates_the_moment_at_which_the_clock_wraps_around() {
         TimeSource wrapping = new TimeSource() {
@@ -190,7 +183,6 @@ class RateCornersTest {
         }
     }
 
-    // R5
     @Test
     void a_change_by_way_of_a_very_fast_rate_keeps_what_is_missing() {
         GroupPolicy.Builder slow = policy().defaultRatePerGroup(Rate.perSecond(1));
@@ -209,7 +201,6 @@ class RateCornersTest {
         }
     }
 
-    // R6
     @Test
     void between_an_eviction_and_the_next_task_the_old_rate_fills_the_bucket() {
         AtomicReference<Rate> rate = new AtomicReference<>(Rate.perSecond(10));

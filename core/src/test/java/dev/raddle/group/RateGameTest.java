@@ -44,7 +44,6 @@ class RateGameTest {
         }
     }
 
-    // R1, R2, R4, R5, R7, R10
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 200, 300, 400})
     void no_window_has_more_starts_than_its_rate_and_every_task_starts_in_the_end(int firstSeed) {

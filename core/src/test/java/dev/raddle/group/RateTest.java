@@ -53,7 +53,6 @@ class RateTest {
         assertThat(steps.size()).isEqualTo(started);
     }
 
-    // R1, R3
     @Test
     void a_burst_starts_at_once_and_then_one_task_in_each_interval() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(TEN))) {
@@ -70,7 +69,6 @@ class RateTest {
         }
     }
 
-    // R3
     @Test
     void a_throttled_group_arms_one_alarm_whatever_waits_in_it() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(TEN))) {
@@ -85,7 +83,6 @@ class RateTest {
         }
     }
 
-    // R2
     @Test
     void a_task_starts_when_the_limit_the_cap_and_both_rates_allow_it() {
         try (GroupExecutor executor = executor(policy().defaultMaxConcurrencyPerGroup(1)
@@ -111,7 +108,6 @@ class RateTest {
         }
     }
 
-    // R2
     @Test
     void a_throttled_group_takes_no_share_of_the_cap() {
         try (GroupExecutor executor =
@@ -129,7 +125,6 @@ class RateTest {
         }
     }
 
-    // R4
     @Test
     void a_cost_takes_as_much_of_the_rate() {
         try (GroupExecutor executor =
@@ -150,7 +145,6 @@ class RateTest {
         }
     }
 
-    // R5
     @Test
     void an_evicted_or_shut_down_group_remembers_what_has_started() {
         try (GroupExecutor executor =
@@ -171,7 +165,6 @@ class RateTest {
         }
     }
 
-    // R5, R9
     @Test
     void a_group_is_forgotten_when_its_bucket_is_full() {
         try (GroupExecutor executor = executor(policy().idleGroupTtl(Duration.ZERO)
@@ -186,7 +179,6 @@ class RateTest {
         }
     }
 
-    // R6
     @Test
     void a_new_rate_takes_effect_at_once_and_what_was_used_stays_used() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(Rate.of(2, Duration.ofHours(1))))) {
@@ -205,7 +197,6 @@ class RateTest {
         }
     }
 
-    // R6
     @Test
     void a_group_without_a_rate_can_be_given_one() {
         try (GroupExecutor executor = executor(policy())) {
@@ -219,7 +210,6 @@ class RateTest {
         }
     }
 
-    // R7
     @Test
     void nothing_of_a_group_on_hold_starts_and_the_longer_hold_wins() {
         try (GroupExecutor executor = executor(policy().idleGroupTtl(Duration.ZERO))) {
@@ -242,7 +232,6 @@ class RateTest {
         }
     }
 
-    // R7
     @Test
     void a_group_on_hold_is_not_removed_and_a_negative_hold_is_refused() {
         try (GroupExecutor executor = executor(policy().idleGroupTtl(Duration.ZERO))) {
@@ -259,7 +248,6 @@ class RateTest {
         }
     }
 
-    // R8
     @Test
     void the_rate_is_explained_and_named_in_rejections() throws Exception {
         try (GroupExecutor executor = executor(policy().defaultMaxConcurrencyPerGroup(200)
@@ -279,7 +267,6 @@ class RateTest {
         }
     }
 
-    // R8
     @Test
     void the_global_rate_is_explained() {
         try (GroupExecutor executor = executor(policy().globalRate(TEN))) {
@@ -290,7 +277,6 @@ class RateTest {
         }
     }
 
-    // R8
     @Test
     void a_queue_timeout_runs_on_while_the_rate_keeps_a_task() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(Rate.of(1, Duration.ofSeconds(10)))
@@ -303,7 +289,6 @@ class RateTest {
         }
     }
 
-    // R10
     @Test
     void a_cancelled_waiting_task_uses_nothing_and_a_cancelled_started_one_does() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(TEN))) {
@@ -318,7 +303,6 @@ class RateTest {
         }
     }
 
-    // R8
     @Test
     void without_a_queue_tasks_start_at_once_as_far_as_the_global_rate_allows() {
         try (GroupExecutor executor = executor(policy().defaultQueueThresholdPerGroup(0)
@@ -332,7 +316,6 @@ class RateTest {
         }
     }
 
-    // R2, R10
     @Test
     void a_first_task_that_leaves_does_not_keep_the_others_from_the_global_rate() throws Exception {
         try (GroupExecutor executor =
@@ -353,7 +336,6 @@ class RateTest {
         }
     }
 
-    // R5
     @Test
     void a_slow_group_does_not_keep_others_from_being_removed() {
         try (GroupExecutor executor = executor(policy().idleGroupTtl(Duration.ofSeconds(2))
@@ -370,7 +352,6 @@ class RateTest {
         }
     }
 
-    // R9
     @Test
     void nothing_is_left_of_a_hundred_thousand_keys_used_once_when_their_buckets_are_full() {
         int keys = 100_000;
@@ -402,7 +383,6 @@ class RateTest {
         assertThat(retained).isZero();
     }
 
-    // R9
     @Test
     void equal_rates_share_one_object_and_as_many_different_ones_as_keys_are_not_kept() {
         RateLimits limits = new RateLimits();
@@ -420,7 +400,6 @@ class RateTest {
         assertThat(limits.of(null)).isNull();
     }
 
-    // R7
     @Test
     void a_closed_executor_leaves_no_alarm() {
         GroupExecutor executor = executor(policy().defaultRatePerGroup(Rate.of(1, Duration.ofDays(1)))
@@ -434,7 +413,6 @@ class RateTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // R5
     @Test
     void a_paused_group_that_was_shut_down_is_resumed_although_it_is_remembered() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(TEN))) {
@@ -448,7 +426,6 @@ class RateTest {
         }
     }
 
-    // R5
     @Test
     void a_paused_group_that_used_its_burst_is_resumed_by_its_shutdown_and_keeps_to_its_rate() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(TEN))) {
@@ -464,7 +441,6 @@ class RateTest {
         }
     }
 
-    // R2
     @Test
     void groups_share_a_global_rate_although_one_came_first() {
         try (GroupExecutor executor = executor(policy().globalRate(TEN))) {

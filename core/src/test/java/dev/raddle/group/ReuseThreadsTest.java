@@ -29,7 +29,6 @@ class ReuseThreadsTest {
         return GroupPolicy.builder().reuseThreads(true).closeTimeout(Duration.ZERO);
     }
 
-    // Z8
     @Test
     void a_thread_that_has_run_a_task_runs_the_waiting_tasks_of_its_group() throws InterruptedException {
         BlockingTask blocker = new BlockingTask();
@@ -50,7 +49,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void without_reuse_every_task_has_a_thread_of_its_own() throws InterruptedException {
         BlockingTask blocker = new BlockingTask();
@@ -67,7 +65,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void a_thread_that_has_run_a_task_never_runs_one_of_another_group() throws InterruptedException {
         BlockingTask blocker = new BlockingTask();
@@ -83,7 +80,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void if_several_tasks_are_granted_one_reuses_the_thread_and_the_others_get_new_threads() {
         List<String> ran = new ArrayList<>();
@@ -104,7 +100,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void a_waiting_call_is_run_by_its_caller_and_not_by_a_reused_thread() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -123,7 +118,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void a_granted_task_that_is_cancelled_before_it_begins_is_skipped_by_the_reused_thread()
             throws InterruptedException {
@@ -151,7 +145,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void interrupt_status_and_context_are_not_visible_to_the_next_task_and_thread_locals_are()
             throws InterruptedException {
@@ -180,7 +173,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void the_interrupt_of_a_cancelled_task_that_still_runs_does_not_reach_the_next_task() throws InterruptedException {
         BlockingTask stubborn = BlockingTask.uninterruptible();
@@ -197,7 +189,6 @@ class ReuseThreadsTest {
         }
     }
 
-    // Z8
     @Test
     void a_reused_thread_yields_its_carrier_every_64_tasks() throws Exception {
         String before = Jvm.run(

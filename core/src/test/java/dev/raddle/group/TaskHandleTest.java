@@ -57,7 +57,6 @@ class TaskHandleTest {
         abstract <T> GroupResult<T> on(TaskHandle<T> handle, long timeout, TimeUnit unit) throws InterruptedException;
     }
 
-    // H1
     @Test
     void await_and_join_return_the_result_of_the_task() throws InterruptedException {
         try (GroupExecutor executor =
@@ -76,7 +75,6 @@ class TaskHandleTest {
         }
     }
 
-    // H1
     @Test
     void a_task_that_throws_a_cancellation_has_a_cancelled_result() throws InterruptedException {
         CancellationException thrown = new CancellationException("inside");
@@ -91,7 +89,6 @@ class TaskHandleTest {
         }
     }
 
-    // H1
     @Test
     void under_abort_every_wait_for_a_rejected_task_throws() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -110,7 +107,6 @@ class TaskHandleTest {
         }
     }
 
-    // H2
     @ParameterizedTest
     @EnumSource
     void a_wait_that_times_out_returns_a_timeout_and_the_task_goes_on(TimedWait wait) throws Exception {
@@ -137,7 +133,6 @@ class TaskHandleTest {
         }
     }
 
-    // H2
     @ParameterizedTest
     @EnumSource
     void a_timed_wait_returns_the_result_when_the_task_ends_and_leaves_no_alarm(TimedWait wait) throws Exception {
@@ -156,7 +151,6 @@ class TaskHandleTest {
         }
     }
 
-    // H2
     @ParameterizedTest
     @EnumSource
     void a_timeout_of_zero_does_not_wait_and_every_length_is_accepted(TimedWait wait) throws Exception {
@@ -174,7 +168,6 @@ class TaskHandleTest {
         }
     }
 
-    // H3
     @Test
     void join_of_an_interrupted_thread_returns_the_interrupt_keeps_its_status_and_does_not_affect_the_task()
             throws InterruptedException {
@@ -198,7 +191,6 @@ class TaskHandleTest {
         }
     }
 
-    // H3
     @Test
     void await_of_an_interrupted_thread_throws_and_does_not_affect_the_task() throws InterruptedException {
         try (GroupExecutor executor =
@@ -216,7 +208,6 @@ class TaskHandleTest {
         }
     }
 
-    // H4
     @Test
     void cancel_interrupts_a_running_task_once_and_its_slot_is_free_when_the_task_returns()
             throws InterruptedException {
@@ -249,7 +240,6 @@ class TaskHandleTest {
         assertThat(next.interrupts()).isZero();
     }
 
-    // H4
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void an_interrupt_meant_for_one_task_never_reaches_the_next_of_the_same_thread(boolean reuseThreads)
@@ -287,7 +277,6 @@ class TaskHandleTest {
         assertThat(cancelled).as("the result of cancel is correct").isEqualTo(reported);
     }
 
-    // H5
     @Test
     void a_waiting_task_that_is_cancelled_never_runs_and_frees_its_place_at_once() throws InterruptedException {
         List<String> ran = new ArrayList<>();
@@ -311,7 +300,6 @@ class TaskHandleTest {
         }
     }
 
-    // H5
     @Test
     void when_a_wide_task_at_the_head_of_the_queue_is_cancelled_the_tasks_behind_it_start_at_once() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -328,7 +316,6 @@ class TaskHandleTest {
         }
     }
 
-    // H5
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_granted_task_that_has_not_begun_can_be_cancelled_and_its_slot_is_granted_to_the_next(boolean mayInterrupt)
@@ -350,7 +337,6 @@ class TaskHandleTest {
         }
     }
 
-    // H6
     @Test
     void a_cancel_without_interrupt_of_a_running_task_has_no_effect_and_a_done_task_cannot_be_cancelled()
             throws InterruptedException {
@@ -375,7 +361,6 @@ class TaskHandleTest {
         }
     }
 
-    // H6
     @Test
     void a_cancelled_task_is_cancelled_for_its_handle_its_listener_and_the_statistics() throws InterruptedException {
         List<String> heard = new CopyOnWriteArrayList<>();
@@ -412,7 +397,6 @@ class TaskHandleTest {
         assertThat(heard).containsExactly("runs started", "waits CANCELLED", "runs CANCELLED");
     }
 
-    // H6
     @Test
     void a_task_that_its_listener_cancels_while_it_starts_is_not_called() throws InterruptedException {
         List<String> heard = new ArrayList<>();
@@ -439,7 +423,6 @@ class TaskHandleTest {
         assertThat(heard).containsExactly("started, cancelled true", "completed CANCELLED");
     }
 
-    // H7
     @Test
     void the_future_completes_with_the_result_or_with_the_rejection_that_a_wait_would_throw()
             throws InterruptedException {
@@ -460,7 +443,6 @@ class TaskHandleTest {
         }
     }
 
-    // H7
     @Test
     void the_future_completes_with_the_rejected_result_where_a_wait_would_not_throw() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
@@ -474,7 +456,6 @@ class TaskHandleTest {
         }
     }
 
-    // H7
     @Test
     void completing_or_cancelling_the_future_does_not_affect_the_task() throws InterruptedException {
         try (GroupExecutor executor =
@@ -492,7 +473,6 @@ class TaskHandleTest {
         }
     }
 
-    // H7
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void dependants_of_the_future_run_after_the_slot_is_free_and_delay_no_task(boolean reuseThreads) throws Exception {
@@ -522,7 +502,6 @@ class TaskHandleTest {
         }
     }
 
-    // H7
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_dependant_finds_the_slot_free(boolean reuseThreads) throws Exception {
@@ -543,7 +522,6 @@ class TaskHandleTest {
         }
     }
 
-    // H8
     @Test
     void a_handle_is_done_exactly_when_its_task_has_ended_for_every_outcome() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
@@ -579,7 +557,6 @@ class TaskHandleTest {
         }
     }
 
-    // H8
     @ParameterizedTest
     @EnumSource(TaskStatus.class)
     void a_handle_reports_every_result_of_a_rejection_handler(TaskStatus status) throws InterruptedException {
@@ -607,7 +584,6 @@ class TaskHandleTest {
         }
     }
 
-    // H8
     @Test
     void the_text_of_a_handle_names_task_and_group() {
         try (GroupExecutor executor =

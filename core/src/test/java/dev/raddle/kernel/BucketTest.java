@@ -40,7 +40,6 @@ class BucketTest {
         }
     }
 
-    // R1, R4
     @Test
     void a_bucket_decides_as_the_algorithm_in_exact_numbers_does() {
         Random random = new Random(42);
@@ -73,7 +72,6 @@ class BucketTest {
         }
     }
 
-    // R1
     @Test
     void ten_million_starts_at_a_third_of_a_second_do_not_drift_by_a_nanosecond() {
         RateLimit limit = new RateLimit(Rate.perSecond(3).burst(2));
@@ -85,7 +83,6 @@ class BucketTest {
         assertThat(bucket.fullAt()).isEqualTo(Math.ceilDiv(10_000_000L * 1_000_000_000L, 3L));
     }
 
-    // R1
     @Test
     void as_many_starts_as_the_count_move_a_bucket_by_the_period_so_that_no_number_of_starts_makes_it_drift() {
         Random random = new Random(11);
@@ -104,7 +101,6 @@ class BucketTest {
         }
     }
 
-    // R1
     @Test
     void a_billion_permits_in_starts_of_different_costs_do_not_drift_by_a_nanosecond() {
         Random random = new Random(5);
@@ -117,7 +113,6 @@ class BucketTest {
         assertThat(bucket.fullAt()).isEqualTo(Math.ceilDiv(1_000_000_000L * 1_000_000_000L, 7L));
     }
 
-    // R1
     @Test
     void no_window_has_more_starts_than_the_burst_and_what_flows_in() {
         Random random = new Random(7);
@@ -140,7 +135,6 @@ class BucketTest {
         assertThat(starts).hasSizeGreaterThan(600);
     }
 
-    // R4
     @Test
     void a_cost_above_the_burst_needs_a_full_bucket_and_delays_what_follows() {
         RateLimit limit = new RateLimit(Rate.perSecond(10).burst(2));
@@ -153,7 +147,6 @@ class BucketTest {
         assertThat(bucket.allowedAt(limit, 2)).isEqualTo(600_000_000);
     }
 
-    // R6
     @Test
     void what_was_used_stays_used_when_the_rate_changes() {
         RateLimit slow = new RateLimit(Rate.perSecond(10));

@@ -80,7 +80,6 @@ class BlockPolicyTest {
         return blocker;
     }
 
-    // K1
     @EachQueue
     void a_submitter_waits_until_the_queue_has_capacity(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -98,7 +97,6 @@ class BlockPolicyTest {
         assertThat(pool.stats().accepted()).isEqualTo(3);
     }
 
-    // K1
     @EachQueue
     void submitters_are_served_in_the_order_of_their_arrival(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -119,7 +117,6 @@ class BlockPolicyTest {
         assertThat(ran).isEqualTo(expected);
     }
 
-    // K1, K4
     @EachQueue
     void removing_and_purging_make_room_for_a_submitter(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -143,7 +140,6 @@ class BlockPolicyTest {
         assertThat(ran).containsExactly("second");
     }
 
-    // K1
     @EachQueue
     void a_submitter_gets_the_thread_that_a_raised_maximum_allows(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -157,7 +153,6 @@ class BlockPolicyTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(2);
     }
 
-    // K1
     @EachQueue
     void a_submitter_gets_the_thread_that_a_raised_core_size_allows(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 2, 1);
@@ -173,7 +168,6 @@ class BlockPolicyTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(3);
     }
 
-    // K1
     @Test
     void a_larger_capacity_makes_room_for_submitters() throws Exception {
         ThreadPool pool = blocking(QueueKind.BUILT_IN, 1, 1, 1);
@@ -191,7 +185,6 @@ class BlockPolicyTest {
         assertThat(ran).startsWith("waiting");
     }
 
-    // K5
     @Test
     void with_a_direct_handoff_queue_a_submitter_is_accepted_when_a_thread_is_idle() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")
@@ -211,7 +204,6 @@ class BlockPolicyTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
-    // K1
     @EachQueue
     void a_submitter_is_rejected_when_its_timeout_elapses_and_not_before(QueueKind queueKind) throws Exception {
         ThreadPool pool = blockingFor(queueKind, TIMEOUT);
@@ -234,7 +226,6 @@ class BlockPolicyTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // K1
     @EachQueue
     void an_accepted_submitter_leaves_no_alarm_behind(QueueKind queueKind) throws Exception {
         ThreadPool pool = blockingFor(queueKind, TIMEOUT);
@@ -251,7 +242,6 @@ class BlockPolicyTest {
         assertThat(pool.stats().rejected()).isZero();
     }
 
-    // K1
     @EachQueue
     void with_a_zero_timeout_a_submitter_is_rejected_at_once(QueueKind queueKind) throws Exception {
         ThreadPool pool = blockingFor(queueKind, Duration.ZERO);
@@ -262,7 +252,6 @@ class BlockPolicyTest {
         assertThat(pool.getTaskCount()).isEqualTo(2);
     }
 
-    // K1
     @EachQueue
     void an_interrupted_submitter_does_not_block_the_next(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -280,7 +269,6 @@ class BlockPolicyTest {
         assertThat(ran).containsExactly("interrupted withdrawn", "waiting", "next");
     }
 
-    // K1
     @EachQueue
     void an_interrupted_submitter_is_rejected_and_keeps_its_interrupt(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -299,7 +287,6 @@ class BlockPolicyTest {
         assertThat(pool.stats().rejected()).isEqualTo(2);
     }
 
-    // G2
     @EachQueue
     void shutdown_rejects_all_waiting_submitters(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -323,7 +310,6 @@ class BlockPolicyTest {
         assertThat(pool.stats().rejected()).isEqualTo(4);
     }
 
-    // G3
     @EachQueue
     void shutdownNow_rejects_all_waiting_submitters(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -337,7 +323,6 @@ class BlockPolicyTest {
         assertThat(ran).containsExactly("rejected late");
     }
 
-    // K1
     @EachQueue
     void a_task_that_submits_to_its_own_full_pool_does_not_wait_for_itself(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
@@ -353,7 +338,6 @@ class BlockPolicyTest {
         assertThat(ran).containsExactly("inside", "outside", "queued");
     }
 
-    // K1
     @EachQueue
     void many_submitters_with_a_small_queue_lose_no_task(QueueKind queueKind) throws Exception {
         AtomicInteger runs = new AtomicInteger();
@@ -398,7 +382,6 @@ class BlockPolicyTest {
         }
     }
 
-    // K5
     @Test
     void a_submitter_does_not_poll_for_a_thread_that_is_about_to_wait() throws Exception {
         SlowQueue queue = new SlowQueue();
@@ -426,7 +409,6 @@ class BlockPolicyTest {
                 .build());
     }
 
-    // K5
     @Test
     void many_submitters_with_a_direct_handoff_queue_lose_no_task() throws Exception {
         for (ThreadPool pool : List.of(
@@ -457,7 +439,6 @@ class BlockPolicyTest {
         }
     }
 
-    // K5, K1
     @Test
     void a_submitter_that_waits_for_a_thread_is_rejected_by_timeout_and_by_shutdown() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")
@@ -481,7 +462,6 @@ class BlockPolicyTest {
         assertThat(pool.stats().accepted()).isEqualTo(1);
     }
 
-    // K5
     @Test
     void a_submitter_gets_a_new_thread_when_the_last_one_ends() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")

@@ -77,7 +77,6 @@ class BuiltInQueueTest {
         return future;
     }
 
-    // K5
     @EachBuiltIn
     void tasks_are_taken_in_the_order_in_which_they_were_put(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 100);
@@ -100,7 +99,6 @@ class BuiltInQueueTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // K5
     @EachBuiltIn
     void an_empty_queue_returns_no_task(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 100);
@@ -119,7 +117,6 @@ class BuiltInQueueTest {
         assertThat(queue).hasToString("[]");
     }
 
-    // K5
     @EachBuiltIn
     void a_full_queue_accepts_no_task(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 2);
@@ -134,7 +131,6 @@ class BuiltInQueueTest {
         assertThat(queue).containsExactlyElementsOf(tasks(2));
     }
 
-    // K5
     @EachBuiltIn
     @SuppressWarnings("ModifyingCollectionWithItself") // it must be refused
     void a_null_element_is_rejected(QueueKind queueKind) throws Exception {
@@ -159,7 +155,6 @@ class BuiltInQueueTest {
         assertThatIllegalArgumentException().isThrownBy(() -> queue.addAll(queue));
     }
 
-    // K5
     @EachBuiltIn
     void a_taker_waits_until_a_task_is_put(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 100);
@@ -174,7 +169,6 @@ class BuiltInQueueTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // K5
     @EachBuiltIn
     void a_putter_waits_until_the_queue_has_capacity(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 1);
@@ -194,7 +188,6 @@ class BuiltInQueueTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // K5
     @EachBuiltIn
     void every_kind_of_removal_lets_a_putter_continue(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 1);
@@ -227,7 +220,6 @@ class BuiltInQueueTest {
         }
     }
 
-    // K5
     @EachBuiltIn
     void a_timed_wait_ends_when_its_timeout_elapses_and_not_before(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 1);
@@ -246,7 +238,6 @@ class BuiltInQueueTest {
         assertThat(queue).containsExactly(new Numbered(0));
     }
 
-    // K5
     @EachBuiltIn
     void an_interrupt_ends_every_wait_and_removes_no_task(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> empty = queue(queueKind, 1);
@@ -277,7 +268,6 @@ class BuiltInQueueTest {
         assertThat(empty.take()).isEqualTo(new Numbered(2));
     }
 
-    // K5
     @EachBuiltIn
     void an_interrupted_thread_gets_an_InterruptedException_although_it_need_not_wait(QueueKind queueKind)
             throws Exception {
@@ -295,7 +285,6 @@ class BuiltInQueueTest {
         assertThat(queue).containsExactly(new Numbered(1));
     }
 
-    // K5
     @EachBuiltIn
     @SuppressWarnings("CollectionIncompatibleType") // an element of another type is not in the queue
     void the_queue_finds_and_removes_by_equality(QueueKind queueKind) throws Exception {
@@ -327,7 +316,6 @@ class BuiltInQueueTest {
         return numbers;
     }
 
-    // K5
     @EachBuiltIn
     void one_of_two_equal_tasks_is_removed(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 100);
@@ -341,7 +329,6 @@ class BuiltInQueueTest {
         assertThat(numbers(queue)).containsExactly(1);
     }
 
-    // K5
     @EachBuiltIn
     void an_iterator_returns_the_tasks_in_order_and_removes_them(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 1000);
@@ -364,7 +351,6 @@ class BuiltInQueueTest {
         assertThat(numbers(queue)).allMatch(number -> number % 3 == 0).isSorted();
     }
 
-    // K5, K4
     @EachBuiltIn
     void any_task_of_a_long_queue_can_be_found_and_removed(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, Integer.MAX_VALUE);
@@ -387,7 +373,6 @@ class BuiltInQueueTest {
         assertThat(drained).isEqualTo(model);
     }
 
-    // K5
     @EachBuiltIn
     void an_iterator_tolerates_concurrent_changes(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 1000);
@@ -403,7 +388,6 @@ class BuiltInQueueTest {
         assertThat(queue).containsExactly(new Numbered(99));
     }
 
-    // K5
     @EachBuiltIn
     @SuppressWarnings("CollectionToArraySafeParameter") // it must be refused
     void arrays_of_the_queue_are_copies_in_order(QueueKind queueKind) throws Exception {
@@ -426,7 +410,6 @@ class BuiltInQueueTest {
         assertThat(queue).hasToString(tasks.toString());
     }
 
-    // K5
     @EachBuiltIn
     void drainTo_removes_up_to_the_maximum_in_order(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 100);
@@ -443,7 +426,6 @@ class BuiltInQueueTest {
         assertThat(queue).isEmpty();
     }
 
-    // K5, K7
     @EachBuiltIn
     void tasks_taken_by_other_threads_are_counted_as_removed_and_never_run(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 100);
@@ -473,7 +455,6 @@ class BuiltInQueueTest {
         assertThat(pool.stats().accepted()).isEqualTo(11);
     }
 
-    // K5
     @EachBuiltIn
     void an_idle_thread_runs_a_task_put_into_the_queue_directly(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 100);
@@ -486,7 +467,6 @@ class BuiltInQueueTest {
         assertThat(pool.getActiveCount()).isEqualTo(1);
     }
 
-    // K5
     @Test
     void an_unbounded_queue_has_the_maximum_capacity_and_holds_many_tasks() throws Exception {
         for (QueueKind queueKind : List.of(QueueKind.BUILT_IN, QueueKind.BUILT_IN_PRIORITY)) {
@@ -503,7 +483,6 @@ class BuiltInQueueTest {
         }
     }
 
-    // K5
     @EachBuiltIn
     void random_operations_agree_with_the_queue_of_the_jdk(QueueKind queueKind) throws Exception {
         for (int seed = 0; seed < 20; seed++) {
@@ -542,7 +521,6 @@ class BuiltInQueueTest {
         }
     }
 
-    // K5
     @EachBuiltIn
     void concurrent_putters_and_takers_lose_and_duplicate_no_task(QueueKind queueKind) throws Exception {
         BlockingQueue<Runnable> queue = queue(queueKind, 16);
@@ -576,7 +554,6 @@ class BuiltInQueueTest {
         assertThat(new HashSet<>(taken)).hasSize(30_000);
     }
 
-    // K5
     @Test
     void tasks_of_a_higher_priority_come_first_and_those_of_equal_priority_in_order() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("ranked")
@@ -608,7 +585,6 @@ class BuiltInQueueTest {
         blocker.release();
     }
 
-    // K5
     @Test
     void the_priority_function_is_called_once_with_the_submitted_task() throws Exception {
         List<Object> asked = new ArrayList<>();

@@ -93,7 +93,6 @@ class ExitHookTest {
         }
     }
 
-    // G11
     @Test
     void pools_are_drained_in_order_when_the_jvm_exits() throws Exception {
         assertThat(outputOf("all"))
@@ -102,7 +101,6 @@ class ExitHookTest {
                 .containsSubsequence("ran in fed", "fed true 1 0");
     }
 
-    // G11
     @Test
     void a_pool_that_does_not_terminate_does_not_prevent_the_exit_of_the_jvm() throws Exception {
         List<String> output = outputOf("stuck");
@@ -116,19 +114,16 @@ class ExitHookTest {
                 .matches("fed (true|false) 1 [01]");
     }
 
-    // G11
     @Test
     void an_exception_of_the_report_consumer_does_not_prevent_the_drain_of_other_pools() throws Exception {
         assertThat(outputOf("throwing")).containsSubsequence("feeder true 1 0", "fed true 1 0");
     }
 
-    // G11
     @Test
     void a_removed_hook_drains_nothing() throws Exception {
         assertThat(outputOf("closed")).noneMatch(line -> line.startsWith("fe"));
     }
 
-    // G11
     @Test
     void a_hook_rejects_null_arguments() throws InterruptedException {
         ThreadPool pool = ThreadPool.builder("a").build();

@@ -85,7 +85,6 @@ class FailingFactoryTest {
         assertThat(pool.stats().accepted()).isZero();
     }
 
-    // G5
     @ParameterizedTest
     @EnumSource
     void without_core_threads_a_task_that_gets_no_thread_is_taken_back_and_rejected(Failure failure) throws Exception {
@@ -104,7 +103,6 @@ class FailingFactoryTest {
         }
     }
 
-    // G5
     @ParameterizedTest
     @EnumSource
     void the_first_task_of_a_pool_that_gets_no_thread_is_rejected(Failure failure) throws Exception {
@@ -120,7 +118,6 @@ class FailingFactoryTest {
         }
     }
 
-    // G5
     @EachQueue
     void a_task_that_gets_no_thread_goes_to_the_rejection_handler_once(QueueKind queueKind) {
         List<Runnable> rejected = new CopyOnWriteArrayList<>();
@@ -138,7 +135,6 @@ class FailingFactoryTest {
         assertThat(pool.stats().rejected()).isEqualTo(1);
     }
 
-    // G5
     @EachQueue
     void a_pool_whose_threads_have_all_ended_rejects_a_task_that_gets_no_thread(QueueKind queueKind) throws Exception {
         VirtualTime time = new VirtualTime();
@@ -162,7 +158,6 @@ class FailingFactoryTest {
         assertThat(pool.getTaskCount()).isEqualTo(1);
     }
 
-    // K2, G5
     @ParameterizedTest
     @EnumSource
     void a_thread_that_cannot_be_replaced_reports_the_exception_of_its_task_and_continues(Failure failure)
@@ -190,7 +185,6 @@ class FailingFactoryTest {
         }
     }
 
-    // K2, G5
     @ParameterizedTest
     @EnumSource
     void an_idle_thread_that_could_not_be_replaced_waits_for_tasks_as_before(Failure failure) throws Exception {
@@ -210,7 +204,6 @@ class FailingFactoryTest {
         }
     }
 
-    // K2, G2, G5
     @ParameterizedTest
     @EnumSource
     void after_shutdown_a_thread_that_cannot_be_replaced_runs_the_queued_tasks(Failure failure) throws Exception {
@@ -232,7 +225,6 @@ class FailingFactoryTest {
         }
     }
 
-    // K2
     @EachQueue
     void a_factory_that_recovers_replaces_the_thread_at_its_next_failure(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -254,7 +246,6 @@ class FailingFactoryTest {
         assertThat(pool.getCompletedTaskCount()).isGreaterThanOrEqualTo(3);
     }
 
-    // K2
     @EachQueue
     void an_uncaught_exception_handler_that_throws_ends_no_thread_that_cannot_be_replaced(QueueKind queueKind)
             throws Exception {
@@ -280,7 +271,6 @@ class FailingFactoryTest {
         assertThat(pool.submit(() -> "ran").get()).isEqualTo("ran");
     }
 
-    // G5
     @EachQueue
     void a_task_queued_for_a_thread_that_did_not_start_runs_when_a_thread_is_available(QueueKind queueKind)
             throws Exception {

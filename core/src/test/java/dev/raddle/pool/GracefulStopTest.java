@@ -69,7 +69,6 @@ class GracefulStopTest {
         return () -> ran.add(name);
     }
 
-    // G1
     @Test
     void the_run_states_are_in_order() throws Exception {
         List<RunState> seen = new CopyOnWriteArrayList<>();
@@ -152,7 +151,6 @@ class GracefulStopTest {
         assertThat(report.terminated()).isTrue();
     }
 
-    // G1, G4
     @EachQueue
     void the_state_never_goes_back_when_threads_race_to_end_the_pool(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 100; round++) {
@@ -175,7 +173,6 @@ class GracefulStopTest {
         }
     }
 
-    // K7, G1
     @EachQueue
     void stats_are_read_at_one_time(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -237,7 +234,6 @@ class GracefulStopTest {
         assertThat(ended.accepted()).isEqualTo(6);
     }
 
-    // G3
     @Test
     void shutdownNow_returns_the_tasks_of_a_delay_queue_in_the_order_in_which_they_are_due() throws Exception {
         record DelayedTask(int days, long due) implements Delayed, Runnable {
@@ -274,7 +270,6 @@ class GracefulStopTest {
         assertThat(queue).isEmpty();
     }
 
-    // G3
     @Test
     void shutdownNow_returns_the_tasks_of_the_built_in_queue_by_priority_and_then_by_age() throws Exception {
         record RankedTask(int rank, int number) implements Runnable {
@@ -295,7 +290,6 @@ class GracefulStopTest {
                 .containsExactly(2, 5, 8, 1, 4, 7, 0, 3, 6);
     }
 
-    // G9
     @EachQueue
     void draining_an_idle_pool_terminates_it(QueueKind queueKind) {
         ThreadPool pool = pool(queueKind, 2);
@@ -309,7 +303,6 @@ class GracefulStopTest {
         assertThat(pool.isTerminated()).isTrue();
     }
 
-    // G2, G9
     @EachQueue
     void tasks_that_end_within_the_grace_period_are_completed_and_not_interrupted(QueueKind queueKind)
             throws Exception {
@@ -333,7 +326,6 @@ class GracefulStopTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // G9, G3
     @EachQueue
     void at_the_deadline_running_tasks_are_interrupted_and_queued_tasks_are_handed_back(QueueKind queueKind)
             throws Exception {
@@ -369,7 +361,6 @@ class GracefulStopTest {
         assertThat(ran).isEmpty();
     }
 
-    // G9
     @EachQueue
     void a_task_that_ignores_its_interrupt_is_reported_with_its_stack(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -412,7 +403,6 @@ class GracefulStopTest {
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
     }
 
-    // G9
     @EachQueue
     void the_last_wait_lasts_for_stuckAfter_and_then_ages_are_exact(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -441,7 +431,6 @@ class GracefulStopTest {
                 .isEqualTo(Duration.ofSeconds(7).plus(GRACE).plus(report.interrupting()));
     }
 
-    // G9, G10
     @EachQueue
     void a_task_is_reported_as_it_was_submitted_although_its_future_was_cancelled(QueueKind queueKind)
             throws Exception {
@@ -462,7 +451,6 @@ class GracefulStopTest {
                 .isSameAs(stubborn);
     }
 
-    // G9, G10
     @EachQueue
     void an_interrupted_task_is_reported_as_it_was_submitted(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 2);
@@ -484,7 +472,6 @@ class GracefulStopTest {
                         new Interrupted((Runnable) cancelledFuture, cancelled));
     }
 
-    // G9
     @EachQueue
     void without_a_grace_period_all_tasks_are_interrupted_at_once(QueueKind queueKind) throws Exception {
         for (Duration grace : List.of(Duration.ZERO, Duration.ofSeconds(-1))) {
@@ -504,7 +491,6 @@ class GracefulStopTest {
         assertThat(ran).isEmpty();
     }
 
-    // G9
     @EachQueue
     void an_interrupted_drain_interrupts_tasks_at_once_continues_to_wait_and_keeps_its_interrupt(QueueKind queueKind)
             throws Exception {
@@ -538,7 +524,6 @@ class GracefulStopTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // G9
     @EachQueue
     void a_pool_that_has_been_shut_down_before_can_be_drained(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -556,7 +541,6 @@ class GracefulStopTest {
                         "test", true, 2, 0, List.of(), List.of(), List.of(), 0, Duration.ZERO, Duration.ZERO));
     }
 
-    // G9
     @EachQueue
     void tasks_handed_back_by_an_earlier_stop_are_counted_as_removed(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -576,7 +560,6 @@ class GracefulStopTest {
         assertThat(report.accepted()).isEqualTo(4);
     }
 
-    // G9, K4
     @EachQueue
     void tasks_removed_during_the_drain_are_in_the_report(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -594,7 +577,6 @@ class GracefulStopTest {
         assertThat(drained.get().accepted()).isEqualTo(3);
     }
 
-    // G9, G3
     @EachQueue
     void tasks_handed_back_to_another_caller_during_the_drain_are_in_the_report(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -610,7 +592,6 @@ class GracefulStopTest {
         assertThat(drained.get().accepted()).isEqualTo(3);
     }
 
-    // G9, K7
     @EachQueue
     void tasks_dropped_by_the_discard_oldest_policy_are_in_the_report(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -630,7 +611,6 @@ class GracefulStopTest {
         assertThat(report.accepted()).isEqualTo(4);
     }
 
-    // G9
     @EachQueue
     void a_task_that_failed_is_completed(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -652,7 +632,6 @@ class GracefulStopTest {
         assertThat(drained.get().accepted()).isEqualTo(3);
     }
 
-    // G9
     @EachQueue
     void a_task_that_drains_its_own_pool_is_still_running(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -678,7 +657,6 @@ class GracefulStopTest {
         assertThat(ran).containsExactly("interrupted true");
     }
 
-    // G4, G9
     @EachQueue
     void the_report_of_a_drain_is_complete_although_tasks_are_submitted_meanwhile(QueueKind queueKind)
             throws Exception {
@@ -712,7 +690,6 @@ class GracefulStopTest {
         }
     }
 
-    // G4, G9
     @EachQueue
     void two_concurrent_drains_hand_back_each_task_once(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 50; round++) {
@@ -779,7 +756,6 @@ class GracefulStopTest {
         };
     }
 
-    // G10
     @EachQueue
     void handed_back_futures_are_not_cancelled_on_request(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -797,7 +773,6 @@ class GracefulStopTest {
         assertThat(report.handedBack().getFirst().cancel()).as("a second time").isFalse();
     }
 
-    // G10
     @EachQueue
     void handed_back_futures_are_cancelled_by_default(QueueKind queueKind) throws Exception {
         ThreadPool stopped = pools.keep(queueKind.plan(1, 1, 10).build());
@@ -817,7 +792,6 @@ class GracefulStopTest {
                 .containsExactly(new HandedBack((Runnable) future, callable));
     }
 
-    // G10
     @EachQueue
     void futures_dropped_by_a_policy_are_cancelled_by_default(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -840,7 +814,6 @@ class GracefulStopTest {
         assertThat(ran).isEmpty();
     }
 
-    // G10
     @EachQueue
     void futures_dropped_by_a_policy_are_not_cancelled_on_request(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -856,7 +829,6 @@ class GracefulStopTest {
         assertThat(oldest.cancel(false)).isTrue();
     }
 
-    // G8
     @EachQueue
     void an_interrupt_for_idle_threads_never_reaches_a_task(QueueKind queueKind) throws Exception {
         AtomicInteger interrupted = new AtomicInteger();

@@ -53,7 +53,6 @@ class KeepAliveTest {
         TestPools.awaitParkedIn(thread, "take");
     }
 
-    // K1
     @EachQueue
     void threads_beyond_core_end_when_their_keep_alive_elapses_and_not_before(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 1, 4).build());
@@ -70,7 +69,6 @@ class KeepAliveTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(4);
     }
 
-    // K1
     @EachQueue
     void core_threads_end_when_their_keep_alive_elapses_if_allowed(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -86,7 +84,6 @@ class KeepAliveTest {
         assertThat(pool.submit(() -> "a new one").get()).isEqualTo("a new one");
     }
 
-    // K1
     @EachQueue
     void idle_core_threads_end_one_keep_alive_time_after_they_are_allowed_to(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 2, 2).build());
@@ -105,7 +102,6 @@ class KeepAliveTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(2);
     }
 
-    // K1
     @EachQueue
     void a_task_restarts_the_keep_alive_of_its_thread(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
@@ -123,7 +119,6 @@ class KeepAliveTest {
         assertThat(pool.getPoolSize()).isZero();
     }
 
-    // K1
     @EachQueue
     void a_shorter_keep_alive_applies_to_idle_threads(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 1, 3).build());
@@ -141,7 +136,6 @@ class KeepAliveTest {
                 .isGreaterThanOrEqualTo(Duration.ofSeconds(2).toNanos());
     }
 
-    // K1
     @EachQueue
     void a_shorter_keep_alive_counts_from_the_moment_at_which_it_is_set(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
@@ -154,7 +148,6 @@ class KeepAliveTest {
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
     }
 
-    // K1
     @EachQueue
     void a_keep_alive_that_is_set_to_its_present_value_does_not_restart_the_wait(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
@@ -168,7 +161,6 @@ class KeepAliveTest {
         Wait.until(() -> pool.getPoolSize() == 0);
     }
 
-    // K1
     @EachQueue
     void many_idle_core_threads_wait_anew_for_a_shorter_keep_alive(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -187,7 +179,6 @@ class KeepAliveTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(16);
     }
 
-    // K1
     @EachQueue
     void a_longer_keep_alive_applies_to_idle_threads(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
@@ -207,7 +198,6 @@ class KeepAliveTest {
         assertThat(pool.getPoolSize()).isZero();
     }
 
-    // K1
     @EachQueue
     void with_zero_keep_alive_threads_beyond_core_end_although_no_time_passes(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -222,7 +212,6 @@ class KeepAliveTest {
         assertThat(time.nanoTime()).isZero();
     }
 
-    // K1, G2
     @EachQueue
     void a_terminated_pool_leaves_no_alarm_behind(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(
@@ -235,7 +224,6 @@ class KeepAliveTest {
         Wait.until(() -> time.alarms() == 0);
     }
 
-    // K1
     @EachQueue
     void tasks_submitted_while_threads_end_are_run(QueueKind queueKind) throws Exception {
         AtomicInteger runs = new AtomicInteger();
@@ -265,7 +253,6 @@ class KeepAliveTest {
         public void run() {}
     }
 
-    // G5
     @Test
     void the_last_thread_stays_while_a_delayed_task_is_queued() throws Exception {
         @SuppressWarnings({"unchecked", "rawtypes"})

@@ -93,7 +93,6 @@ class ListenerTest {
                 .listener(new RecordingListener());
     }
 
-    // K8
     @EachQueue
     void every_task_is_accepted_started_and_ended_once(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 10).build());
@@ -115,7 +114,6 @@ class ListenerTest {
         assertThat(uncaught).isEmpty();
     }
 
-    // K8
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     void an_ended_task_is_reported_with_its_wait_time_and_its_run_time(QueueKind queueKind) throws Exception {
@@ -140,7 +138,6 @@ class ListenerTest {
                                 second, second.thread(), Duration.ofSeconds(2), Duration.ofSeconds(5), null));
     }
 
-    // K8
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     void a_task_given_to_a_new_thread_has_no_wait_time(QueueKind queueKind) throws Exception {
@@ -175,7 +172,6 @@ class ListenerTest {
                 .containsExactly(Duration.ofSeconds(4));
     }
 
-    // K8
     @ParameterizedTest
     @EnumSource(names = {"LINKED", "ARRAY"})
     void a_user_supplied_queue_records_no_wait_time(QueueKind queueKind) throws Exception {
@@ -190,7 +186,6 @@ class ListenerTest {
         assertThat(ends).extracting(PoolListener.Ended::ran).containsExactly(Duration.ofSeconds(3), Duration.ZERO);
     }
 
-    // K8, K2
     @EachQueue
     void the_exception_of_a_task_is_in_its_end_event(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 10).build());
@@ -207,7 +202,6 @@ class ListenerTest {
         assertThat(uncaught).containsExactly(thrown);
     }
 
-    // K8
     @EachQueue
     void a_rejected_task_has_one_event(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(plan(queueKind, 1).build());
@@ -230,7 +224,6 @@ class ListenerTest {
         assertThat(pool.stats().rejected()).isEqualTo(4);
     }
 
-    // K8
     @EachQueue
     void a_task_that_a_submitter_waited_for_is_accepted_and_not_rejected(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(
@@ -249,7 +242,6 @@ class ListenerTest {
                 .doesNotContain("rejected late");
     }
 
-    // K8, G3
     @EachQueue
     void tasks_that_never_started_are_reported_when_they_are_handed_back(QueueKind queueKind) throws Exception {
         ThreadPool stopped = pools.keep(plan(queueKind, 10).build());
@@ -267,7 +259,6 @@ class ListenerTest {
         assertThat(events).containsOnlyOnce("handed back third").doesNotContain("started third", "ended third");
     }
 
-    // K8, K3
     @Test
     void a_task_skipped_by_beforeExecute_ends_with_the_cause() throws Exception {
         IllegalStateException thrown = new IllegalStateException("simulated");
@@ -288,7 +279,6 @@ class ListenerTest {
         assertThat(ends).extracting(PoolListener.Ended::failure).containsExactly(thrown);
     }
 
-    // K8
     @EachQueue
     void an_exception_of_a_listener_changes_nothing_and_is_reported(QueueKind queueKind) throws Exception {
         RuntimeException thrown = new IllegalStateException("simulated");
@@ -345,7 +335,6 @@ class ListenerTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(2);
     }
 
-    // K8
     @EachQueue
     void a_listener_may_call_the_pool(QueueKind queueKind) throws Exception {
         AtomicInteger calls = new AtomicInteger();
@@ -381,7 +370,6 @@ class ListenerTest {
         assertThat(calls).hasValue(3);
     }
 
-    // K8, K7
     @EachQueue
     void the_events_of_many_tasks_add_up(QueueKind queueKind) throws Exception {
         ConcurrentHashMap<Runnable, AtomicInteger> balance = new ConcurrentHashMap<>();

@@ -38,7 +38,6 @@ class LiveResizeTest {
         assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
     }
 
-    // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     void a_larger_capacity_takes_effect_at_once(QueueKind queueKind) throws Exception {
@@ -63,7 +62,6 @@ class LiveResizeTest {
         assertThat(pool.getQueue().remainingCapacity()).isEqualTo(Integer.MAX_VALUE);
     }
 
-    // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     void a_smaller_capacity_takes_effect_at_once_and_drops_no_task(QueueKind queueKind) throws Exception {
@@ -94,7 +92,6 @@ class LiveResizeTest {
         assertThat(ran).containsExactly("t0", "new");
     }
 
-    // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     void a_larger_capacity_admits_waiting_putters(QueueKind queueKind) throws Exception {
@@ -119,7 +116,6 @@ class LiveResizeTest {
         assertThat(pool.getQueue()).hasSize(4);
     }
 
-    // K1
     @Test
     void an_illegal_capacity_is_rejected() {
         ThreadPool pool = pools.of(QueueKind.BUILT_IN, 1, 1, 7);
@@ -130,7 +126,6 @@ class LiveResizeTest {
         assertThat(pool.getQueueCapacity()).isEqualTo(7);
     }
 
-    // K5
     @ParameterizedTest
     @EnumSource(names = {"LINKED", "ARRAY"})
     void the_capacity_of_a_user_supplied_queue_cannot_be_set(QueueKind queueKind) {
@@ -140,7 +135,6 @@ class LiveResizeTest {
         assertThatIllegalStateException().isThrownBy(() -> pool.setQueueCapacity(8));
     }
 
-    // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     void concurrent_changes_of_the_capacity_lose_no_task(QueueKind queueKind) throws Exception {
@@ -166,7 +160,6 @@ class LiveResizeTest {
         assertThat(runs).hasValue(10_000);
     }
 
-    // K1
     @EachQueue
     void threads_are_started_before_tasks_are_queued_on_request(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -186,7 +179,6 @@ class LiveResizeTest {
         assertThat(ran).containsExactly("first", "second");
     }
 
-    // K1
     @EachQueue
     void no_thread_is_started_for_a_task_that_an_idle_one_can_take(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -200,7 +192,6 @@ class LiveResizeTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
-    // K1
     @EachQueue
     void threads_started_before_queueing_time_out_as_others_do(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -214,7 +205,6 @@ class LiveResizeTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(3);
     }
 
-    // K1
     @Test
     void with_scaleBeforeQueueing_a_task_is_not_queued_behind_the_idle_thread_that_another_task_has_taken()
             throws Exception {
@@ -265,7 +255,6 @@ class LiveResizeTest {
         assertThat(pool.getPoolSize()).isEqualTo(2);
     }
 
-    // G2
     @EachQueue
     void with_scaleBeforeQueueing_no_task_is_accepted_after_shutdown(QueueKind queueKind) throws Exception {
         ThreadPool pool =
@@ -281,7 +270,6 @@ class LiveResizeTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
-    // K1, G5
     @Test
     void a_pool_that_is_resized_in_every_way_loses_no_task() throws Exception {
         AtomicInteger runs = new AtomicInteger();

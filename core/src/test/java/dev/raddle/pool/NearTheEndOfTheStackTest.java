@@ -53,7 +53,6 @@ class NearTheEndOfTheStackTest {
         thread.join();
     }
 
-    // G5, G6
     @EachQueue
     void a_submitter_leaves_no_lock_held_and_no_worker_counted(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 2; round++) {
@@ -73,7 +72,6 @@ class NearTheEndOfTheStackTest {
         }
     }
 
-    // G2, G6
     @EachQueue
     void a_pool_that_is_shut_down_there_terminates(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 2; round++) {

@@ -68,7 +68,6 @@ class NewThreadTest {
         assertThat(runs).hasValue(1);
     }
 
-    // G3
     @Test
     void with_the_jdks_constructors_the_task_runs_interrupted_as_in_the_jdk() throws Exception {
         assertRunsInterrupted(ofTheJdksConstructors());
@@ -80,7 +79,6 @@ class NewThreadTest {
         assertRunsInterrupted(new ThreadPoolExecutor(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(), late));
     }
 
-    // G3
     @Test
     void with_the_jdks_constructors_invokeAll_returns_when_the_task_has_run() throws Exception {
         ThreadPool pool = ofTheJdksConstructors();
@@ -94,7 +92,6 @@ class NewThreadTest {
         assertThat(all.get().getFirst().get()).isTrue();
     }
 
-    // G3, G10
     @Test
     void with_the_builder_the_task_is_handed_back_and_its_future_is_cancelled() throws Exception {
         ThreadPool pool = pools.keep(builder().build());
@@ -111,7 +108,6 @@ class NewThreadTest {
         assertThat(pool.stats().handedBack()).isEqualTo(2);
     }
 
-    // G3, G10
     @Test
     void with_the_builder_invokeAll_and_invokeAny_return_when_the_task_is_handed_back() throws Exception {
         List<Callable<Boolean>> tasks = List.of(this::run);
@@ -128,7 +124,6 @@ class NewThreadTest {
         assertThatThrownBy(any::get).hasRootCauseInstanceOf(CancellationException.class);
     }
 
-    // G10
     @Test
     void with_the_builder_and_without_cancelling_the_owner_may_run_a_handed_back_task() throws Exception {
         ThreadPool pool = pools.keep(builder().cancelHandedBack(false).build());
@@ -141,7 +136,6 @@ class NewThreadTest {
         assertThat(future.get()).isFalse();
     }
 
-    // G9
     @Test
     void a_drain_accounts_for_a_task_whose_thread_has_not_begun() throws Exception {
         ThreadPool jdk = pools.keep(new ThreadPool(builder().followsJdk()));
@@ -157,7 +151,6 @@ class NewThreadTest {
         assertThat(first.get()).isTrue();
     }
 
-    // G9
     @Test
     void a_drain_of_a_built_pool_hands_back_a_task_whose_thread_has_not_begun() throws Exception {
         ThreadPool pool = pools.keep(builder().build());
@@ -174,7 +167,6 @@ class NewThreadTest {
         assertThat(report.terminated()).isFalse();
     }
 
-    // G9
     @Test
     void a_drain_with_the_jdks_rules_reports_a_task_whose_thread_has_not_begun_as_running() throws Exception {
         ThreadPool pool = pools.keep(new ThreadPool(builder().followsJdk()));

@@ -28,7 +28,6 @@ class PoolBuilderTest {
         pools.endAll();
     }
 
-    // K5
     @Test
     void the_defaults_are_one_thread_per_processor_and_an_unbounded_queue() {
         ThreadPool pool = pools.keep(ThreadPool.builder("plain").build());
@@ -44,7 +43,6 @@ class PoolBuilderTest {
         assertThat(pool.getPoolSize()).isZero();
     }
 
-    // K1
     @Test
     void a_pool_has_the_settings_of_its_builder() {
         ThreadFactory factory = Thread::new;
@@ -68,7 +66,6 @@ class PoolBuilderTest {
         assertThat(pool.getRejectionHandler()).isSameAs(handler);
     }
 
-    // K1
     @Test
     void the_order_of_the_settings_does_not_matter() {
         ThreadPool maxFirst =
@@ -83,7 +80,6 @@ class PoolBuilderTest {
         assertThat(List.of(both.getCorePoolSize(), both.getMaximumPoolSize())).containsExactly(4, 4);
     }
 
-    // K5
     @Test
     void a_user_supplied_queue_is_used_unchanged() {
         BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>(5);
@@ -93,7 +89,6 @@ class PoolBuilderTest {
         assertThat(pool.getQueue()).isSameAs(queue);
     }
 
-    // K1
     @Test
     void threads_are_numbered_under_the_name_of_their_pool() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("reports").threads(3).build());
@@ -108,7 +103,6 @@ class PoolBuilderTest {
         assertThat(names).containsExactly("reports-1", "reports-2", "reports-3");
     }
 
-    // K1
     @Test
     void threads_are_no_daemons_also_if_a_virtual_thread_submits() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("reports").build());
@@ -122,7 +116,6 @@ class PoolBuilderTest {
         assertThat(seen.get()).isEqualTo("daemon: false, priority 5");
     }
 
-    // K1
     @Test
     void illegal_settings_are_rejected() {
         ThreadPool.Builder builder = ThreadPool.builder("refusing");
@@ -166,7 +159,6 @@ class PoolBuilderTest {
         assertThatNullPointerException().isThrownBy(() -> builder.stuckAfter(null));
     }
 
-    // K5
     @Test
     void a_builder_makes_pools_that_share_nothing() throws Exception {
         ThreadPool.Builder builder = ThreadPool.builder("twin").threads(1);
@@ -209,7 +201,6 @@ class PoolBuilderTest {
         }
     }
 
-    // K3
     @EachQueue
     void afterExecute_receives_the_exception_of_beforeExecute_and_the_task_is_skipped(QueueKind queueKind)
             throws Exception {
@@ -228,7 +219,6 @@ class PoolBuilderTest {
         assertThat(pool.getPoolSize()).isEqualTo(1);
     }
 
-    // K3
     @EachQueue
     void the_future_of_a_skipped_task_is_cancelled(QueueKind queueKind) throws Exception {
         HookRecordingPool pool = pools.keep(new HookRecordingPool(queueKind));

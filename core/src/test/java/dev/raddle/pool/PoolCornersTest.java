@@ -21,7 +21,6 @@ class PoolCornersTest {
     private final VirtualTime time = new VirtualTime();
     private final List<Throwable> uncaught = new CopyOnWriteArrayList<>();
 
-    // K2, G5
     @Test
     void a_thread_continues_although_its_task_and_the_factory_throw_the_same_exception() throws Exception {
         IllegalStateException same = new IllegalStateException("the same");
@@ -51,7 +50,6 @@ class PoolCornersTest {
         assertThat(same.getSuppressed()).isEmpty();
     }
 
-    // G5
     @Test
     void a_submitter_does_not_wait_if_no_thread_can_make_room() {
         for (ThreadPool.Builder plan : List.of(
@@ -72,7 +70,6 @@ class PoolCornersTest {
         }
     }
 
-    // K1
     @Test
     void changes_of_the_keep_alive_keep_one_alarm_and_termination_leaves_none() throws Exception {
         ThreadPool pool = ThreadPool.builder("pool")
@@ -95,7 +92,6 @@ class PoolCornersTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // G6, G9
     @Test
     void a_drain_reports_although_terminated_throws() {
         IllegalStateException failure = new IllegalStateException("from terminated()");

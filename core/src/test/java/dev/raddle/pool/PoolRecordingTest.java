@@ -60,7 +60,6 @@ class PoolRecordingTest {
                 .toList();
     }
 
-    // K8
     @Test
     void a_recording_has_the_events_that_a_listener_receives() throws Exception {
         try (Recording recording = new Recording()) {
@@ -116,7 +115,6 @@ class PoolRecordingTest {
     @Name("dev.raddle.test.InPool")
     static final class InPool extends Event {}
 
-    // K8
     @Test
     void a_recorded_event_begins_when_its_task_began() throws Exception {
         try (Recording recording = new Recording()) {
@@ -145,7 +143,6 @@ class PoolRecordingTest {
         public void run() {}
     }
 
-    // K8
     @Test
     void a_recording_names_tasks_by_their_names_and_lambdas_by_their_class() throws Exception {
         try (Recording recording = new Recording()) {
@@ -178,7 +175,6 @@ class PoolRecordingTest {
         }
     }
 
-    // K8
     @Test
     void the_wait_time_of_a_handed_back_task_begins_at_its_acceptance() throws Exception {
         try (Recording recording = new Recording()) {
@@ -202,7 +198,6 @@ class PoolRecordingTest {
         }
     }
 
-    // K8
     @Test
     void a_recording_that_does_not_enable_the_event_has_none() throws Exception {
         try (Recording recording = new Recording()) {

@@ -41,7 +41,6 @@ class StuckTaskTest {
                 .build());
     }
 
-    // K8
     @EachQueue
     void a_task_that_runs_for_long_is_reported_with_its_stack(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -59,7 +58,6 @@ class StuckTaskTest {
         assertThat(pool.getActiveCount()).isEqualTo(1);
     }
 
-    // K8
     @EachQueue
     void a_long_task_is_reported_once_in_each_interval_and_not_before(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -74,7 +72,6 @@ class StuckTaskTest {
         assertThat(reports).isEmpty();
     }
 
-    // K8
     @EachQueue
     void a_task_that_begins_between_two_checks_is_reported_when_its_own_interval_elapses(QueueKind queueKind)
             throws Exception {
@@ -94,7 +91,6 @@ class StuckTaskTest {
         assertThat(report.ranFor()).isEqualTo(INTERVAL);
     }
 
-    // K8
     @EachQueue
     void a_sequence_of_short_tasks_in_one_thread_is_not_reported(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -113,7 +109,6 @@ class StuckTaskTest {
         assertThat(reports).isEmpty();
     }
 
-    // K8
     @EachQueue
     void an_idle_pool_reports_nothing_and_later_tasks_are_reported(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -128,7 +123,6 @@ class StuckTaskTest {
         assertThat(reports.take().task()).isSameAs(blocker);
     }
 
-    // K8
     @EachQueue
     void every_long_task_is_reported(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 3);
@@ -141,7 +135,6 @@ class StuckTaskTest {
                 .containsExactlyInAnyOrderElementsOf(blockers);
     }
 
-    // K8, G2
     @EachQueue
     void a_task_is_also_reported_after_shutdown(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -160,7 +153,6 @@ class StuckTaskTest {
         assertThat(reports).isEmpty();
     }
 
-    // K8
     @EachQueue
     void the_tasks_of_a_replacement_thread_are_also_reported(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(queueKind
@@ -188,7 +180,6 @@ class StuckTaskTest {
         assertThat(reports.take().task()).isSameAs(blocker);
     }
 
-    // K8
     @EachQueue
     void a_slow_or_failing_report_delays_nothing_else(QueueKind queueKind) throws Exception {
         RuntimeException simulated = new IllegalStateException("simulated");
@@ -223,7 +214,6 @@ class StuckTaskTest {
         assertThat(uncaught.take()).isSameAs(simulated);
     }
 
-    // K8
     @EachQueue
     void a_task_is_reported_although_all_carriers_are_busy(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
@@ -268,7 +258,6 @@ class StuckTaskTest {
                 .build());
     }
 
-    // K8
     @EachQueue
     void a_task_that_ended_before_its_stack_was_read_is_not_reported_with_that_of_the_next(QueueKind queueKind)
             throws Exception {
@@ -293,7 +282,6 @@ class StuckTaskTest {
         assertThat(reports).isEmpty();
     }
 
-    // K8
     @EachQueue
     void reports_of_a_task_are_in_order_and_outdated_ones_are_omitted(QueueKind queueKind) throws Exception {
         CountDownLatch inside = new CountDownLatch(1);

@@ -54,7 +54,6 @@ class ThreadPoolConstructionTest {
         return new ArrayBlockingQueue<>(10);
     }
 
-    // K1
     @ParameterizedTest
     @MethodSource("constructors")
     void illegal_sizes_and_times_throw_an_IllegalArgumentException(Constructor constructor) {

@@ -24,7 +24,6 @@ class ThreadPoolCountsTest {
         pools.endAll();
     }
 
-    // K7
     @EachQueue
     void every_count_follows_the_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 2, 4, 10);
@@ -63,7 +62,6 @@ class ThreadPoolCountsTest {
         assertThat(pool.getLargestPoolSize()).as("largest").isEqualTo(largest);
     }
 
-    // K7
     @EachQueue
     void a_task_sees_itself_counted_as_active_and_not_as_completed(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -78,7 +76,6 @@ class ThreadPoolCountsTest {
         assertThat(pool.submit(counts).get()).containsExactly(1L, 1L, 2L, 1L);
     }
 
-    // K7
     @Test
     void the_tasks_of_ended_threads_stay_counted() throws Exception {
         ThreadPool pool = pools.direct(0, 4);
@@ -89,7 +86,6 @@ class ThreadPoolCountsTest {
         assertCounts(pool, 0, 0, 4, 4, 4);
     }
 
-    // K7
     @EachQueue
     void counts_are_exact_when_many_have_submitted_at_once(QueueKind queueKind) throws Exception {
         LongAdder runs = new LongAdder();
@@ -113,7 +109,6 @@ class ThreadPoolCountsTest {
         assertThat(pool.getLargestPoolSize()).isLessThanOrEqualTo(4);
     }
 
-    // K7
     @EachQueue
     void counts_never_decrease_while_tasks_run(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 2, 2, 10_000);

@@ -41,7 +41,6 @@ class ThreadPoolFactoryTest {
         return Stream.of(new IllegalStateException("simulated"), new OutOfMemoryError("simulated"));
     }
 
-    // G5
     @EachQueue
     void a_pool_continues_with_its_threads_when_the_factory_makes_no_more(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 50, 50, 200);
@@ -61,7 +60,6 @@ class ThreadPoolFactoryTest {
         assertThat(pool.prestartAllCoreThreads()).isZero();
     }
 
-    // G5
     @ParameterizedTest
     @MethodSource("throwables")
     void an_exception_of_the_factory_propagates_to_the_submitter_whose_task_is_not_accepted(Throwable thrown)
@@ -85,7 +83,6 @@ class ThreadPoolFactoryTest {
         }
     }
 
-    // G5, G6
     @ParameterizedTest
     @MethodSource("throwables")
     void a_pool_that_never_got_a_thread_can_be_shut_down(Throwable thrown) throws Exception {
@@ -103,7 +100,6 @@ class ThreadPoolFactoryTest {
         }
     }
 
-    // G5
     @EachQueue
     void a_factory_that_recovers_is_called_again(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -116,7 +112,6 @@ class ThreadPoolFactoryTest {
         assertThat(pool.getTaskCount()).isEqualTo(1);
     }
 
-    // G5
     @EachQueue
     void a_factory_that_returns_a_started_or_ended_thread_causes_an_IllegalThreadStateException(QueueKind queueKind)
             throws Exception {

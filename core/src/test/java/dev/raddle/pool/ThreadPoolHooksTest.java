@@ -124,7 +124,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
     }
 
-    // K2
     @ParameterizedTest
     @MethodSource("throwables")
     void an_exception_of_a_task_reaches_afterExecute_and_the_uncaught_exception_handler(Throwable thrown)
@@ -142,7 +141,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
     }
 
-    // K2
     @EachQueue
     void a_thread_that_its_task_ends_is_replaced_by_exactly_one(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 2, 2, 10);
@@ -163,7 +161,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(threads.made.getLast());
     }
 
-    // K2
     @EachQueue
     void a_thread_that_its_task_ends_is_replaced_although_no_task_is_queued(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -176,7 +173,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(threads.made.getLast());
     }
 
-    // K2, G5
     @EachQueue
     void each_failing_task_ends_a_thread_and_no_task_is_lost(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 100);
@@ -197,7 +193,6 @@ class ThreadPoolHooksTest {
         Wait.until(() -> threads.uncaught.size() == 20);
     }
 
-    // K2
     @Test
     void a_failing_task_of_a_thread_beyond_core_leaves_the_counts_correct() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
@@ -212,7 +207,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
     }
 
-    // K2
     @EachQueue
     void the_failure_of_a_submitted_task_stays_in_its_future(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -227,7 +221,6 @@ class ThreadPoolHooksTest {
         assertThat(threads.made).hasSize(1);
     }
 
-    // K3
     @ParameterizedTest
     @MethodSource("throwables")
     void a_task_is_skipped_and_counted_when_beforeExecute_throws(Throwable thrown) throws Exception {
@@ -250,7 +243,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getPoolSize()).isEqualTo(1);
     }
 
-    // K2
     @Test
     void an_exception_of_afterExecute_also_ends_the_thread() throws Exception {
         HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
@@ -272,7 +264,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(2);
     }
 
-    // K2
     @Test
     void afterExecute_may_replace_the_exception_of_the_task() throws Exception {
         HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
@@ -287,7 +278,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
     }
 
-    // K2, K3, K7
     @Test
     void hooks_and_tasks_that_throw_leave_every_count_correct() throws Exception {
         List<Throwable> thrown = new ArrayList<>(throwables().toList());
@@ -336,7 +326,6 @@ class ThreadPoolHooksTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(4);
     }
 
-    // G8
     @Test
     void beforeExecute_never_sees_the_interrupt_of_another_task() throws Exception {
         HookRecordingPool pool = pools.keep(new HookRecordingPool(1));

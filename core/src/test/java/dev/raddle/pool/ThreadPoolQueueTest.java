@@ -57,7 +57,6 @@ class ThreadPoolQueueTest {
         }
     }
 
-    // K5
     @EachQueue
     void one_thread_runs_tasks_in_the_order_of_their_submission(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 1000);
@@ -73,7 +72,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).isEqualTo(expected);
     }
 
-    // K5
     @Test
     void a_priority_queue_decides_which_task_is_next() throws Exception {
         ThreadPool pool = pools.on(new PriorityBlockingQueue<>(4, Comparator.comparing(Runnable::toString)), 1, 1);
@@ -87,7 +85,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).containsExactly("1", "2", "3", "4", "5");
     }
 
-    // K5
     @Test
     void an_exception_of_the_queue_propagates_to_the_submitter_and_leaves_the_pool_unchanged() throws Exception {
         ThreadPool pool = pools.on(new PriorityBlockingQueue<>(), 1, 1);
@@ -103,7 +100,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).isEmpty();
     }
 
-    // K5
     @EachQueue
     void the_queue_contains_the_waiting_tasks_and_not_the_running_ones(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -126,7 +122,6 @@ class ThreadPoolQueueTest {
         assertThat(queue.peek()).isNull();
     }
 
-    // K5
     @EachQueue
     void the_queue_contains_the_future_that_submit_returned(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -137,7 +132,6 @@ class ThreadPoolQueueTest {
         assertThat(pool.getQueue().peek()).isSameAs(future);
     }
 
-    // K4
     @EachQueue
     void a_task_that_is_removed_never_runs_and_is_not_counted(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -161,7 +155,6 @@ class ThreadPoolQueueTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(3);
     }
 
-    // K4
     @EachQueue
     void a_task_that_is_queued_twice_is_removed_once(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -178,7 +171,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).containsExactly("between", "twice");
     }
 
-    // K4
     @EachQueue
     void a_submitted_task_is_removed_by_its_future_and_not_by_the_task_itself(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -193,7 +185,6 @@ class ThreadPoolQueueTest {
         assertThat(future.isDone()).as("it is neither run nor cancelled").isFalse();
     }
 
-    // K4
     @EachQueue
     void removing_makes_room(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 1);
@@ -210,7 +201,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).containsExactly("third");
     }
 
-    // K4
     @EachQueue
     void purge_removes_the_cancelled_futures_only(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -239,7 +229,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).containsExactly("f1", "f2", "plain");
     }
 
-    // K4
     @Test
     void purge_works_on_a_queue_whose_iterator_fails() throws Exception {
         LinkedBlockingQueue<Runnable> queue = new LinkedBlockingQueue<>() {
@@ -274,7 +263,6 @@ class ThreadPoolQueueTest {
         assertThat(pool.getTaskCount()).isZero();
     }
 
-    // K1
     @EachQueue
     void every_submission_is_rejected_when_the_pool_is_full_and_after_shutdown(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 2, 1);
@@ -305,7 +293,6 @@ class ThreadPoolQueueTest {
         assertThat(ran).doesNotContain("never");
     }
 
-    // K1
     @EachQueue
     void a_handler_receives_the_task_and_the_pool_once_in_the_submitters_thread(QueueKind queueKind) throws Exception {
         List<Object> heard = new ArrayList<>();
@@ -524,7 +511,6 @@ class ThreadPoolQueueTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(1000);
     }
 
-    // K6
     @EachQueue
     void actions_before_submission_happen_before_the_task_and_its_actions_before_get_returns(QueueKind queueKind)
             throws Exception {
@@ -541,7 +527,6 @@ class ThreadPoolQueueTest {
         assertThat(plain[0]).isEqualTo(4000);
     }
 
-    // K5
     @Test
     void a_task_put_into_the_queue_directly_is_run_by_an_idle_thread() throws Exception {
         BlockingQueue<Runnable> queue = new ArrayBlockingQueue<>(10);

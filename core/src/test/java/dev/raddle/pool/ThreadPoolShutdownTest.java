@@ -66,7 +66,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getTaskCount()).isEqualTo(pool.getCompletedTaskCount());
     }
 
-    // G2
     @EachQueue
     void after_shutdown_accepted_tasks_run_and_no_more_are_accepted(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -88,7 +87,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(3);
     }
 
-    // G2
     @EachQueue
     void shutdown_ends_idle_threads_at_once_and_busy_ones_after_their_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 4, 4, 10);
@@ -105,7 +103,6 @@ class ThreadPoolShutdownTest {
         awaitEnd(pool);
     }
 
-    // G5, G2
     @EachQueue
     void after_shutdown_a_thread_that_its_task_ends_is_replaced_while_tasks_are_queued(QueueKind queueKind)
             throws Exception {
@@ -128,7 +125,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(3);
     }
 
-    // G6
     @EachQueue
     void a_pool_without_threads_is_terminated_when_shutdown_returns(QueueKind queueKind) throws Exception {
         ThreadPool unused = pools.of(queueKind, 1, 1, 10);
@@ -143,7 +139,6 @@ class ThreadPoolShutdownTest {
         awaitEnd(stopped);
     }
 
-    // G1
     @EachQueue
     void the_state_only_moves_forward(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -168,7 +163,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).isEmpty();
     }
 
-    // G3
     @EachQueue
     void shutdownNow_returns_the_tasks_that_never_started_in_order_and_interrupts_running_ones(QueueKind queueKind)
             throws Exception {
@@ -192,7 +186,6 @@ class ThreadPoolShutdownTest {
         assertThat(returned).hasSize(5);
     }
 
-    // G3
     @EachQueue
     void shutdownNow_returns_the_futures_of_submitted_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -207,7 +200,6 @@ class ThreadPoolShutdownTest {
         assertThat(future.cancel(false)).isNotEqualTo(queueKind.isFromBuilder());
     }
 
-    // G9
     @EachQueue
     void a_task_that_ignores_its_interrupt_keeps_the_pool_from_terminating(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -226,7 +218,6 @@ class ThreadPoolShutdownTest {
         assertThat(stubborn.interrupts()).isEqualTo(1);
     }
 
-    // G3
     @EachQueue
     void a_task_that_stops_its_own_pool_is_interrupted_itself(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -246,7 +237,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(2);
     }
 
-    // G2
     @EachQueue
     void a_task_may_shut_down_its_own_pool(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -262,7 +252,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).containsExactly("interrupted false", "behind");
     }
 
-    // G8
     @EachQueue
     void an_interrupt_that_a_task_leaves_behind_does_not_reach_the_next(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -286,7 +275,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
-    // G8
     @EachQueue
     void an_interrupt_of_an_idle_thread_does_not_end_it(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -299,7 +287,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
     }
 
-    // G8
     @EachQueue
     void cancelling_a_future_interrupts_its_task_and_no_later_one(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -354,7 +341,6 @@ class ThreadPoolShutdownTest {
         }
     }
 
-    // G4
     @Test
     void a_task_that_enters_the_queue_after_shutdown_is_taken_back_and_rejected() throws Exception {
         HookedQueue queue = new HookedQueue();
@@ -370,7 +356,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).isEmpty();
     }
 
-    // G4
     @Test
     void a_task_that_enters_the_queue_after_shutdownNow_is_taken_back_and_rejected() throws Exception {
         HookedQueue queue = new HookedQueue();
@@ -384,7 +369,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).isEmpty();
     }
 
-    // G4
     @Test
     void a_task_that_shutdownNow_has_returned_is_not_rejected_too() throws Exception {
         HookedQueue queue = new HookedQueue();
@@ -401,7 +385,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).isEmpty();
     }
 
-    // G4
     @Test
     void a_pool_that_is_shut_down_while_it_makes_a_thread_rejects_the_task() throws Exception {
         ThreadPool pool = pools.single();
@@ -417,7 +400,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getLargestPoolSize()).isZero();
     }
 
-    // G3, G8
     @Test
     void a_task_taken_just_before_the_pool_was_stopped_runs_interrupted() throws Exception {
         HookedQueue queue = new HookedQueue();
@@ -435,13 +417,11 @@ class ThreadPoolShutdownTest {
         assertThat(returned).containsExactly(never);
     }
 
-    // G4
     @EachQueue
     void a_task_submitted_during_shutdownNow_runs_or_is_returned_or_is_rejected(QueueKind queueKind) throws Exception {
         submitDuringShutdown(queueKind, 300, true);
     }
 
-    // G4, G2
     @EachQueue
     void a_task_submitted_during_shutdown_runs_or_is_rejected(QueueKind queueKind) throws Exception {
         submitDuringShutdown(queueKind, 300, false);
@@ -500,7 +480,6 @@ class ThreadPoolShutdownTest {
         }
     }
 
-    // G3
     @Test
     void shutdownNow_returns_the_tasks_of_a_priority_queue_by_priority() throws Exception {
         BlockingQueue<Runnable> queue = new PriorityBlockingQueue<>(4, Comparator.comparing(Runnable::toString));
@@ -546,7 +525,6 @@ class ThreadPoolShutdownTest {
         return (BlockingQueue) new DelayQueue<>();
     }
 
-    // G3
     @Test
     void shutdownNow_returns_the_tasks_of_a_delay_queue_that_are_not_due() throws Exception {
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
@@ -564,7 +542,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).isEmpty();
     }
 
-    // G2, K5
     @Test
     void after_shutdown_tasks_of_a_delay_queue_run_when_they_are_due() throws Exception {
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
@@ -579,7 +556,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).containsExactly("first", "second");
     }
 
-    // G6, K4
     @Test
     void after_shutdown_removing_the_last_waiting_task_terminates_the_pool() throws Exception {
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
@@ -596,7 +572,6 @@ class ThreadPoolShutdownTest {
         awaitEnd(pool);
     }
 
-    // G6, K4
     @Test
     void after_shutdown_purging_the_last_waiting_task_terminates_the_pool() throws Exception {
         class DelayedFuture extends FutureTask<Object> implements Delayed {
@@ -630,7 +605,6 @@ class ThreadPoolShutdownTest {
         awaitEnd(pool);
     }
 
-    // G7
     @EachQueue
     void awaitTermination_returns_false_when_the_timeout_elapses(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -650,7 +624,6 @@ class ThreadPoolShutdownTest {
         assertThatNullPointerException().isThrownBy(() -> pool.awaitTermination(1, null));
     }
 
-    // G7
     @EachQueue
     void awaitTermination_of_a_terminated_pool_returns_true_for_any_timeout(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -662,7 +635,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.awaitTermination(Long.MAX_VALUE, TimeUnit.DAYS)).isTrue();
     }
 
-    // G7
     @ParameterizedTest
     @EnumSource
     void awaitTermination_with_the_longest_timeout_waits_until_the_pool_has_terminated(TimeUnit unit) throws Exception {
@@ -680,7 +652,6 @@ class ThreadPoolShutdownTest {
         }
     }
 
-    // G7
     @EachQueue
     void all_threads_that_wait_for_termination_return(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -699,7 +670,6 @@ class ThreadPoolShutdownTest {
         }
     }
 
-    // G7
     @EachQueue
     void an_interrupt_ends_the_wait_for_termination(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -718,7 +688,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.isShutdown()).isFalse();
     }
 
-    // G7
     @EachQueue
     void awaitTermination_that_need_not_wait_ignores_an_interrupt(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -731,7 +700,6 @@ class ThreadPoolShutdownTest {
         assertThat(Thread.interrupted()).isTrue();
     }
 
-    // G7
     @EachQueue
     void close_waits_for_all_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -752,7 +720,6 @@ class ThreadPoolShutdownTest {
         assertThat(pool.isTerminated()).isTrue();
     }
 
-    // G7
     @EachQueue
     void an_interrupted_close_stops_the_pool_and_continues_to_wait(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -810,7 +777,6 @@ class ThreadPoolShutdownTest {
         }
     }
 
-    // G6
     @Test
     void terminated_is_called_once_when_no_thread_and_no_task_is_left() throws Exception {
         StateRecordingPool pool = pools.keep(new StateRecordingPool());
@@ -831,7 +797,6 @@ class ThreadPoolShutdownTest {
         assertThat(ran).hasSize(2);
     }
 
-    // G6
     @Test
     void the_pool_is_not_terminated_before_terminated_has_returned() throws Exception {
         StateRecordingPool pool = pools.keep(new StateRecordingPool());
@@ -850,7 +815,6 @@ class ThreadPoolShutdownTest {
         awaitEnd(pool);
     }
 
-    // G6
     @Test
     void an_exception_of_terminated_propagates_to_its_caller_and_the_pool_is_terminated() throws Exception {
         StateRecordingPool pool = pools.keep(new StateRecordingPool());
@@ -862,7 +826,6 @@ class ThreadPoolShutdownTest {
         awaitEnd(pool);
     }
 
-    // G6
     @Test
     void an_exception_of_terminated_in_a_thread_of_the_pool_reaches_its_uncaught_exception_handler() throws Exception {
         AtomicReference<Throwable> uncaught = new AtomicReference<>();

@@ -24,7 +24,6 @@ class ThreadPoolSizesTest {
         pools.endAll();
     }
 
-    // K1
     @EachQueue
     void below_core_every_task_gets_a_new_thread_although_others_are_idle(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 2, 4, 10);
@@ -40,7 +39,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getPoolSize()).isEqualTo(2);
     }
 
-    // K1
     @EachQueue
     void tasks_get_core_threads_then_are_queued_then_get_more_threads_then_are_rejected(QueueKind queueKind)
             throws Exception {
@@ -67,7 +65,6 @@ class ThreadPoolSizesTest {
         assertThat(order).containsExactly("queued first", "queued second");
     }
 
-    // K1
     @EachQueue
     void while_the_queue_has_capacity_there_are_never_more_than_core_threads(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 2, 8, 100);
@@ -84,7 +81,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(102);
     }
 
-    // G5
     @EachQueue
     void with_core_0_one_thread_runs_the_queued_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 0, 4, 10);
@@ -99,7 +95,6 @@ class ThreadPoolSizesTest {
         assertThat(behind.awaitBegun().thread()).isSameAs(blocker.thread());
     }
 
-    // G5
     @EachQueue
     void with_core_0_more_threads_are_started_when_the_queue_is_full(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 0, 2, 1);
@@ -112,7 +107,6 @@ class ThreadPoolSizesTest {
         assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
     }
 
-    // K1
     @Test
     void with_a_direct_handoff_queue_threads_are_started_up_to_the_maximum_then_tasks_are_rejected() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
@@ -124,7 +118,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getTaskCount()).isEqualTo(3);
     }
 
-    // K1
     @Test
     void a_direct_handoff_queue_passes_a_task_to_an_idle_thread() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
@@ -187,7 +180,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getActiveCount()).isEqualTo(3);
     }
 
-    // K7
     @Test
     void the_largest_size_is_remembered() throws Exception {
         ThreadPool pool = pools.direct(0, 10);
@@ -204,7 +196,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(4);
     }
 
-    // K1
     @EachQueue
     void illegal_sizes_are_rejected_and_change_nothing(QueueKind queueKind) {
         ThreadPool pool = pools.of(queueKind, 2, 3, 10);
@@ -232,7 +223,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getPoolSize()).isZero();
     }
 
-    // K1
     @EachQueue
     void raising_core_starts_as_many_threads_as_there_are_waiting_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 9, 10);
@@ -251,7 +241,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getQueue()).isEmpty();
     }
 
-    // K1
     @EachQueue
     void raising_core_starts_no_more_threads_than_core(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 9, 10);
@@ -267,7 +256,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getQueue()).hasSize(3);
     }
 
-    // K1
     @EachQueue
     void raising_core_starts_no_thread_when_no_task_is_queued(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 9, 10);
@@ -280,7 +268,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getPoolSize()).isEqualTo(2);
     }
 
-    // G5
     @EachQueue
     void raising_core_from_0_adds_threads_to_the_one(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 0, 9, 10);
@@ -294,7 +281,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getPoolSize()).isEqualTo(2);
     }
 
-    // K1
     @EachQueue
     void lowering_core_ends_idle_threads_when_their_keep_alive_elapses(QueueKind queueKind) {
         ThreadPool pool = pools.of(queueKind, 4, 4, 10);
@@ -308,7 +294,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(4);
     }
 
-    // K1, G8
     @EachQueue
     void lowering_the_sizes_interrupts_no_task(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 6, 6, 10);
@@ -330,7 +315,6 @@ class ThreadPoolSizesTest {
                 .allSatisfy(blocker -> assertThat(blocker.interrupts()).isZero());
     }
 
-    // G8
     @Test
     void a_task_that_changes_the_size_of_its_own_pool_is_not_interrupted_by_it() throws Exception {
         List<String> seen = new CopyOnWriteArrayList<>();
@@ -350,7 +334,6 @@ class ThreadPoolSizesTest {
         assertThat(other.interrupts()).isZero();
     }
 
-    // K1
     @EachQueue
     void lowering_the_maximum_ends_idle_threads_at_once(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 4, 1);
@@ -368,7 +351,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(4);
     }
 
-    // K1
     @EachQueue
     void after_the_maximum_was_lowered_busy_threads_end_after_their_task(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 4, 1);
@@ -386,7 +368,6 @@ class ThreadPoolSizesTest {
         assertThat(waiting.awaitBegun().thread()).isSameAs(blockers.getLast().thread());
     }
 
-    // K1
     @EachQueue
     void after_the_maximum_was_raised_the_next_task_that_finds_the_queue_full_gets_a_thread(QueueKind queueKind)
             throws Exception {
@@ -402,7 +383,6 @@ class ThreadPoolSizesTest {
         assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
     }
 
-    // K1, K7
     @EachQueue
     void concurrent_changes_of_all_sizes_lose_no_task(QueueKind queueKind) throws Exception {
         int n = 3;
@@ -441,7 +421,6 @@ class ThreadPoolSizesTest {
         assertThat(pool.getCompletedTaskCount()).isEqualTo(7 * n);
     }
 
-    // G5
     @Test
     void a_thread_that_ends_while_a_task_is_queued_is_replaced() throws Exception {
         BlockingTask blocker = pools.blocker();
@@ -462,7 +441,6 @@ class ThreadPoolSizesTest {
         assertThat(pool[0].submit(() -> "ran").get()).isEqualTo("ran");
     }
 
-    // K1
     @EachQueue
     void with_scaleBeforeQueueing_a_submitter_does_not_inspect_every_thread(QueueKind queueKind) throws Exception {
         CountDownLatch inside = new CountDownLatch(1);

@@ -25,7 +25,6 @@ class ThreadPoolTimeoutTest {
         pools.endAll();
     }
 
-    // K1
     @Test
     void threads_beyond_core_end_after_the_keep_alive_time_and_core_threads_stay() throws Exception {
         ThreadPool pool = pools.direct(3, 6);
@@ -45,7 +44,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.getMaximumPoolSize()).isEqualTo(6);
     }
 
-    // K1
     @EachQueue
     void with_zero_keep_alive_threads_beyond_core_end_when_no_task_is_queued(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 3, 1);
@@ -62,7 +60,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.getPoolSize()).isEqualTo(1);
     }
 
-    // K1
     @EachQueue
     void core_threads_time_out_when_allowed_to_and_are_started_again(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 3, 3, 10);
@@ -83,7 +80,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
     }
 
-    // K1
     @EachQueue
     void idle_core_threads_end_when_they_become_allowed_to(QueueKind queueKind) {
         ThreadPool pool = pools.of(queueKind, 3, 3, 10);
@@ -96,7 +92,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.getLargestPoolSize()).isEqualTo(3);
     }
 
-    // K1
     @EachQueue
     void core_threads_stay_when_they_are_not_allowed_to_time_out(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 2, 4, 10);
@@ -116,7 +111,6 @@ class ThreadPoolTimeoutTest {
         assertThat(thread.isAlive()).isTrue();
     }
 
-    // K1
     @Test
     void a_shorter_keep_alive_time_applies_to_idle_threads() throws Exception {
         ThreadPool pool = pools.direct(1, 4);
@@ -131,7 +125,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.getKeepAliveTime(TimeUnit.MICROSECONDS)).isEqualTo(1000);
     }
 
-    // G8
     @Test
     void a_shorter_keep_alive_time_interrupts_no_task() throws Exception {
         ThreadPool pool = pools.direct(0, 2);
@@ -154,7 +147,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.getKeepAliveTime(TimeUnit.MINUTES)).isEqualTo(60);
     }
 
-    // K1
     @EachQueue
     void core_threads_that_may_time_out_need_a_keep_alive_time(QueueKind queueKind) {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
@@ -171,7 +163,6 @@ class ThreadPoolTimeoutTest {
         assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
     }
 
-    // G5
     @Test
     void one_thread_stays_for_a_task_that_is_not_due_and_no_other_is_started() {
         record DelayedTask(long due) implements Delayed, Runnable {

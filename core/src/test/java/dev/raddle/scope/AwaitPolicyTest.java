@@ -52,8 +52,6 @@ class AwaitPolicyTest {
         };
     }
 
-    // W1
-
     @Test
     void under_fail_fast_the_first_failure_cancels_the_others_and_is_thrown_at_once() throws Exception {
         BlockingTask bad = new BlockingTask();
@@ -204,8 +202,6 @@ class AwaitPolicyTest {
         }
     }
 
-    // W2
-
     @Test
     void collect_all_waits_for_all_and_throws_every_failure_in_order_of_submission() throws Exception {
         IllegalStateException one = new IllegalStateException("one");
@@ -227,8 +223,6 @@ class AwaitPolicyTest {
         }
     }
 
-    // W3
-
     @Test
     void a_supervisor_never_throws_and_lists_what_failed() throws Exception {
         AssertionError error = new AssertionError("error");
@@ -247,8 +241,6 @@ class AwaitPolicyTest {
             assertThat(result.hasFailures()).isTrue();
         }
     }
-
-    // W4
 
     @Test
     void under_cancel_others_the_first_failure_cancels_the_rest_and_the_result_is_returned() throws Exception {
@@ -270,8 +262,6 @@ class AwaitPolicyTest {
         }
     }
 
-    // W5
-
     @Test
     void ignore_all_counts_failures_and_lists_none() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.IGNORE_ALL)) {
@@ -285,8 +275,6 @@ class AwaitPolicyTest {
             assertThat(result.hasFailures()).isTrue();
         }
     }
-
-    // W6
 
     @Test
     void a_cancelled_task_is_no_failure_under_any_policy() throws Exception {
@@ -304,8 +292,6 @@ class AwaitPolicyTest {
             }
         }
     }
-
-    // W6
 
     @Test
     void a_cancellation_because_of_a_failure_carries_it() {
@@ -326,8 +312,6 @@ class AwaitPolicyTest {
         }
     }
 
-    // W7
-
     @Test
     void await_all_returns_the_values_in_the_order_of_the_arguments() throws Exception {
         List<Runnable> placed = new ArrayList<>();
@@ -346,8 +330,6 @@ class AwaitPolicyTest {
             }
         }
     }
-
-    // W7
 
     @Test
     void await_all_throws_as_its_policy_does() {
@@ -371,8 +353,6 @@ class AwaitPolicyTest {
             }
         }
     }
-
-    // W7
 
     @Test
     void await_all_of_a_cancelled_task_throws_the_reason_or_names_the_task() {

@@ -15,7 +15,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
-// N1
 class ChannelTest {
 
     private static FutureTask<Object> waiting(java.util.concurrent.Callable<Object> action, List<Thread> threads) {

@@ -34,8 +34,6 @@ class ClosingTest {
     private final StepScheduler steps = new StepScheduler();
     private final List<String> events = new ArrayList<>();
 
-    // E1
-
     @Test
     void close_cancels_waits_runs_deferred_actions_in_reverse_and_releases_the_scheduler() throws Exception {
         Scheduler leased = new Scheduler() {
@@ -85,8 +83,6 @@ class ClosingTest {
         }
     }
 
-    // E1
-
     @Test
     void a_scope_without_tasks_closes_and_still_cleans_up() {
         try (ThreadScope scope = ThreadScope.open()) {
@@ -94,8 +90,6 @@ class ClosingTest {
         }
         assertThat(events).containsExactly("cleaned up");
     }
-
-    // E1
 
     @Test
     void deferred_actions_that_throw_prevent_no_other_and_are_thrown_at_the_end() {
@@ -137,8 +131,6 @@ class ClosingTest {
         assertThat(ThreadScope.current()).isEmpty();
     }
 
-    // E1
-
     @Test
     void the_exception_of_the_block_has_those_of_deferred_actions_suppressed() {
         assertThatThrownBy(() -> {
@@ -152,8 +144,6 @@ class ClosingTest {
                 .hasMessage("block")
                 .satisfies(thrown -> assertThat(thrown.getSuppressed()[0]).isInstanceOf(AggregateException.class));
     }
-
-    // E1
 
     @Test
     void a_scheduler_that_loses_its_tasks_prevents_no_scope_from_closing() throws Exception {
@@ -179,8 +169,6 @@ class ClosingTest {
         assertThat(lost.isCancelled()).isTrue();
     }
 
-    // E1
-
     @Test
     void a_task_cancelled_before_its_admission_is_not_given_to_a_scheduler_that_would_lose_it() {
         TaskListener cancels = new TaskListener() {
@@ -196,8 +184,6 @@ class ClosingTest {
         assertThat(task.isCancelled()).isTrue();
         assertThat(events).isEmpty();
     }
-
-    // E2
 
     @Test
     void close_reports_a_task_that_ignores_its_interrupt_once_an_interval_and_waits_for_it() throws Exception {
@@ -250,8 +236,6 @@ class ClosingTest {
         assertThat(reports).isEmpty();
     }
 
-    // E2
-
     @Test
     void patience_is_ten_seconds_unless_it_is_set() throws Exception {
         BlockingQueue<Throwable> reports = new LinkedBlockingQueue<>();
@@ -276,8 +260,6 @@ class ClosingTest {
         closer.join();
     }
 
-    // E3
-
     @Test
     void a_token_that_is_first_used_after_the_end_is_cancelled_by_it() {
         ThreadScope closed;
@@ -293,8 +275,6 @@ class ClosingTest {
                 .hasMessage("scope \"s\" was closed");
     }
 
-    // E3
-
     @Test
     void closing_twice_has_no_effect() {
         ThreadScope scope = ThreadScope.open().withScheduler(steps);
@@ -308,8 +288,6 @@ class ClosingTest {
         assertThat(events).containsExactly("once");
         assertThat(scope.toString()).endsWith(", closed, 0 of 1 tasks running");
     }
-
-    // E3
 
     @Test
     void only_the_owner_closes() throws Exception {
@@ -329,8 +307,6 @@ class ClosingTest {
             assertThat(scope.token().isCancelled()).isFalse();
         }
     }
-
-    // E3
 
     @Test
     void a_scope_cannot_be_closed_by_its_tasks_or_by_tasks_of_inner_scopes() throws Exception {
@@ -360,8 +336,6 @@ class ClosingTest {
         }
     }
 
-    // E4
-
     @Test
     void an_interrupt_of_the_closing_thread_abandons_no_task_and_is_kept() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();
@@ -388,8 +362,6 @@ class ClosingTest {
         assertThat(block.resultNow()).isTrue();
         assertThat(events).hasSize(1);
     }
-
-    // E4
 
     @Test
     void a_thread_that_is_interrupted_before_it_closes_waits_as_well() throws Exception {

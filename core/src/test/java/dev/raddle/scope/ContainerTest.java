@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Row K4 of the specification, in separate JVMs. */
+/** The container of the threads of a scope, in separate JVMs. */
 class ContainerTest {
 
     private static final Path JDK = Path.of(System.getProperty("java.home"));

@@ -49,7 +49,6 @@ class ContextTest {
         };
     }
 
-    // X1
     @Test
     void a_task_sees_the_values_of_its_submitter_as_they_were_at_submit() throws Exception {
         try (ThreadScope scope = stepped()) {
@@ -68,7 +67,6 @@ class ContextTest {
         }
     }
 
-    // X1
     @Test
     void a_context_value_set_by_a_task_is_seen_by_its_own_tasks_only() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
@@ -91,7 +89,6 @@ class ContextTest {
         }
     }
 
-    // X2
     @Test
     void propagators_capture_at_submit_are_installed_in_order_and_restored_in_reverse() throws Exception {
         ThreadLocal<String> one = new ThreadLocal<>();
@@ -122,7 +119,6 @@ class ContextTest {
                         "one restored later");
     }
 
-    // X2
     @Test
     void each_attempt_and_the_hooks_start_get_the_context_anew() {
         ThreadLocal<String> local = new ThreadLocal<>();
@@ -163,7 +159,6 @@ class ContextTest {
                         "hook sees the runner's b");
     }
 
-    // X2
     @Test
     void a_propagator_that_throws_changes_nothing_and_is_reported_to_the_sink() throws Exception {
         List<String> swallowed = new ArrayList<>();
@@ -194,7 +189,6 @@ class ContextTest {
         assertThat(swallowed).containsExactly("no capture", "no install", "no restore");
     }
 
-    // X2
     @Test
     void without_propagators_tasks_share_one_captured_context() {
         try (ThreadScope scope = stepped()) {
@@ -202,7 +196,6 @@ class ContextTest {
         }
     }
 
-    // X3
     @Test
     void registered_scoped_values_are_bound_in_the_task_as_they_were_in_the_submitter() throws Exception {
         ScopedValue<String> other = ScopedValue.newInstance();

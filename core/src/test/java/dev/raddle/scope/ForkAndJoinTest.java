@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Rows J1 to J23 of the specification. */
+/** Opening, forking and joining a StructuredTaskScope. */
 class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j1_each_fork_runs_in_a_thread_of_its_own(Kind kind) throws Exception {
+    void each_fork_runs_in_a_thread_of_its_own(Kind kind) throws Exception {
         Set<Long> threads = ConcurrentHashMap.newKeySet();
         try (var scope = kind.open()) {
             for (int i = 0; i < 100; i++) {
@@ -42,7 +42,7 @@ class ForkAndJoinTest {
     }
 
     @Test
-    void j2_threads_are_virtual_unless_a_factory_is_given() throws Exception {
+    void threads_are_virtual_unless_a_factory_is_given() throws Exception {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         try (var scope = new StructuredTaskScope<>()) {
             for (int i = 0; i < 100; i++) {
@@ -56,7 +56,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j3_the_factory_is_called_once_for_each_fork(Kind kind) throws Exception {
+    void the_factory_is_called_once_for_each_fork(Kind kind) throws Exception {
         AtomicInteger made = new AtomicInteger();
         ThreadFactory counting = run -> {
             made.incrementAndGet();
@@ -74,7 +74,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j4_threads_fork_into_their_scope_and_those_around_it(Kind kind) throws Exception {
+    void threads_fork_into_their_scope_and_those_around_it(Kind kind) throws Exception {
         try (StructuredTaskScope<Boolean> outer = kind.open();
                 StructuredTaskScope<Boolean> inner = kind.open()) {
             Subtask<Boolean> inOuter = outer.fork(() -> {
@@ -99,7 +99,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j5_the_owner_may_fork_again_after_a_join_and_former_results_stay(Kind kind) throws Exception {
+    void the_owner_may_fork_again_after_a_join_and_former_results_stay(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var first = scope.fork(() -> "one");
             assertIllegalState(first::get);
@@ -122,7 +122,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j6_the_owner_may_fork_after_an_interrupted_join(Kind kind) throws Exception {
+    void the_owner_may_fork_after_an_interrupted_join(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var first = scope.fork(Tasks.after(latch, "one"));
@@ -142,7 +142,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j7_a_fork_after_shutdown_never_runs(Kind kind) throws Exception {
+    void a_fork_after_shutdown_never_runs(Kind kind) throws Exception {
         AtomicBoolean ran = new AtomicBoolean();
         try (StructuredTaskScope<Boolean> scope = kind.open()) {
             scope.shutdown();
@@ -184,7 +184,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j8_a_closed_scope_forks_no_more(Kind kind) {
+    void a_closed_scope_forks_no_more(Kind kind) {
         var scope = kind.open();
         scope.close();
 
@@ -195,7 +195,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j9_a_factory_that_returns_null_rejects_and_the_scope_stays_usable(Kind kind) throws Exception {
+    void a_factory_that_returns_null_rejects_and_the_scope_stays_usable(Kind kind) throws Exception {
         AtomicBoolean full = new AtomicBoolean(true);
         ThreadFactory sometimes = run -> full.get() ? null : kind.factory.newThread(run);
         try (var scope = new StructuredTaskScope<String>(kind.options(sometimes))) {
@@ -228,7 +228,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j10_without_subtasks_join_returns(Kind kind) throws Exception {
+    void without_subtasks_join_returns(Kind kind) throws Exception {
         try (var scope = kind.open()) {
             assertThat(scope.join()).isSameAs(scope);
         }
@@ -236,7 +236,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j11_join_waits_for_subtasks(Kind kind) throws Exception {
+    void join_waits_for_subtasks(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var subtask = scope.fork(Tasks.after(latch, "done"));
@@ -257,7 +257,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j12_only_the_owner_joins(Kind kind) throws Exception {
+    void only_the_owner_joins(Kind kind) throws Exception {
         try (StructuredTaskScope<Boolean> scope = kind.open()) {
             var subtask = scope.fork(() -> {
                 assertWrongThread(scope::join);
@@ -273,7 +273,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j13_an_interrupted_owner_does_not_join_and_interrupts_no_subtask(Kind kind) throws Exception {
+    void an_interrupted_owner_does_not_join_and_interrupts_no_subtask(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var subtask = scope.fork(Tasks.after(latch, "done"));
@@ -289,7 +289,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j14_an_owner_may_be_interrupted_while_it_joins(Kind kind) throws Exception {
+    void an_owner_may_be_interrupted_while_it_joins(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var subtask = scope.fork(Tasks.after(latch, "done"));
@@ -306,7 +306,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j15_after_a_shutdown_join_does_not_wait(Kind kind) throws Exception {
+    void after_a_shutdown_join_does_not_wait(Kind kind) throws Exception {
         CountDownLatch interrupted = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
         try (StructuredTaskScope<String> scope = kind.open()) {
@@ -328,7 +328,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j16_a_shutdown_by_handleComplete_wakes_the_owner(Kind kind) throws Exception {
+    void a_shutdown_by_handleComplete_wakes_the_owner(Kind kind) throws Exception {
         CountDownLatch latch = new CountDownLatch(1);
         try (var scope = new StructuredTaskScope<String>(kind.options()) {
             @Override
@@ -352,7 +352,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j17_a_closed_scope_is_not_joined(Kind kind) throws Exception {
+    void a_closed_scope_is_not_joined(Kind kind) throws Exception {
         var scope = kind.open();
         scope.join();
         scope.close();
@@ -363,7 +363,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j18_joinUntil_returns_when_the_subtasks_end_before_the_deadline(Kind kind) throws Exception {
+    void joinUntil_returns_when_the_subtasks_end_before_the_deadline(Kind kind) throws Exception {
         VirtualTime time = new VirtualTime();
         try (var scope = new StructuredTaskScope<String>(kind.options().withTimeSource(time))) {
             CountDownLatch latch = new CountDownLatch(1);
@@ -378,7 +378,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j19_j20_a_deadline_cancels_nothing_and_one_may_join_again(Kind kind) throws Exception {
+    void a_deadline_cancels_nothing_and_one_may_join_again(Kind kind) throws Exception {
         VirtualTime time = new VirtualTime();
         try (var scope = new StructuredTaskScope<String>(kind.options().withTimeSource(time))) {
             CountDownLatch latch = new CountDownLatch(1);
@@ -403,7 +403,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j19_a_deadline_passes_in_real_time(Kind kind) {
+    void a_deadline_passes_in_real_time(Kind kind) {
         try (StructuredTaskScope<String> scope = kind.open()) {
             scope.fork(() -> Tasks.forever());
             Instant deadline = Instant.now().plusMillis(50);
@@ -415,7 +415,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j21_a_deadline_that_has_passed_does_not_wait(Kind kind) throws Exception {
+    void a_deadline_that_has_passed_does_not_wait(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var subtask = scope.fork(() -> Tasks.<String>forever());
             assertThatThrownBy(() -> scope.joinUntil(Instant.now())).isInstanceOf(TimeoutException.class);
@@ -431,7 +431,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j22_an_interrupted_owner_does_not_join_until_a_deadline(Kind kind) throws Exception {
+    void an_interrupted_owner_does_not_join_until_a_deadline(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var subtask = scope.fork(Tasks.after(latch, "done"));
@@ -448,7 +448,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j23_an_owner_may_be_interrupted_while_it_joins_until_a_deadline(Kind kind) throws Exception {
+    void an_owner_may_be_interrupted_while_it_joins_until_a_deadline(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var subtask = scope.fork(Tasks.after(latch, "done"));

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-// Z6
 class GroupAsSchedulerTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);

@@ -85,8 +85,6 @@ class HooksAndMetricsTest {
         }
     }
 
-    // M1
-
     @Test
     void every_task_is_counted_once_in_the_right_number() throws Exception {
         AtomicBoolean refuse = new AtomicBoolean();
@@ -126,8 +124,6 @@ class HooksAndMetricsTest {
             assertThat(end.failedBeforeStart()).isEqualTo(1);
         }
     }
-
-    // M1
 
     @Test
     void the_numbers_agree_at_every_instant_and_at_the_end() throws Exception {
@@ -182,8 +178,6 @@ class HooksAndMetricsTest {
                 .isEqualTo(tasks.stream().filter(Task::isCancelled).count());
     }
 
-    // M1
-
     @Test
     void a_task_that_is_cancelled_at_the_last_moment_has_not_started() {
         List<Task<?>> itself = new ArrayList<>();
@@ -205,8 +199,6 @@ class HooksAndMetricsTest {
         }
         assertThat(events).containsExactly("hook: t cancelled after 0");
     }
-
-    // M2
 
     @Test
     void durations_exclude_waiting_which_is_measured_separately() {
@@ -231,8 +223,6 @@ class HooksAndMetricsTest {
             assertThat(metrics.averageWait()).isEqualTo(Duration.ofMillis(3_500));
         }
     }
-
-    // M2
 
     @Test
     void a_cancelled_task_has_run_until_its_cancel() throws Exception {
@@ -283,8 +273,6 @@ class HooksAndMetricsTest {
         assertThat(schedulers).containsExactly("read 1 times", "read 1 times", "scheduler on pool \"raddle-fixed\"");
     }
 
-    // M3
-
     @Test
     void a_hook_is_notified_of_at_most_one_start_and_one_end_of_each_task() {
         Instant before = Instant.now();
@@ -321,8 +309,6 @@ class HooksAndMetricsTest {
                         "hook: c cancelled after 0");
     }
 
-    // M3
-
     @Test
     void a_hook_is_notified_of_an_end_after_the_start_although_the_task_ends_meanwhile() {
         List<Task<?>> itself = new ArrayList<>();
@@ -346,8 +332,6 @@ class HooksAndMetricsTest {
         }
         assertThat(events).containsExactly("start", "started", "cancelled");
     }
-
-    // M3
 
     @Test
     void a_race_of_an_end_and_a_cancel_is_notified_once() throws Exception {
@@ -384,8 +368,6 @@ class HooksAndMetricsTest {
         assertThat(ends).hasSize(count);
         assertThat(ends.values()).allMatch(times -> times.get() == 1);
     }
-
-    // M3
 
     @Test
     void an_exception_of_a_hook_affects_neither_the_task_nor_the_next_hook_and_goes_to_the_sink() throws Exception {
@@ -430,8 +412,6 @@ class HooksAndMetricsTest {
                         "onFailure of the hook, for task \"bad\" in scope \"s\": onFailure");
     }
 
-    // M3
-
     @Test
     void a_listener_that_throws_changes_nothing() throws Exception {
         List<String> swallowed = new CopyOnWriteArrayList<>();
@@ -466,8 +446,6 @@ class HooksAndMetricsTest {
                         "onSettled of the listener in scope \"s\"");
     }
 
-    // M4
-
     @Test
     void a_slow_task_is_reported_while_it_runs_and_again_with_its_final_duration() throws Exception {
         BlockingQueue<SlowTaskEvent> slowEvents = new LinkedBlockingQueue<>();
@@ -496,8 +474,6 @@ class HooksAndMetricsTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // M4
-
     @Test
     void a_quick_task_is_not_slow_however_it_ends_and_leaves_no_alarm() {
         List<SlowTaskEvent> slowEvents = new CopyOnWriteArrayList<>();
@@ -520,8 +496,6 @@ class HooksAndMetricsTest {
         assertThat(slowEvents).isEmpty();
         assertThat(time.alarms()).isZero();
     }
-
-    // M4
 
     @Test
     void every_end_of_a_slow_task_is_reported_and_a_slow_consumer_delays_no_alarm() throws Exception {

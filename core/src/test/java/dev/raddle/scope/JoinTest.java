@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-// W8
 class JoinTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Row K2 of the specification. */
+/** Scopes with joiners. */
 class JoinedScopeTest {
 
     private static <T> T fail() {

@@ -162,7 +162,6 @@ class NestedScopesTest {
         }
     }
 
-    // D3
     @Test
     void there_is_no_deadline_unless_one_is_set() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
@@ -172,7 +171,6 @@ class NestedScopesTest {
         }
     }
 
-    // D3
     @Test
     void a_scope_inside_another_has_the_remaining_time_and_may_only_shorten_it() {
         try (ThreadScope outer = budgeted(SECOND.multipliedBy(10))) {
@@ -197,7 +195,6 @@ class NestedScopesTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // D3
     @Test
     void a_scope_that_a_task_opens_ends_with_the_budget_of_the_tasks_scope() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -220,7 +217,6 @@ class NestedScopesTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // D3
     @Test
     void a_groups_task_that_is_submitted_inside_a_scope_has_no_more_time_than_that() throws Exception {
         BlockingTask running = new BlockingTask();
@@ -264,7 +260,6 @@ class NestedScopesTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // D3
     @Test
     void a_call_in_a_group_from_inside_a_scope_ends_with_its_budget() throws Exception {
         BlockingTask blocker = new BlockingTask();

@@ -48,7 +48,6 @@ class RetryTest {
         };
     }
 
-    // Y1
     @Test
     void a_task_is_attempted_until_it_succeeds() throws Exception {
         try (ThreadScope scope = stepped().withRetryPolicy(RetryPolicy.attempts(4))) {
@@ -62,7 +61,6 @@ class RetryTest {
         }
     }
 
-    // Y1
     @Test
     void the_last_failure_is_thrown_with_the_earlier_ones_in_order() {
         IOException last = new IOException("3");
@@ -77,7 +75,6 @@ class RetryTest {
         }
     }
 
-    // Y1
     @Test
     void a_failure_is_never_suppressed_in_itself() {
         IllegalStateException same = new IllegalStateException("same");
@@ -91,7 +88,6 @@ class RetryTest {
         }
     }
 
-    // Y2
     @Test
     void interrupts_cancellations_and_errors_are_not_retried() {
         List<Throwable> never = List.of(
@@ -118,7 +114,6 @@ class RetryTest {
         throw (X) thrown;
     }
 
-    // Y2
     @Test
     void an_error_after_failures_carries_them() {
         Error error = new AssertionError("last");
@@ -135,7 +130,6 @@ class RetryTest {
         }
     }
 
-    // Y2
     @Test
     void a_condition_decides_whether_to_retry() {
         List<String> asked = new ArrayList<>();
@@ -156,7 +150,6 @@ class RetryTest {
         }
     }
 
-    // Y2
     @Test
     void an_exception_of_a_policy_is_the_tasks_failure_and_keeps_the_failure_before_it() {
         List<RetryPolicy> broken = List.of(
@@ -189,7 +182,6 @@ class RetryTest {
         }
     }
 
-    // Y2
     @Test
     void a_tasks_own_policy_overrides_that_of_its_scope() throws Exception {
         try (ThreadScope scope = stepped().withRetryPolicy(RetryPolicy.attempts(3))) {
@@ -201,7 +193,6 @@ class RetryTest {
         }
     }
 
-    // Y3
     @Test
     void a_task_that_was_cancelled_during_an_attempt_is_not_tried_again() {
         List<Task<?>> itself = new ArrayList<>();
@@ -218,7 +209,6 @@ class RetryTest {
         assertThat(calls).hasValue(1);
     }
 
-    // Y3
     @Test
     void a_task_cancelled_while_its_hook_is_notified_of_the_start_is_never_attempted() {
         ThreadHook cancels = new ThreadHook() {
@@ -236,7 +226,6 @@ class RetryTest {
         assertThat(Thread.interrupted()).isFalse();
     }
 
-    // Y3
     @Test
     void a_cancel_during_the_retry_delay_ends_it_at_once() throws Exception {
         try (ThreadScope scope = threaded().withRetryPolicy(RetryPolicy.fixedDelay(3, Duration.ofDays(1)))) {
@@ -260,7 +249,6 @@ class RetryTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // Y3
     @Test
     void a_deadline_during_the_retry_delay_ends_it_at_once() throws Exception {
         try (ThreadScope scope = threaded()
@@ -286,7 +274,6 @@ class RetryTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // Y4
     @Test
     void retry_delays_are_as_long_as_the_policy_says() throws Exception {
         RetryPolicy policy = RetryPolicy.exponentialBackoff(4, SECOND, 3, SECOND.multipliedBy(5));
@@ -307,7 +294,6 @@ class RetryTest {
         assertThat(moments).containsExactly(0L, 1L, 4L, 9L);
     }
 
-    // Y5, D1
     @Test
     void a_timeout_spans_all_attempts_and_retry_delays() throws Exception {
         try (ThreadScope scope = threaded()) {
@@ -336,7 +322,6 @@ class RetryTest {
         assertThat(calls).hasValue(2);
     }
 
-    // Y5
     @Test
     void the_delay_of_a_retry_that_cannot_begin_in_time_is_skipped() {
         try (ThreadScope scope = stepped()) {

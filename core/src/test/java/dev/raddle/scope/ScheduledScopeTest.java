@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Row K6 of the specification. */
+/** Subtasks that a scheduler starts, such as that of a group. */
 class ScheduledScopeTest {
 
     private static GroupExecutor executor(int limit) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The rows of the specification on thread dumps, for the JDK's dump and for our own, and K3. */
+/** Scopes in thread dumps, in the JDK's and in our own. */
 class ScopeDumpTest {
 
     private final CountDownLatch opened = new CountDownLatch(2);

@@ -39,7 +39,6 @@ class ScopeSchedulerTest {
         return tasks;
     }
 
-    // C1
     @Test
     void tasks_run_on_virtual_threads_by_default() throws Exception {
         try (ThreadScope scope = ThreadScope.open()) {
@@ -56,7 +55,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void a_fixed_scheduler_has_platform_threads_with_a_name() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(2))) {
@@ -75,7 +73,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void a_task_runs_in_its_submitter_if_the_queue_is_full_and_is_counted_like_any_other() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -94,7 +91,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void a_task_in_its_submitter_runs_out_of_time_like_any_other() throws Exception {
         VirtualTime time = new VirtualTime();
@@ -126,7 +122,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void the_submitters_own_interrupt_is_kept_regardless_of_the_task() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -168,7 +163,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void an_interrupt_of_the_submitter_while_it_ran_a_task_is_kept() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -185,7 +179,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void a_full_queue_with_a_concurrency_limit_does_not_recurse() throws Exception {
         BlockingTask blocker = new BlockingTask();
@@ -212,7 +205,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C2
     @Test
     void a_scheduler_that_runs_tasks_in_the_calling_thread_does_not_recurse_into_waiting_tasks() {
         List<Runnable> placed = new ArrayList<>();
@@ -233,7 +225,6 @@ class ScopeSchedulerTest {
         assertThat(calls).hasValue(20_000);
     }
 
-    // C3
     @Test
     void a_priority_scheduler_runs_high_before_normal_before_low_and_equal_ones_in_order() throws Exception {
         List<String> ran = new CopyOnWriteArrayList<>();
@@ -256,7 +247,6 @@ class ScopeSchedulerTest {
         assertThat(ran).containsExactly("HIGH 1", "HIGH 2", "NORMAL 1", "NORMAL 2", "LOW 1", "LOW 2", "LOW 1", "LOW 2");
     }
 
-    // C3
     @Test
     void other_schedulers_accept_priorities_and_ignore_them() {
         StepScheduler steps = new StepScheduler();
@@ -269,7 +259,6 @@ class ScopeSchedulerTest {
         assertThat(ran).containsExactly("low", "high");
     }
 
-    // C4
     @Test
     void a_scheduler_created_for_a_scope_ends_its_threads_when_the_scope_closes() throws Exception {
         List<Thread> threads = new ArrayList<>();
@@ -285,7 +274,6 @@ class ScopeSchedulerTest {
         assertThat(threads).noneMatch(Thread::isAlive);
     }
 
-    // C4
     @Test
     void a_scheduler_of_two_scopes_keeps_running_when_one_of_them_closes() throws Exception {
         Scheduler shared = Scheduler.fixed(1);
@@ -301,7 +289,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C4
     @Test
     void a_scope_does_not_shut_down_an_executor() throws Exception {
         try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
@@ -317,7 +304,6 @@ class ScopeSchedulerTest {
         }
     }
 
-    // C4
     @Test
     void a_lease_is_taken_once_by_any_first_submitter_and_closed_once() throws Exception {
         AtomicInteger opened = new AtomicInteger();
@@ -372,7 +358,6 @@ class ScopeSchedulerTest {
         Wait.until(() -> arrivals.get() >= both);
     }
 
-    // C4
     @Test
     void a_cancelled_task_does_not_wait_in_a_pools_queue() throws Exception {
         BlockingTask blocker = new BlockingTask();

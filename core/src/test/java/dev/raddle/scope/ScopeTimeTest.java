@@ -45,8 +45,6 @@ class ScopeTimeTest {
         return ThreadScope.open("s").withTimeSource(time);
     }
 
-    // D1
-
     @Test
     void a_task_that_runs_out_of_time_has_failed_is_interrupted_and_does_not_affect_the_others() throws Exception {
         BlockingTask slow = new BlockingTask();
@@ -166,8 +164,6 @@ class ScopeTimeTest {
         }
     }
 
-    // D2
-
     @Test
     void when_the_deadline_passes_unfinished_tasks_are_cancelled_and_waits_throw() throws Exception {
         BlockingTask running = new BlockingTask();
@@ -261,8 +257,6 @@ class ScopeTimeTest {
         assertThat(task.outcome()).get().isInstanceOf(Outcome.Cancelled.class);
     }
 
-    // D4
-
     @Test
     void hooks_listeners_and_actions_of_an_alarm_run_in_another_thread_and_delay_no_other_alarm() throws Exception {
         CountDownLatch letGo = new CountDownLatch(1);
@@ -307,8 +301,6 @@ class ScopeTimeTest {
             }
         }
     }
-
-    // D5
 
     @Test
     void a_scheduled_task_begins_when_its_time_has_come() throws Exception {

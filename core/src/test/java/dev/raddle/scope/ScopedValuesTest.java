@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The rows of the specification on scoped values, and K1. */
+/** Scoped values in subtasks, and forks by subtasks. */
 class ScopedValuesTest {
 
     private static final ScopedValue<String> NAME = ScopedValue.newInstance();
@@ -126,7 +126,7 @@ class ScopedValuesTest {
     @ParameterizedTest
     @EnumSource
     @Timeout(120)
-    void k1_recursive_forks_inherit_every_binding(Kind kind) throws Exception {
+    void recursive_forks_inherit_every_binding(Kind kind) throws Exception {
         kind.needsTheJdk(JDK_INHERITS);
         int rounds = kind.factory.newThread(() -> {}).isVirtual() ? 20 : 1;
         for (int round = 0; round < rounds; round++) {
@@ -155,7 +155,7 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
-    void k1_a_fork_by_a_subtask_inherits_while_the_owner_is_busy(Kind kind) throws Exception {
+    void a_fork_by_a_subtask_inherits_while_the_owner_is_busy(Kind kind) throws Exception {
         kind.needsTheJdk(JDK_INHERITS);
         Queue<String> seen = new ConcurrentLinkedQueue<>();
         CountDownLatch subtaskEnded = new CountDownLatch(1);
@@ -209,7 +209,7 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
-    void k1_a_fork_by_a_nested_scopes_thread_inherits(Kind kind) throws Exception {
+    void a_fork_by_a_nested_scopes_thread_inherits(Kind kind) throws Exception {
         kind.needsTheJdk(JDK_INHERITS);
         AtomicReference<Subtask<String>> busy = new AtomicReference<>();
         AtomicReference<Subtask<String>> parked = new AtomicReference<>();

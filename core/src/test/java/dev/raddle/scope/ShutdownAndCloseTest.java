@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Rows J24 to J44 of the specification. */
+/** Shutting a StructuredTaskScope down, and closing it. */
 class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j24_what_was_forked_before_a_shutdown_runs_and_is_interrupted(Kind kind) throws Exception {
+    void what_was_forked_before_a_shutdown_runs_and_is_interrupted(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             AtomicBoolean interrupted = new AtomicBoolean();
             CountDownLatch done = new CountDownLatch(1);
@@ -54,7 +54,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j25_a_subtask_that_shuts_down_is_not_interrupted(Kind kind) throws Exception {
+    void a_subtask_that_shuts_down_is_not_interrupted(Kind kind) throws Exception {
         AtomicBoolean interrupted = new AtomicBoolean();
         try (StructuredTaskScope<String> scope = kind.open()) {
             scope.fork(() -> {
@@ -70,7 +70,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j26_a_shutdown_by_a_subtask_wakes_the_owner_while_the_subtask_continues(Kind kind) throws Exception {
+    void a_shutdown_by_a_subtask_wakes_the_owner_while_the_subtask_continues(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             Thread owner = Thread.currentThread();
             CountDownLatch latch = new CountDownLatch(1);
@@ -87,7 +87,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j27_a_closed_scope_is_not_shut_down(Kind kind) throws Exception {
+    void a_closed_scope_is_not_shut_down(Kind kind) throws Exception {
         var scope = kind.open();
         scope.join();
         scope.close();
@@ -97,7 +97,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j28_threads_shut_down_their_scope_and_those_around_it(Kind kind) throws Exception {
+    void threads_shut_down_their_scope_and_those_around_it(Kind kind) throws Exception {
         try (StructuredTaskScope<Boolean> outer = kind.open();
                 StructuredTaskScope<Boolean> inner = kind.open()) {
             var inOuter = outer.fork(() -> {
@@ -123,7 +123,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j29_a_scope_stays_shut_down(Kind kind) {
+    void a_scope_stays_shut_down(Kind kind) {
         var scope = kind.open();
         assertThat(scope.isShutdown()).isFalse();
         scope.shutdown();
@@ -134,7 +134,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j30_without_forks_no_join_is_required(Kind kind) {
+    void without_forks_no_join_is_required(Kind kind) {
         try (var scope = kind.open()) {
             assertThat(scope.isShutdown()).isFalse();
         }
@@ -142,7 +142,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j31_close_without_join_interrupts_waits_and_throws(Kind kind) {
+    void close_without_join_interrupts_waits_and_throws(Kind kind) {
         var scope = kind.<String>open();
         AtomicBoolean ended = new AtomicBoolean();
         var subtask = scope.fork(() -> {
@@ -165,7 +165,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j32_close_throws_after_a_later_round_that_was_not_joined(Kind kind) throws Exception {
+    void close_throws_after_a_later_round_that_was_not_joined(Kind kind) throws Exception {
         var scope = kind.<String>open();
         scope.fork(() -> "joined");
         scope.join();
@@ -179,7 +179,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j33_an_attempted_join_is_enough_for_close(Kind kind) {
+    void an_attempted_join_is_enough_for_close(Kind kind) {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var subtask = scope.fork(() -> Tasks.<String>forever());
             Thread.currentThread().interrupt();
@@ -190,7 +190,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j34_a_join_that_ran_out_of_time_is_enough_for_close(Kind kind) {
+    void a_join_that_ran_out_of_time_is_enough_for_close(Kind kind) {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var subtask = scope.fork(() -> Tasks.<String>forever());
             assertThatThrownBy(() -> scope.joinUntil(Instant.now())).isInstanceOf(TimeoutException.class);
@@ -200,7 +200,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j35_only_the_owner_closes(Kind kind) throws Exception {
+    void only_the_owner_closes(Kind kind) throws Exception {
         try (StructuredTaskScope<Boolean> scope = kind.open()) {
             var subtask = scope.fork(() -> {
                 assertWrongThread(scope::close);
@@ -215,7 +215,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j36_an_interrupted_owner_closes_without_a_second_interrupt(Kind kind) throws Exception {
+    void an_interrupted_owner_closes_without_a_second_interrupt(Kind kind) throws Exception {
         AtomicBoolean endedInPeace = new AtomicBoolean();
         CountDownLatch closing = new CountDownLatch(1);
         Thread owner = Thread.currentThread();
@@ -243,7 +243,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j37_an_interrupt_during_close_is_kept_and_interrupts_no_subtask(Kind kind) throws Exception {
+    void an_interrupt_during_close_is_kept_and_interrupts_no_subtask(Kind kind) throws Exception {
         AtomicBoolean endedInPeace = new AtomicBoolean();
         Thread owner = Thread.currentThread();
         var scope = kind.open();
@@ -269,7 +269,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j38_closing_an_outer_scope_first_closes_the_inner_one_and_is_a_violation(Kind kind) throws Exception {
+    void closing_an_outer_scope_first_closes_the_inner_one_and_is_a_violation(Kind kind) throws Exception {
         StructuredTaskScope<Object> outer = kind.open();
         StructuredTaskScope<Object> inner = kind.open();
         outer.join();
@@ -307,7 +307,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j39_handleComplete_is_called_for_successes_and_failures(Kind kind) throws Exception {
+    void handleComplete_is_called_for_successes_and_failures(Kind kind) throws Exception {
         Set<Subtask<?>> notified = ConcurrentHashMap.newKeySet();
         Callable<String> success = () -> "value";
         Callable<String> failure = () -> {
@@ -344,7 +344,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j40_handleComplete_is_not_called_for_subtasks_that_end_after_a_shutdown(Kind kind) throws Exception {
+    void handleComplete_is_not_called_for_subtasks_that_end_after_a_shutdown(Kind kind) throws Exception {
         Set<Subtask<?>> notified = ConcurrentHashMap.newKeySet();
         try (var scope = collecting(kind, notified)) {
             CountDownLatch latch = new CountDownLatch(1);
@@ -370,7 +370,7 @@ class ShutdownAndCloseTest {
     }
 
     @Test
-    void j41_handleComplete_accepts_only_completed_subtasks() throws Exception {
+    void handleComplete_accepts_only_completed_subtasks() throws Exception {
         class Open extends StructuredTaskScope<Object> {
             void complete(Subtask<?> subtask) {
                 handleComplete(subtask);
@@ -447,7 +447,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j42_ensureOwnerAndJoined_requires_that_the_owner_has_joined(Kind kind) throws Exception {
+    void ensureOwnerAndJoined_requires_that_the_owner_has_joined(Kind kind) throws Exception {
         try (var scope = new Checked(kind)) {
             scope.check();
             var subtask = scope.fork(() -> {
@@ -465,7 +465,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j43_after_close_ensureOwnerAndJoined_throws_no_more(Kind kind) throws Exception {
+    void after_close_ensureOwnerAndJoined_throws_no_more(Kind kind) throws Exception {
         var joined = new Checked(kind);
         joined.fork(() -> null);
         joined.join();
@@ -487,7 +487,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j44_toString_has_name_state_and_container(Kind kind) throws Exception {
+    void toString_has_name_state_and_container(Kind kind) throws Exception {
         var scope = new StructuredTaskScope<>(kind.options().withName("duke"));
         String container = ScopeDump.container(scope);
         assertThat(scope).hasToString("duke (" + container + ")");

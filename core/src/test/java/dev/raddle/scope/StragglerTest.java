@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Row K5 of the specification. */
+/** Reports of subtasks that go on while their scope closes. */
 class StragglerTest {
 
     private static Object stubborn(CountDownLatch begun, CountDownLatch exit) {

@@ -66,7 +66,6 @@ class SubmissionTest {
         }
     }
 
-    // B1
     @Test
     void a_task_passes_its_steps_in_one_order() throws Exception {
         VirtualTime virtual = new VirtualTime();
@@ -166,7 +165,6 @@ class SubmissionTest {
                         "listener: CANCELLED after 0");
     }
 
-    // B1
     @Test
     void after_a_wait_for_a_task_its_permit_is_free_its_hook_notified_and_its_metrics_counted() throws Exception {
         try (ThreadScope scope = ThreadScope.open()
@@ -185,7 +183,6 @@ class SubmissionTest {
         }
     }
 
-    // B2
     @Test
     void a_scope_is_configured_before_its_first_task() {
         List<Consumer<ThreadScope>> withs = List.of(
@@ -235,7 +232,6 @@ class SubmissionTest {
         }
     }
 
-    // B2
     @Test
     void invalid_arguments_are_rejected_with_the_value_found() {
         try (ThreadScope scope = ThreadScope.open("s")) {
@@ -264,7 +260,6 @@ class SubmissionTest {
         }
     }
 
-    // B2
     @Test
     void a_closed_scope_rejects_every_submission() {
         ThreadScope scope = ThreadScope.open("page");
@@ -290,7 +285,6 @@ class SubmissionTest {
         assertThat(scope.metrics().submitted()).isZero();
     }
 
-    // B3
     @Test
     void names_and_numbers_are_generated_unless_given() {
         Set<Long> scopes = new HashSet<>();
@@ -311,7 +305,6 @@ class SubmissionTest {
         }
     }
 
-    // B3
     @Test
     void ids_are_unique_for_all_submitters() throws Exception {
         Set<Long> ids = java.util.concurrent.ConcurrentHashMap.newKeySet();
@@ -331,7 +324,6 @@ class SubmissionTest {
         assertThat(ids).hasSize(50 * 21);
     }
 
-    // B3
     @Test
     void a_hook_of_two_scopes_never_confuses_their_tasks() {
         List<TaskInfo> started = new ArrayList<>();
@@ -366,7 +358,6 @@ class SubmissionTest {
         }
     }
 
-    // B4
     @Test
     void a_task_that_the_scheduler_rejects_has_failed_with_the_rejection_and_holds_no_permit() {
         RejectedExecutionException refusal = new RejectedExecutionException("full");
@@ -400,7 +391,6 @@ class SubmissionTest {
         }
     }
 
-    // B4
     @Test
     void every_exception_of_a_scheduler_settles_the_task_and_passes_its_permit_to_the_next() {
         OutOfMemoryError noThread = new OutOfMemoryError("no thread");
@@ -426,7 +416,6 @@ class SubmissionTest {
         }
     }
 
-    // B4
     @Test
     void a_scheduler_that_runs_a_task_and_throws_as_well_changes_nothing() throws Exception {
         Scheduler runsAndThrows = task -> {
@@ -453,7 +442,6 @@ class SubmissionTest {
         }
     }
 
-    // B5
     @Test
     void no_more_tasks_run_than_the_limit_and_the_others_wait_without_a_thread() throws Exception {
         AtomicInteger inside = new AtomicInteger();
@@ -487,7 +475,6 @@ class SubmissionTest {
         assertThat(placed).hasValue(500);
     }
 
-    // B5
     @Test
     void tasks_waiting_for_the_limit_start_by_priority_and_then_in_order() {
         List<String> ran = new ArrayList<>();
@@ -503,7 +490,6 @@ class SubmissionTest {
         assertThat(ran).containsExactly("first", "high", "high too", "normal", "low", "low too");
     }
 
-    // B5
     @Test
     void a_task_may_submit_to_its_own_full_scope_and_a_wait_that_could_never_end_is_an_error() throws Exception {
         try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(1)) {
@@ -534,7 +520,6 @@ class SubmissionTest {
         }
     }
 
-    // B5
     @Test
     void the_owner_may_wait_for_a_task_of_its_full_scope() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
@@ -548,7 +533,6 @@ class SubmissionTest {
         }
     }
 
-    // B6
     @Test
     void tasks_may_end_in_any_order() throws Exception {
         int count = 30_000;
@@ -570,7 +554,6 @@ class SubmissionTest {
         }
     }
 
-    // B7
     @Test
     void a_task_submits_to_its_scope_also_while_the_owner_closes() throws Exception {
         CountDownLatch closing = new CountDownLatch(1);
@@ -616,7 +599,6 @@ class SubmissionTest {
         }
     }
 
-    // B7
     @Test
     void a_task_that_is_submitted_after_the_cancel_is_cancelled_and_its_callable_never_runs() {
         AtomicInteger calls = new AtomicInteger();
@@ -640,7 +622,6 @@ class SubmissionTest {
         }
     }
 
-    // B7
     @Test
     void an_action_of_the_token_runs_once_and_what_it_throws_goes_to_the_sink() {
         List<String> swallowed = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Rows J45 to J60 of the specification. */
+/** The states and results of subtasks, and the shutdown policies. */
 class SubtaskAndPolicyTest {
 
     private static <T> T fail() {
@@ -24,7 +24,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j45_a_subtask_that_has_returned_is_a_success(Kind kind) throws Exception {
+    void a_subtask_that_has_returned_is_a_success(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             Callable<String> task = () -> "value";
             var subtask = scope.fork(task);
@@ -42,7 +42,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j46_a_subtask_that_has_thrown_is_a_failure(Kind kind) throws Exception {
+    void a_subtask_that_has_thrown_is_a_failure(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var subtask = scope.fork(() -> SubtaskAndPolicyTest.<String>fail());
             var error = scope.fork((Callable<String>) () -> {
@@ -60,7 +60,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j47_a_subtask_that_runs_is_unavailable(Kind kind) {
+    void a_subtask_that_runs_is_unavailable(Kind kind) {
         try (StructuredTaskScope<String> scope = kind.open()) {
             Callable<String> task = Tasks::forever;
             var subtask = scope.fork(task);
@@ -78,7 +78,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j48_a_subtask_forked_after_a_shutdown_is_unavailable(Kind kind) throws Exception {
+    void a_subtask_forked_after_a_shutdown_is_unavailable(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             Callable<String> task = Tasks::forever;
             scope.shutdown();
@@ -94,7 +94,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j49_toString_of_a_subtask_has_its_state(Kind kind) throws Exception {
+    void toString_of_a_subtask_has_its_state(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var success = scope.fork(() -> "value");
             var failure = scope.fork(() -> SubtaskAndPolicyTest.<String>fail());
@@ -111,7 +111,7 @@ class SubtaskAndPolicyTest {
     }
 
     @Test
-    void j50_without_a_completed_subtask_there_is_no_result() {
+    void without_a_completed_subtask_there_is_no_result() {
         try (var scope = new ShutdownOnSuccess<>()) {
             assertIllegalState(scope::result);
             assertIllegalState(() -> scope.result(failure -> new IllegalArgumentException(failure)));
@@ -120,7 +120,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j51_the_first_success_stays_the_result(Kind kind) throws Exception {
+    void the_first_success_stays_the_result(Kind kind) throws Exception {
         try (var scope = new ShutdownOnSuccess<String>(kind.options())) {
             scope.fork(() -> "one");
             scope.join();
@@ -134,7 +134,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j52_null_is_a_result(Kind kind) throws Exception {
+    void null_is_a_result(Kind kind) throws Exception {
         try (var scope = new ShutdownOnSuccess<Object>(kind.options())) {
             scope.fork(() -> null);
             assertThat(scope.joinUntil(Instant.MAX)).isSameAs(scope);
@@ -147,7 +147,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j53_a_success_beats_a_failure(Kind kind) throws Exception {
+    void a_success_beats_a_failure(Kind kind) throws Exception {
         try (var scope = new ShutdownOnSuccess<String>(kind.options())) {
             scope.fork(SubtaskAndPolicyTest::fail);
             scope.join();
@@ -160,7 +160,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j54_with_failures_only_the_first_is_thrown(Kind kind) throws Exception {
+    void with_failures_only_the_first_is_thrown(Kind kind) throws Exception {
         try (var scope = new ShutdownOnSuccess<String>(kind.options())) {
             scope.fork(SubtaskAndPolicyTest::fail);
             scope.join();
@@ -180,7 +180,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j55_a_result_is_read_by_the_owner_after_joining(Kind kind) throws Exception {
+    void a_result_is_read_by_the_owner_after_joining(Kind kind) throws Exception {
         try (var scope = new ShutdownOnSuccess<Boolean>(kind.options())) {
             var subtask = scope.fork(() -> {
                 assertWrongThread(scope::result);
@@ -209,7 +209,7 @@ class SubtaskAndPolicyTest {
     }
 
     @Test
-    void j56_without_subtasks_nothing_has_failed() throws Exception {
+    void without_subtasks_nothing_has_failed() throws Exception {
         try (var scope = new ShutdownOnFailure()) {
             assertThat(scope.exception()).isEmpty();
             scope.throwIfFailed();
@@ -219,7 +219,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j57_if_all_succeed_nothing_has_failed(Kind kind) throws Exception {
+    void if_all_succeed_nothing_has_failed(Kind kind) throws Exception {
         try (var scope = new ShutdownOnFailure(kind.options())) {
             scope.fork(() -> "one");
             scope.fork(() -> "two");
@@ -234,7 +234,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j58_a_failure_shuts_down_and_is_thrown(Kind kind) throws Exception {
+    void a_failure_shuts_down_and_is_thrown(Kind kind) throws Exception {
         try (var scope = new ShutdownOnFailure(kind.options())) {
             var never = scope.fork(Tasks::forever);
             scope.fork(() -> "value");
@@ -254,7 +254,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j59_a_failure_is_read_by_the_owner_after_joining(Kind kind) throws Exception {
+    void a_failure_is_read_by_the_owner_after_joining(Kind kind) throws Exception {
         try (var scope = new ShutdownOnFailure(kind.options())) {
             var subtask = scope.fork(() -> {
                 assertWrongThread(scope::exception);
@@ -276,7 +276,7 @@ class SubtaskAndPolicyTest {
     }
 
     @Test
-    void j60_nulls_are_rejected() {
+    void nulls_are_rejected() {
         assertNullRefused(() -> new StructuredTaskScope<>("", null));
         assertNullRefused(() -> new ShutdownOnSuccess<>("", null));
         assertNullRefused(() -> new ShutdownOnFailure("", null));

@@ -42,7 +42,6 @@ class TaskStateTest {
         throw (X) thrown;
     }
 
-    // T1
     @Test
     void a_task_is_pending_then_running_then_has_its_value() {
         try (ThreadScope scope = stepped()) {
@@ -67,7 +66,6 @@ class TaskStateTest {
         }
     }
 
-    // T1, T4
     @Test
     void a_final_state_never_changes() throws Exception {
         try (ThreadScope scope = stepped()) {
@@ -94,7 +92,6 @@ class TaskStateTest {
         }
     }
 
-    // T1, T2
     @Test
     void a_task_that_is_cancelled_before_it_runs_is_never_called() {
         AtomicInteger calls = new AtomicInteger();
@@ -112,7 +109,6 @@ class TaskStateTest {
         }
     }
 
-    // T2
     @Test
     void of_a_cancel_and_a_start_exactly_one_wins() throws Exception {
         int rounds = 10_000;
@@ -152,7 +148,6 @@ class TaskStateTest {
         }
     }
 
-    // T3
     @Test
     void the_runner_is_always_the_executing_thread_while_the_task_runs() {
         try (ThreadScope scope = stepped()) {
@@ -170,7 +165,6 @@ class TaskStateTest {
         }
     }
 
-    // T3
     @Test
     void a_cancelled_task_has_no_runner_although_its_callable_still_runs() throws Exception {
         BlockingTask blocker = BlockingTask.uninterruptible();
@@ -187,7 +181,6 @@ class TaskStateTest {
         }
     }
 
-    // T3
     @Test
     void no_thread_sees_a_success_without_its_value_or_a_runner_after_the_end() throws Exception {
         int rounds = 5_000;
@@ -219,7 +212,6 @@ class TaskStateTest {
         assertThat(wrong).hasValue(0);
     }
 
-    // T4
     @Test
     void of_many_cancels_exactly_one_returns_true() throws Exception {
         try (ThreadScope scope = stepped()) {
@@ -244,7 +236,6 @@ class TaskStateTest {
         }
     }
 
-    // T5
     @Test
     void a_cancel_interrupts_the_runner_once() throws Exception {
         BlockingTask blocker = BlockingTask.uninterruptible();
@@ -261,7 +252,6 @@ class TaskStateTest {
         assertThat(blocker.interrupts()).isEqualTo(1);
     }
 
-    // T5
     @Test
     void the_interrupt_of_a_cancel_never_reaches_another_task_of_the_same_thread() throws Exception {
         int rounds = 10_000;
@@ -293,7 +283,6 @@ class TaskStateTest {
         assertThat(leaked).hasValue(0);
     }
 
-    // T6
     @Test
     void a_task_that_ignores_its_interrupt_stays_cancelled_and_keeps_its_permit_until_it_really_ends()
             throws Exception {
@@ -318,7 +307,6 @@ class TaskStateTest {
         }
     }
 
-    // T7
     @Test
     void await_returns_the_value_also_if_it_is_null() throws Exception {
         try (ThreadScope scope = stepped()) {
@@ -333,7 +321,6 @@ class TaskStateTest {
         }
     }
 
-    // T7
     @Test
     void await_throws_what_the_task_threw_and_wraps_only_checked_exceptions() {
         RuntimeException unchecked = new IllegalArgumentException("unchecked");
@@ -355,7 +342,6 @@ class TaskStateTest {
         }
     }
 
-    // T7
     @Test
     void await_of_a_cancelled_task_throws_the_reason() {
         try (ThreadScope scope = stepped()) {
@@ -375,7 +361,6 @@ class TaskStateTest {
         }
     }
 
-    // T7
     @Test
     void a_timed_await_throws_when_the_time_is_over_and_the_task_continues() throws Exception {
         VirtualTime time = new VirtualTime();
@@ -401,7 +386,6 @@ class TaskStateTest {
         }
     }
 
-    // T8
     @Test
     void an_interrupted_wait_throws_and_the_task_continues() throws Exception {
         try (ThreadScope scope = stepped()) {
@@ -432,7 +416,6 @@ class TaskStateTest {
         }
     }
 
-    // T9
     @Test
     void completing_a_future_of_a_task_does_not_affect_the_task() throws Exception {
         try (ThreadScope scope = stepped()) {
@@ -457,7 +440,6 @@ class TaskStateTest {
         }
     }
 
-    // T9
     @Test
     void a_future_completes_as_a_wait_would_return() {
         RuntimeException failure = new IllegalStateException("bad");
@@ -482,7 +464,6 @@ class TaskStateTest {
         }
     }
 
-    // T10
     @Test
     void every_exception_of_a_callable_settles_its_task() {
         List<Throwable> failures = List.of(
@@ -514,7 +495,6 @@ class TaskStateTest {
         }
     }
 
-    // T10
     @Test
     void a_callable_that_recurses_without_end_fails_and_the_next_task_of_its_thread_succeeds() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
@@ -531,7 +511,6 @@ class TaskStateTest {
         return depth(soFar + 1) + 1;
     }
 
-    // T10
     @Test
     void an_interrupt_status_that_a_callable_leaves_reaches_neither_hooks_nor_the_next_task() {
         List<Boolean> seen = new ArrayList<>();

@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 
-// Y4
 class RetryPolicyTest {
 
     private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);

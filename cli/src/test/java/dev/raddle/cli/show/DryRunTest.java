@@ -37,7 +37,6 @@ class DryRunTest {
                 """);
     }
 
-    // R11
     @Test
     void the_rates_of_groups_and_the_global_one_are_printed() throws Exception {
         Plan rated = new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""

@@ -34,7 +34,8 @@ final class JournalWriter implements AutoCloseable {
      * The statement is the fence, too. It locks the rows of the runs, which waits for a claim that is under way, and
      * inserts those entries whose epoch is still that of their run. A claim changes the epoch, which waits for the lock
      * here, and reads the entries afterwards. So either the entry is written before the claim and the claimer finds it,
-     * or it is not written at all.
+     * or it is not written at all. Rows are locked in the order of the ids, in a mode that such statements share, so
+     * they cannot wait for each other in a circle.
      *
      * If the database is away, the same statement is tried again until it is back. The connection may have broken after
      * the commit: then the entries are there already. Their primary key, which is chosen here and not by the database,

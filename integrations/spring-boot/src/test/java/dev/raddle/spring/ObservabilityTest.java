@@ -309,7 +309,8 @@ class ObservabilityTest {
                     .singleElement()
                     .satisfies(group -> assertThat(group.groupKey()).isEqualTo("acme/eu"));
             assertThat(endpoint.key("tenants", null, "acme", "eu").explanation())
-                    .isEqualTo("1 task waits for a slot of the group: 1 of 1 slots are taken");
+                    .isEqualTo("1 task waits; the next waits for a slot of its group, 0 before it; 1 of 1 slots are"
+                            + " taken");
             assertThat(endpoint.key("tenants", null, "idle").explanation())
                     .isEqualTo("no task waits; 0 of 1 slots are taken");
             assertThat(endpoint.key("tenants", null, "unknown")).isNull();
@@ -328,19 +329,18 @@ class ObservabilityTest {
                     executor.submit("slow", "first", () -> "").await();
                     executor.submit("slow", "second", () -> "");
                     assertThat(endpoint.key("tenants", null, "slow").explanation())
-                            .startsWith("1 task waits for the rate of 1 per hour, next start in ");
+                            .startsWith("1 task waits; the next waits for the rate of 1 per hour, next start in ");
 
                     executor.holdGroup("held", Duration.ofHours(1));
                     executor.submit("held", "t", () -> "");
                     assertThat(endpoint.key("tenants", null, "held").explanation())
-                            .startsWith("1 task waits for the end of a hold of the group, in 3");
+                            .startsWith("1 task waits; the next waits for the end of a hold of its group, next start");
 
                     executor.submit("acme", "holder", this::holdSlot);
                     begun.await();
                     executor.submit("globex", "t", () -> "");
                     assertThat(endpoint.key("tenants", null, "globex").explanation())
-                            .isEqualTo("1 task waits for a slot of all groups: 1 of 1 are taken, 0 groups are"
-                                    + " before this one");
+                            .startsWith("1 task waits; the next waits for a slot of the global cap, 0 groups before");
                     hold.countDown();
                     executor.shutdown(); // what waits for rates and holds would keep the context open
                 });
@@ -360,7 +360,8 @@ class ObservabilityTest {
                     .isEqualTo("no task of this name waits here: it runs, has ended, or has another key");
             executor.pauseGroup("acme/eu");
             assertThat(endpoint.key("tenants", null, "acme", "eu").explanation())
-                    .isEqualTo("2 tasks wait for the resumption of the group");
+                    .isEqualTo("2 tasks wait; the next waits for the resumption of its group, 0 before it; 1 of 1"
+                            + " slots are taken");
             executor.resumeGroup("acme/eu");
             hold.countDown();
         });

@@ -10,7 +10,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RatesTest {
-    // R11
     @Test
     void a_number_a_slash_and_a_time_are_a_rate() {
         assertThat(Rates.parse("5/s")).isEqualTo(Rate.perSecond(5));

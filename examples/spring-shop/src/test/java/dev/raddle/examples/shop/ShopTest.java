@@ -54,7 +54,7 @@ class ShopTest {
 
             assertThat(get(shop, "/actuator/health").get().body()).contains("\"UP\"");
             assertThat(get(shop, "/actuator/raddle/tenants/a").get().body())
-                    .contains("50 tasks wait for a slot of the group: 8 of 8 slots are taken");
+                    .contains("50 tasks wait; the next waits for a slot of its group, 0 before it; 8 of 8 slots");
             prices.hold.countDown();
             long served = 0;
             for (CompletableFuture<HttpResponse<String>> answer : flood) {
