@@ -16,14 +16,12 @@ import org.jspecify.annotations.Nullable;
 final class QueueAdapter implements WorkQueue {
 
     private final BlockingQueue<Runnable> queue;
-    private final boolean isDirectHandoff; // the queue never holds a task
     private final WaiterQueue putters = new WaiterQueue(false);
     private final Removals removed;
 
     QueueAdapter(BlockingQueue<Runnable> queue, Removals removed) {
         this.queue = queue;
         this.removed = removed;
-        this.isDirectHandoff = queue.remainingCapacity() == 0 && queue.isEmpty();
     }
 
     @Override
@@ -167,11 +165,6 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public int remainingCapacity() {
         return queue.remainingCapacity();
-    }
-
-    @Override
-    public boolean isDirectHandoff() {
-        return isDirectHandoff;
     }
 
     @Override

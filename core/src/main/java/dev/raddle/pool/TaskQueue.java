@@ -100,7 +100,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public boolean offer(Runnable task) {
-        return offer(Objects.requireNonNull(task), rank(task));
+        Objects.requireNonNull(task);
+        return offer(task, rankFunction == null ? 0 : rank(task));
     }
 
     private boolean offer(Runnable task, int rank) {
@@ -127,7 +128,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
-        if (takers.spin(notEmpty)) {
+        if (takers.spin(notEmpty) && notEmpty.getAsBoolean()) { // again: no putter has signalled meanwhile
             Runnable task = poll(stamp);
             if (notEmpty.getAsBoolean()) {
                 takers.signal();
@@ -341,11 +342,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             acceptedAt.accept(stamp.nanoTime);
         }
         return tasks;
-    }
-
-    @Override
-    public boolean isDirectHandoff() {
-        return false;
     }
 
     @Override

@@ -950,7 +950,7 @@ public class ThreadPool extends HookedExecutor {
         public void rejected(Runnable task, ThreadPool pool) {
             pool.rejections.record(task);
             boolean madeRoom = dropOldest(pool);
-            if (!madeRoom && (pool.isShutdown() || pool.workQueue.isDirectHandoff())) {
+            if (!madeRoom && (pool.isShutdown() || pool.workers.isDirectHandoff)) {
                 pool.handBack.drop(task);
                 return;
             }

@@ -41,7 +41,4 @@ interface WorkQueue {
 
     /** Returns the queue of threads that wait to add a task. */
     WaiterQueue putters();
-
-    /** Returns whether the queue accepts a task only while a worker waits for it. */
-    boolean isDirectHandoff();
 }

@@ -82,6 +82,7 @@ final class Workers {
 
     private final HookedExecutor pool;
     private final WorkQueue queue;
+    final boolean isDirectHandoff; // the queue accepts a task only while a worker waits for it
     private final boolean scaleBeforeQueueing;
     private final boolean followsJdk;
     private final TimeSource time;
@@ -113,6 +114,7 @@ final class Workers {
             @Nullable ObservedTasks observed) {
         this.pool = pool;
         this.queue = queue;
+        this.isDirectHandoff = queue instanceof QueueAdapter && queue.remainingCapacity() == 0 && queue.isEmpty();
         this.reporter = reporter;
         this.observed = observed;
         this.time = plan.timeSource;
@@ -148,7 +150,9 @@ final class Workers {
             }
             if (queue.offer(task)) {
                 boolean accepted = ensureWorker(task);
-                addWorkerIfTooFew(); // again: the idle worker that was to take the task may have taken another one
+                if (scaleBeforeQueueing) {
+                    addWorkerIfTooFew(); // again: the idle worker that was to take the task may have taken another one
+                }
                 return accepted;
             }
         }
@@ -178,7 +182,7 @@ final class Workers {
      * Returns a waiter for the calling thread. With a direct handoff queue, an idle worker may take the task from it.
      */
     WaiterQueue.Waiter waiterFor(Runnable task) {
-        return new WaiterQueue.Waiter(queue.isDirectHandoff() ? task : null);
+        return new WaiterQueue.Waiter(isDirectHandoff ? task : null);
     }
 
     private boolean areAllBusy() {
@@ -192,7 +196,7 @@ final class Workers {
      * after its own change, so the later of the two sees both.
      */
     private void addWorkerIfTooFew() {
-        if (scaleBeforeQueueing && control.workers() < maxThreads && queue.size() > idleWorkers.get()) {
+        if (control.workers() < maxThreads && queue.size() > idleWorkers.get()) {
             try {
                 addWorker(null, false);
             } catch (Throwable noThread) {
@@ -517,7 +521,7 @@ final class Workers {
                 overdue = task == null && timed && keepAlive == keepAliveNanos && isOverdue(worker, time.nanoTime());
             }
             if (task != null) {
-                if (wasIdle) {
+                if (wasIdle && scaleBeforeQueueing) {
                     addWorkerIfTooFew();
                 }
                 return task;
@@ -545,7 +549,7 @@ final class Workers {
             if (timed) {
                 keepAliveTimer.scheduleWithin(patience);
             }
-            Runnable offered = queue.isDirectHandoff() ? queue.putters().takeOffered(this::isRunning) : null;
+            Runnable offered = isDirectHandoff ? queue.putters().takeOffered(this::isRunning) : null;
             return offered != null ? offered : queue.take(worker.queuedAt);
         } catch (InterruptedException wakeup) {
             return null; // the caller checks the settings again
