@@ -5,17 +5,16 @@ import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +84,7 @@ final class ObservedTasks {
 
         Submission(Runnable task) {
             this.key = new Key(task);
-            this.name = Reporter.nameOf(task);
+            this.name = Observation.nameOf(task);
         }
 
         /** Calls the task in its context, after the notification of its start. */
@@ -254,21 +253,6 @@ final class ObservedTasks {
         notifyListener("onSubmitted", target -> target.onSubmitted(submission));
     }
 
-    /** Submits a task once more, by an action that returns whether it was accepted. Returns its result. */
-    boolean resubmitted(Runnable task, BooleanSupplier submission) {
-        submitted(task);
-        try {
-            boolean accepted = submission.getAsBoolean();
-            if (!accepted) {
-                notAccepted(task, rejection(Rejection.Reason.POOL, "it was dropped"));
-            }
-            return accepted;
-        } catch (Throwable failure) {
-            notAccepted(task, new Outcome.Failure<>(failure));
-            throw failure;
-        }
-    }
-
     /** Notes that the pool has accepted a task. */
     void accepted(Runnable task) {
         Submission submission = find(task, true);
@@ -304,33 +288,6 @@ final class ObservedTasks {
         }
     }
 
-    /** Settles the last submission of a task, which was not accepted. */
-    void notAccepted(Runnable task, Outcome<?> outcome) {
-        settleWaiting(task, true, outcome);
-    }
-
-    // Settle the first submission of a task, which was accepted and will not run.
-
-    void handedBack(Runnable task) {
-        settleWaiting(task, false, rejection(Rejection.Reason.SHUTDOWN, "it was handed back"));
-    }
-
-    void dropped(Runnable task) {
-        settleWaiting(task, false, rejection(Rejection.Reason.POOL, "it was dropped"));
-    }
-
-    private Outcome<?> rejection(Rejection.Reason reason, String what) {
-        return new Outcome.Rejected<>(Rejection.of(reason, what + " by pool \"" + pool + "\""));
-    }
-
-    void skipped(Runnable task, Throwable failure) {
-        settleWaiting(task, false, new Outcome.Failure<>(failure));
-    }
-
-    void removed(Runnable task) {
-        settleWaiting(task, false, removal());
-    }
-
     /** Settles the submission of a future that is about to be done. */
     void done(Runnable future, Outcome<?> outcome) {
         Submissions list = submissions.get(new Key(future));
@@ -340,23 +297,19 @@ final class ObservedTasks {
         }
     }
 
-    /** Settles the accepted submissions of a pool that has terminated. */
-    void end() {
+    /** Settles the accepted submissions. */
+    void settleAccepted(Outcome<?> outcome) {
         for (Submissions list : submissions.values()) {
             for (Submission each : list.all()) {
                 if (each.accepted) {
-                    each.settle(removal());
+                    each.settle(outcome);
                 }
             }
         }
     }
 
-    private Outcome<?> removal() {
-        return new Outcome.Cancelled<>(
-                new CancellationException("it was removed from the queue of pool \"" + pool + "\""));
-    }
-
-    private void settleWaiting(Runnable task, boolean last, Outcome<?> outcome) {
+    /** Settles the first or the last submission of a task that has not started. */
+    void settleWaiting(Runnable task, boolean last, Outcome<?> outcome) {
         Submission submission = move(task, last, outcome);
         if (submission != null) {
             submission.settled(null, outcome);
@@ -388,7 +341,7 @@ final class ObservedTasks {
                     case RUNNING -> new Outcome.Success<>(null); // is completed by other means than its run
                 };
             } catch (Throwable failure) { // of a future of a user
-                Reporter.report(failure);
+                UserCode.uncaught(failure);
             }
         }
         return new Outcome.Success<>(null);

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongConsumer;
+import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -61,26 +61,22 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final TaskBuffer buffer;
     private final @Nullable ToIntFunction<Object> rankFunction;
     private final TimeSource time;
-    private final BooleanSupplier recordsTimes;
+    private final Observation observation;
+    private final UnrunTasks unrun;
     private final WaiterQueue takers = new WaiterQueue(true);
     private final WaiterQueue putters = new WaiterQueue(false);
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
-    private final Removals removed;
 
-    TaskQueue(
-            int capacity,
-            @Nullable ToIntFunction<Object> rankFunction,
-            TimeSource time,
-            BooleanSupplier recordsTimes,
-            Removals removed) {
+    TaskQueue(PoolSettings settings, Observation observation, UnrunTasks unrun) {
+        int capacity = settings.queueCapacity;
+        this.rankFunction = settings.priority;
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
         this.notEmpty = buffer::hasTask;
         this.notFull = () -> buffer.size() < buffer.capacity();
-        this.rankFunction = rankFunction;
-        this.time = time;
-        this.recordsTimes = recordsTimes;
-        this.removed = removed;
+        this.time = settings.timeSource;
+        this.observation = observation;
+        this.unrun = unrun;
     }
 
     @Override
@@ -105,7 +101,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     private boolean offer(Runnable task, int rank) {
-        if (!buffer.offer(task, rank, recordsTimes.getAsBoolean() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
+        if (!buffer.offer(task, rank, observation.isOn() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
             return false;
         }
         VarHandle.fullFence();
@@ -226,7 +222,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     private @Nullable Runnable received(@Nullable Runnable task) {
         if (task != null) {
-            removed.addReceived(task);
+            observation.removed(task);
         }
         return task;
     }
@@ -274,7 +270,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         Runnable task = buffer.cursor().removeNext(unwanted::equals);
         if (task != null) {
             signalPutter();
-            removed.add(task);
+            unrun.remove(task);
         }
         return task != null;
     }
@@ -303,7 +299,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         } finally {
             if (!tasks.isEmpty()) {
                 signalPutter();
-                tasks.forEach(removed::add);
+                tasks.forEach(unrun::remove);
             }
         }
         return !tasks.isEmpty();
@@ -311,7 +307,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void clear() {
-        drainAll(moment -> {}).forEach(removed::add);
+        drainAll((task, acceptedAt) -> unrun.remove(task));
     }
 
     @Override
@@ -327,26 +323,23 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         int drained = 0;
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         for (Runnable task; drained < maxElements && (task = poll(stamp)) != null; drained++) {
-            removed.addReceived(task);
+            observation.removed(task);
             target.add(task);
         }
         return drained;
     }
 
     @Override
-    public List<Runnable> drainAll(LongConsumer acceptedAt) {
-        List<Runnable> tasks = new ArrayList<>();
+    public void drainAll(ObjLongConsumer<Runnable> receiver) {
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         for (Runnable task; (task = poll(stamp)) != null; ) {
-            tasks.add(task);
-            acceptedAt.accept(stamp.nanoTime);
+            receiver.accept(task, stamp.nanoTime);
         }
-        return tasks;
     }
 
     @Override
     public void purge() {
-        removeIf(Removals::isCancelled);
+        removeIf(UnrunTasks::isCancelled);
     }
 
     @Override
@@ -412,7 +405,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             removable = null;
             if (cursor.removeMarked()) {
                 signalPutter();
-                removed.add(task);
+                unrun.remove(task);
             }
         }
     }

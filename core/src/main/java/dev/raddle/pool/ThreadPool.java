@@ -3,11 +3,8 @@ package dev.raddle.pool;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejectable;
-import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskListener;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -67,14 +64,13 @@ public class ThreadPool extends HookedExecutor {
 
     private final String name;
     private final TimeSource time;
+    private final ExceptionSink sink;
     private final BlockingQueue<Runnable> queue;
     private final WorkQueue workQueue; // the same queue, as seen by the workers
-    private final Reporter reporter;
-    private final Removals removed;
-    private final ExceptionSink sink;
-    private final @Nullable ObservedTasks observed; // null without a task listener and propagators
+    private final Observation observation;
+    private final @Nullable ObservedTasks observed; // of the observation
+    private final UnrunTasks unrun;
     private final Workers workers;
-    private final HandBack handBack;
     private final Duration lastWait;
     private final Rejections rejections;
     private volatile RejectionHandler rejection;
@@ -297,21 +293,20 @@ public class ThreadPool extends HookedExecutor {
         time = settings.timeSource;
         lastWait = settings.stuckAfter == null ? LAST_WAIT : settings.stuckAfter;
         rejection = builder.rejection;
-        reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
         sink = settings.exceptionSink;
-        observed = settings.observedTasks();
-        removed = new Removals(observed);
-        rejections = new Rejections(reporter, observed);
+        observation = new Observation(settings);
+        observed = observation.tasks;
+        unrun = new UnrunTasks(settings, observation);
         if (settings.queue == null) {
-            TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
+            TaskQueue builtIn = new TaskQueue(settings, observation, unrun);
             queue = builtIn;
             workQueue = builtIn;
         } else {
             queue = settings.queue;
-            workQueue = new QueueAdapter(settings.queue, removed);
+            workQueue = new QueueAdapter(settings.queue, unrun);
         }
-        workers = new Workers(this, settings, workQueue, reporter, observed);
-        handBack = new HandBack(name, workers, reporter, settings.cancelHandedBack);
+        workers = new Workers(this, settings, workQueue, observation);
+        rejections = new Rejections(this, workers, workQueue, unrun, observation, time);
     }
 
     /**
@@ -346,56 +341,21 @@ public class ThreadPool extends HookedExecutor {
         Objects.requireNonNull(task, "task");
         StackRoom.ensure();
         if (observed != null) {
-            executeObserved(task, observed);
-        } else if (!workers.accept(task)) {
-            rejections.handle(task, rejection, this);
-        } else if (reporter.hasListener()) {
-            noteAccepted(task);
+            rejections.record(task); // the handler submits it again
+            observed.submitted(task);
         }
-    }
-
-    private void executeObserved(Runnable task, ObservedTasks tasks) {
-        rejections.record(task); // the handler submits it again
-        tasks.submitted(task);
         boolean accepted;
         try {
             accepted = workers.accept(task);
         } catch (Throwable failure) {
-            tasks.notAccepted(task, new Outcome.Failure<>(failure));
+            observation.failed(task, failure);
             throw failure;
         }
-        if (accepted) {
-            noteAccepted(task);
-        } else {
-            rejections.handle(task, rejection, this);
+        if (!accepted) {
+            rejections.handle(task, rejection);
+        } else if (observation.isNotified) {
+            rejections.noteAccepted(task);
         }
-    }
-
-    private void noteAccepted(Runnable task) {
-        rejections.record(task); // the handler has submitted it again
-        reporter.accepted(task);
-        if (observed != null) {
-            observed.accepted(task);
-        }
-    }
-
-    private String rejectionReason() {
-        return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was available" : "it is full";
-    }
-
-    /** Returns the reason of a rejected outcome: the present reason, or a given one. */
-    Rejection rejection(@Nullable String why) {
-        return Rejection.of(
-                isShutdown() ? Rejection.Reason.SHUTDOWN : Rejection.Reason.POOL,
-                why == null ? rejectionReason() : why);
-    }
-
-    private RejectedExecutionException rejected(Runnable task, String why) {
-        WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
-        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.original(task))
-                + " was rejected by pool \"" + name
-                + "\": " + why + "; " + snapshot.active() + " of " + workers.maxThreads + " threads are running tasks, "
-                + queue.size() + " tasks are waiting, remaining capacity " + queue.remainingCapacity());
     }
 
     @Override
@@ -454,7 +414,9 @@ public class ThreadPool extends HookedExecutor {
     @Override
     public List<Runnable> shutdownNow() {
         StackRoom.ensure();
-        return handBack.stop();
+        List<Runnable> tasks = workers.stop(interrupted -> {});
+        unrun.handBack(tasks);
+        return tasks;
     }
 
     /**
@@ -470,7 +432,7 @@ public class ThreadPool extends HookedExecutor {
      * @return the report
      */
     public ShutdownReport drain(Duration grace) {
-        return new Drain(name, workers, handBack, removed, time, this::shutdown)
+        return new Drain(name, workers, unrun, observation, time, this::shutdown)
                 .run(Objects.requireNonNull(grace, "grace"), lastWait);
     }
 
@@ -510,7 +472,7 @@ public class ThreadPool extends HookedExecutor {
                 try {
                     reports.accept(pool.drain(deadline.remaining()));
                 } catch (Throwable failure) {
-                    Reporter.report(failure); // the other pools are still drained
+                    UserCode.uncaught(failure); // the other pools are still drained
                 }
             }
         }
@@ -879,9 +841,9 @@ public class ThreadPool extends HookedExecutor {
                 snapshot.active(),
                 queue.size(),
                 snapshot.completed(),
-                rejections.sum(),
-                workers.handedBack.sum(),
-                removed.sum());
+                observation.rejected.sum(),
+                observation.handedBack.sum(),
+                observation.removed.sum());
     }
 
     @Override
@@ -904,7 +866,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            throw pool.rejected(task, pool.rejectionReason());
+            throw pool.rejections.exception(task);
         }
     }
 
@@ -918,12 +880,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.rejections.record(task);
-            if (pool.isShutdown()) {
-                pool.handBack.drop(task);
-            } else {
-                task.run();
-            }
+            pool.rejections.runInSubmitter(task);
         }
     }
 
@@ -934,7 +891,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.handBack.drop(task);
+            pool.rejections.drop(task);
         }
     }
 
@@ -948,52 +905,8 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.rejections.record(task);
-            boolean madeRoom = dropOldest(pool);
-            if (!madeRoom && (pool.isShutdown() || pool.workers.isDirectHandoff)) {
-                pool.handBack.drop(task);
-                return;
-            }
-            boolean accepted = pool.observed == null
-                    ? resubmit(task, pool, madeRoom)
-                    : pool.observed.resubmitted(task, () -> resubmit(task, pool, madeRoom));
-            if (!accepted) {
-                pool.handBack.drop(task);
-            }
+            pool.rejections.acceptInPlaceOfOldest(task);
         }
-
-        /** Drops the oldest task, unless the pool is shut down; returns false if none was dropped. */
-        private static boolean dropOldest(ThreadPool pool) {
-            Runnable oldest = pool.isShutdown() ? null : pool.workQueue.poll(new TaskBuffer.Timestamp());
-            if (oldest == null) {
-                return false;
-            }
-            pool.dropQueued(oldest);
-            pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
-            return true;
-        }
-
-        /** Submits a task until it is accepted, and drops the oldest one each time. Returns whether it was accepted. */
-        private static boolean resubmit(Runnable task, ThreadPool pool, boolean madeRoomBefore) {
-            boolean foundNone = !madeRoomBefore;
-            while (!pool.workers.accept(task)) {
-                boolean madeRoom = dropOldest(pool);
-                if (!madeRoom && (foundNone || pool.isShutdown())) {
-                    return false;
-                }
-                foundNone = !madeRoom; // a worker took it first, or no thread is available and none will be
-            }
-            pool.noteAccepted(task);
-            return true;
-        }
-    }
-
-    private void dropQueued(Runnable task) {
-        removed.addDropped();
-        if (observed != null) {
-            observed.dropped(task);
-        }
-        handBack.drop(task);
     }
 
     /**
@@ -1026,63 +939,8 @@ public class ThreadPool extends HookedExecutor {
          */
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.rejections.withdraw(task);
-            if (pool.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
-                pool.run(task);
-                return;
-            }
-            String failure = pool.awaitObserved(task, timeout);
-            if (failure != null) {
-                pool.rejections.renew(task, pool.rejection(failure));
-                throw pool.rejected(task, failure);
-            }
+            pool.rejections.awaitAcceptance(task, timeout);
         }
-    }
-
-    private void run(Runnable task) {
-        if (observed == null) {
-            task.run();
-        } else {
-            observed.run(task);
-        }
-    }
-
-    private boolean isWorker(Thread thread) {
-        return workers.registry.anyMatch(worker -> worker.thread() == thread);
-    }
-
-    private @Nullable String awaitObserved(Runnable task, @Nullable Duration timeout) {
-        try {
-            return awaitAcceptance(task, timeout);
-        } catch (Throwable failure) {
-            if (observed != null) {
-                observed.notAccepted(task, new Outcome.Failure<>(failure));
-            }
-            throw failure;
-        }
-    }
-
-    /** Waits until a task is accepted. Returns null, or the reason if the task was not accepted. */
-    private @Nullable String awaitAcceptance(Runnable task, @Nullable Duration timeout) {
-        if (timeout != null && !timeout.isPositive()) {
-            return rejectionReason();
-        }
-        WaiterQueue.Waiter waiter = workers.waiterFor(task);
-        Alarm alarm = timeout == null ? () -> true : time.after(timeout, waiter::expire);
-        try {
-            if (!workers.awaitAccept(task, waiter)) {
-                return timeout == null || !waiter.isExpired()
-                        ? rejectionReason()
-                        : "no capacity became available within " + timeout;
-            }
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            return "the submitter was interrupted while it waited";
-        } finally {
-            alarm.cancel();
-        }
-        noteAccepted(task);
-        return null;
     }
 
     // ---- builder
