@@ -104,9 +104,6 @@ final class InvokeAny<T extends @Nullable Object> {
     }
 
     private Future<T> awaitEnd(long begin, long nanos) throws InterruptedException, TimeoutException {
-        if (nanos == Long.MAX_VALUE) {
-            return ended.take();
-        }
         Future<T> next = ended.poll(nanos - (TimeSource.system().nanoTime() - begin), TimeUnit.NANOSECONDS);
         if (next == null) {
             throw new TimeoutException();

@@ -9,7 +9,6 @@ import dev.raddle.task.Rejection;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -33,11 +32,11 @@ final class Observation {
     final LongAdder handedBack = new LongAdder();
     final LongAdder removed = new LongAdder();
 
-    Observation(PoolSettings settings) {
+    Observation(PoolBuilder settings) {
         pool = settings.name;
         time = settings.timeSource;
         listener = settings.listener;
-        tasks = settings.observedTasks();
+        tasks = settings.taskListener == null && settings.propagators.isEmpty() ? null : new ObservedTasks(settings);
         recordsTimes = listener != null || settings.stuckAfter != null;
         isNotified = listener != null || tasks != null;
     }
@@ -129,7 +128,14 @@ final class Observation {
     /** Records the start time of a task, before other threads can see that it runs. */
     void recordStart(Worker worker, Runnable task) {
         worker.startedAt = time.nanoTime();
-        worker.event = isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future clears its original
+        worker.event = isRecording() ? begunEvent(task) : null;
+    }
+
+    /** Begins the event of a task, whose name is read now because a future clears its original. */
+    private static Object begunEvent(Runnable task) {
+        PoolTaskEvent event = new PoolTaskEvent(nameOf(task));
+        event.begin();
+        return event;
     }
 
     void started(Worker worker, Runnable task) {
@@ -158,7 +164,8 @@ final class Observation {
         }
         String text = UserCode.textOf(PooledTask.original(event.task()));
         StringBuilder message = new StringBuilder("task " + text + " of pool \"" + pool + "\" has run for "
-                + event.ranFor().toMillis() + " ms in thread \"" + event.thread().getName() + "\"");
+                + event.ranFor().toMillis() + " ms in thread \""
+                + event.thread().getName() + "\"");
         event.stack().forEach(frame -> message.append("\n\tat ").append(frame));
         UserCode.warn(LOGGER, message.toString(), null);
     }
@@ -190,7 +197,7 @@ final class Observation {
         if (!isRecording()) {
             return;
         }
-        PoolTaskEvent event = begun == null ? PoolTaskEvent.of(nameOf(task)) : (PoolTaskEvent) begun;
+        PoolTaskEvent event = begun == null ? new PoolTaskEvent(nameOf(task)) : (PoolTaskEvent) begun;
         event.pool = pool;
         event.what = what;
         event.runner = runner == null ? null : runner.getName();

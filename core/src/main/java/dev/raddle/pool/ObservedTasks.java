@@ -2,7 +2,6 @@ package dev.raddle.pool;
 
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.Propagation;
-import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
@@ -226,16 +225,11 @@ final class ObservedTasks {
     private final Propagation propagation;
     private final ConcurrentHashMap<Key, Submissions> submissions = new ConcurrentHashMap<>();
 
-    ObservedTasks(
-            String pool,
-            TimeSource time,
-            @Nullable TaskListener listener,
-            List<ContextPropagator> propagators,
-            ExceptionSink sink) {
-        this.pool = pool;
-        this.time = time;
-        this.listener = listener;
-        this.propagation = new Propagation(propagators, List.of(), sink);
+    ObservedTasks(PoolBuilder settings) {
+        pool = settings.name;
+        time = settings.timeSource;
+        listener = settings.taskListener;
+        propagation = new Propagation(settings.propagators, List.of(), settings.exceptionSink);
     }
 
     ExceptionSink sink() {

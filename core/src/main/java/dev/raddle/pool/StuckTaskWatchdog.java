@@ -43,7 +43,11 @@ final class StuckTaskWatchdog {
     private boolean hasThread; // guarded by overdue
 
     StuckTaskWatchdog(
-            String pool, WorkerRegistry registry, Observation observation, TimeSource time, @Nullable Duration interval) {
+            String pool,
+            WorkerRegistry registry,
+            Observation observation,
+            TimeSource time,
+            @Nullable Duration interval) {
         this.pool = pool;
         this.registry = registry;
         this.observation = observation;
@@ -122,7 +126,8 @@ final class StuckTaskWatchdog {
                 Activity activity = each.activity;
                 List<StackTraceElement> stack = activity.readStack();
                 if (stack != null) {
-                    reports.add(new Stuck(activity.requireTask(), activity.worker().thread(), each.ranFor, stack));
+                    reports.add(
+                            new Stuck(activity.requireTask(), activity.worker().thread(), each.ranFor, stack));
                 }
             }
             reports.forEach(observation::stuck);

@@ -68,7 +68,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
 
-    TaskQueue(PoolSettings settings, Observation observation, UnrunTasks unrun) {
+    TaskQueue(PoolBuilder settings, Observation observation, UnrunTasks unrun) {
         int capacity = settings.queueCapacity;
         this.rankFunction = settings.priority;
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
@@ -238,28 +238,9 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public boolean isEmpty() {
-        return buffer.size() == 0;
-    }
-
-    @Override
     public int remainingCapacity() {
         int capacity = buffer.capacity();
         return capacity == Integer.MAX_VALUE ? capacity : Math.max(0, capacity - buffer.size());
-    }
-
-    @Override
-    public boolean contains(@Nullable Object wanted) {
-        if (wanted == null) {
-            return false;
-        }
-        TaskBuffer.Cursor cursor = buffer.cursor();
-        for (Runnable task; (task = cursor.next()) != null; ) {
-            if (wanted.equals(task)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     @Override
@@ -342,22 +323,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         removeIf(UnrunTasks::isCancelled);
     }
 
-    @Override
-    public Object[] toArray() {
-        return tasks().toArray();
-    }
-
-    @Override
-    public <T> T[] toArray(T[] array) {
-        return tasks().toArray(array);
-    }
-
-    private List<Runnable> tasks() {
-        List<Runnable> tasks = new ArrayList<>();
-        iterator().forEachRemaining(tasks::add);
-        return tasks;
-    }
-
     /**
      * Returns a weakly consistent iterator; its {@code remove} removes the task if it is still in the position where it
      * was read.
@@ -408,10 +373,5 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
                 unrun.remove(task);
             }
         }
-    }
-
-    @Override
-    public String toString() {
-        return tasks().toString();
     }
 }

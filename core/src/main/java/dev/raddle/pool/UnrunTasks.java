@@ -12,7 +12,7 @@ final class UnrunTasks {
     private final Observation observation;
     private final boolean cancelsFutures;
 
-    UnrunTasks(PoolSettings settings, Observation observation) {
+    UnrunTasks(PoolBuilder settings, Observation observation) {
         this.pool = settings.name;
         this.observation = observation;
         this.cancelsFutures = settings.cancelHandedBack;

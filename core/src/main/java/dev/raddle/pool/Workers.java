@@ -103,7 +103,7 @@ final class Workers {
     volatile boolean coreTimeout;
     volatile ThreadFactory threadFactory;
 
-    Workers(HookedExecutor pool, PoolSettings plan, WorkQueue queue, Observation observation) {
+    Workers(HookedExecutor pool, PoolBuilder plan, WorkQueue queue, Observation observation) {
         this.pool = pool;
         this.queue = queue;
         this.isDirectHandoff = queue instanceof QueueAdapter && queue.remainingCapacity() == 0 && queue.isEmpty();
@@ -111,7 +111,7 @@ final class Workers {
         this.observed = observation.tasks;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
-        this.followsJdk = plan.followsJdk;
+        this.followsJdk = plan.isJdkExact;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();

@@ -85,7 +85,7 @@ class ListenerTest {
         return thread;
     }
 
-    private ThreadPool.Builder plan(QueueKind queueKind, int capacity) {
+    private PoolBuilder plan(QueueKind queueKind, int capacity) {
         return queueKind
                 .plan(1, 1, capacity)
                 .timeSource(time)
