@@ -69,16 +69,20 @@ final class ObservedTasks {
         }
     }
 
+    /** An element of a circular list, in which the list itself is between the last and the first. */
+    abstract static class Node {
+        Node previous = this; // guarded by the list
+        Node next = this; // guarded by the list
+    }
+
     /** One submission of a task, from its notification to its end. */
-    final class Submission implements TaskIdentity {
+    final class Submission extends Node implements TaskIdentity {
         private final Key key;
         private final String name;
         private final CapturedContext context = propagation.captureWithoutTaskContext();
         private final long submittedAt = listener == null ? 0 : time.nanoTime();
         private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
         private volatile long startedAt; // written before the step to RUNNING
-        private @Nullable Submission previous; // guarded by its list
-        private @Nullable Submission next; // guarded by its list
         private volatile boolean accepted;
 
         Submission(Runnable task) {
@@ -160,60 +164,45 @@ final class ObservedTasks {
     }
 
     /** The submissions of one Runnable that can still settle, oldest first. In the map unless it is empty. */
-    private static final class Submissions {
-        private @Nullable Submission first; // guarded by this
-        private @Nullable Submission last; // guarded by this
+    private static final class Submissions extends Node {
 
         synchronized Submissions append(Submission added) {
-            added.previous = last;
-            if (last == null) {
-                first = added;
-            } else {
-                last.next = added;
-            }
-            last = added;
+            added.previous = previous;
+            added.next = this;
+            previous.next = added;
+            previous = added;
             return this;
         }
 
         /** Removes a submission, which is in this list. Returns whether the list is empty then. */
         synchronized boolean remove(Submission removed) {
-            Submission before = removed.previous;
-            Submission after = removed.next;
-            if (before == null) {
-                first = after;
-            } else {
-                before.next = after;
-            }
-            if (after == null) {
-                last = before;
-            } else {
-                after.previous = before;
-            }
-            return first == null;
+            removed.previous.next = removed.next;
+            removed.next.previous = removed.previous;
+            return next == this;
         }
 
         /** Returns the first submission that is not being rejected. */
         synchronized @Nullable Submission first() {
-            Submission each = first;
-            while (each != null && each.state.get() == REJECTING) {
+            Node each = next;
+            while (each instanceof Submission submission && submission.state.get() == REJECTING) {
                 each = each.next;
             }
-            return each;
+            return each instanceof Submission found ? found : null;
         }
 
         /** Returns the first or the last submission that has not started. */
         synchronized @Nullable Submission waiting(boolean fromLast) {
-            Submission each = fromLast ? last : first;
-            while (each != null && each.state.get() != null) {
+            Node each = fromLast ? previous : next;
+            while (each instanceof Submission submission && submission.state.get() != null) {
                 each = fromLast ? each.previous : each.next;
             }
-            return each;
+            return each instanceof Submission found ? found : null;
         }
 
         synchronized List<Submission> all() {
             List<Submission> all = new ArrayList<>();
-            for (Submission each = first; each != null; each = each.next) {
-                all.add(each);
+            for (Node each = next; each instanceof Submission submission; each = each.next) {
+                all.add(submission);
             }
             return all;
         }

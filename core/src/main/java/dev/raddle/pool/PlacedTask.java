@@ -25,6 +25,7 @@ final class PlacedTask extends ForkJoinTask<Void> implements Scheduler.Placeable
     private final transient Scheduler.Placeable task;
     private final transient @Nullable Consumer<Runnable> remover; // of the pool whose queue it leaves
 
+    @SuppressWarnings("UnusedVariable") // by TAKEN
     private volatile int taken; // 1 once the task is run, rejected or withdrawn
 
     PlacedTask(Scheduler.Placeable task, @Nullable Consumer<Runnable> remover) {

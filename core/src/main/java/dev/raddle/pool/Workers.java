@@ -535,7 +535,7 @@ final class Workers {
             if (timed) {
                 keepAliveTimer.scheduleWithin(patience);
             }
-            Runnable offered = isDirectHandoff ? queue.putters().takeOffered(this::isRunning) : null;
+            Runnable offered = isDirectHandoff ? queue.putters().takeOffered(() -> control.state() == Control.RUNNING) : null;
             return offered != null ? offered : queue.take(worker.queuedAt);
         } catch (InterruptedException wakeup) {
             return null; // the caller checks the settings again
@@ -545,10 +545,6 @@ final class Workers {
                 idleWorkers.getAndDecrement();
             }
         }
-    }
-
-    private boolean isRunning() {
-        return control.state() == Control.RUNNING;
     }
 
     /**
