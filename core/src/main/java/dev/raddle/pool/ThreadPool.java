@@ -398,10 +398,10 @@ public class ThreadPool extends HookedExecutor {
      * Accepts and starts no more tasks, and interrupts the running ones. This method does not wait.
      *
      * <p>Futures that are handed back are cancelled first, so that no thread waits for them forever, unless the pool
-     * was built with {@link PoolBuilder#cancelHandedBack cancelHandedBack(false)} or created by a constructor that {@code
-     * ThreadPoolExecutor} has as well. In a pool created by such a constructor, a task that was given to a new thread
-     * runs, interrupted, even if that thread has not started to run; in a pool built by a builder the task is handed
-     * back.
+     * was built with {@link PoolBuilder#cancelHandedBack cancelHandedBack(false)} or created by a constructor that
+     * {@code ThreadPoolExecutor} has as well. In a pool created by such a constructor, a task that was given to a new
+     * thread runs, interrupted, even if that thread has not started to run; in a pool built by a builder the task is
+     * handed back.
      *
      * @return the tasks that were accepted and never started, in the order in which they would have started; those that
      *     are {@link Rejectable} have been rejected

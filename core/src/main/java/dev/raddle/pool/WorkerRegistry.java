@@ -10,8 +10,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The workers of a pool, and the number of tasks completed by removed ones. Under its monitor the only user code is {@code
- * Thread.interrupt()}.
+ * The workers of a pool, and the number of tasks completed by removed ones. Under its monitor the only user code is
+ * {@code Thread.interrupt()}.
  */
 final class WorkerRegistry {
 

@@ -535,7 +535,8 @@ final class Workers {
             if (timed) {
                 keepAliveTimer.scheduleWithin(patience);
             }
-            Runnable offered = isDirectHandoff ? queue.putters().takeOffered(() -> control.state() == Control.RUNNING) : null;
+            Runnable offered =
+                    isDirectHandoff ? queue.putters().takeOffered(() -> control.state() == Control.RUNNING) : null;
             return offered != null ? offered : queue.take(worker.queuedAt);
         } catch (InterruptedException wakeup) {
             return null; // the caller checks the settings again
