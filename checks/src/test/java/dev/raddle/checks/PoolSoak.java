@@ -1,5 +1,6 @@
 package dev.raddle.checks;
 
+import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.ShutdownReport;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.pool.ThreadPool.RunState;
@@ -25,7 +26,7 @@ final class PoolSoak {
      * @param rules the settings of the pool
      * @param badThreads the percentage of attempts to create a thread that fail
      */
-    record Setting(String name, UnaryOperator<ThreadPool.Builder> rules, int badThreads) {
+    record Setting(String name, UnaryOperator<PoolBuilder> rules, int badThreads) {
         @Override
         public String toString() {
             return name;

@@ -2,6 +2,7 @@ package dev.raddle.checks;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.ThreadPool;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -76,7 +77,7 @@ class QueueLincheckTest {
     public static class OwnQueue {
         final BlockingQueue<Runnable> queue = pool().build().getQueue();
 
-        ThreadPool.Builder pool() {
+        PoolBuilder pool() {
             return ThreadPool.builder("queue").queueCapacity(2);
         }
 
@@ -113,7 +114,7 @@ class QueueLincheckTest {
     /** The queue of a pool whose tasks have priorities, which are all equal. */
     public static class QueueOfOnePriority extends OwnQueue {
         @Override
-        ThreadPool.Builder pool() {
+        PoolBuilder pool() {
             return super.pool().priority(task -> 0);
         }
     }
@@ -123,7 +124,7 @@ class QueueLincheckTest {
         private final AtomicInteger size = new AtomicInteger();
 
         @Override
-        ThreadPool.Builder pool() {
+        PoolBuilder pool() {
             return ThreadPool.builder("queue");
         }
 

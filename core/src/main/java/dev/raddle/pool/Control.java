@@ -3,7 +3,8 @@ package dev.raddle.pool;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The control word of a pool: its run state and the number of counted workers. */
-final class Control {
+@SuppressWarnings("serial") // it is never serialized
+final class Control extends AtomicInteger {
 
     private static final int STATE_BITS = 3;
     private static final int STATE_MASK = (1 << STATE_BITS) - 1;
@@ -18,8 +19,6 @@ final class Control {
     static final int TIDYING = 3;
     static final int TERMINATED = 4;
 
-    private final AtomicInteger word = new AtomicInteger(RUNNING);
-
     static int state(int word) {
         return word & STATE_MASK;
     }
@@ -28,39 +27,35 @@ final class Control {
         return word >>> STATE_BITS;
     }
 
-    int get() {
-        return word.get();
-    }
-
     int state() {
-        return state(word.get());
+        return get() & STATE_MASK;
     }
 
     int workers() {
-        return workers(word.get());
+        return get() >>> STATE_BITS;
     }
 
     /** Advances the state, unless it has already been reached. */
     void advanceTo(int state) {
-        word.getAndUpdate(old -> state(old) >= state ? old : (old & ~STATE_MASK) | state);
+        getAndUpdate(old -> state(old) >= state ? old : (old & ~STATE_MASK) | state);
     }
 
     /** Counts one more worker if the word is unchanged. */
     boolean tryAddWorker(int expected) {
-        return word.compareAndSet(expected, expected + ONE_WORKER);
+        return compareAndSet(expected, expected + ONE_WORKER);
     }
 
     /** Counts one worker less if the word is unchanged. */
     boolean tryRemoveWorker(int expected) {
-        return word.compareAndSet(expected, expected - ONE_WORKER);
+        return compareAndSet(expected, expected - ONE_WORKER);
     }
 
     void removeWorker() {
-        word.getAndAdd(-ONE_WORKER);
+        getAndAdd(-ONE_WORKER);
     }
 
     /** Enters TIDYING if the word is unchanged; it must count no workers. */
     boolean tryTidy(int expected) {
-        return word.compareAndSet(expected, TIDYING);
+        return compareAndSet(expected, TIDYING);
     }
 }

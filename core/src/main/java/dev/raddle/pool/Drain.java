@@ -7,6 +7,7 @@ import dev.raddle.pool.Worker.Activity;
 import dev.raddle.pool.Workers.StoppedTask;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,17 +17,17 @@ final class Drain {
 
     private final String pool;
     private final Workers workers;
-    private final HandBack handBack;
-    private final Removals removed;
+    private final UnrunTasks unrun;
+    private final Observation observation;
     private final TimeSource time;
     private final Runnable shutdown;
     private boolean interrupted; // whether the caller was interrupted
 
-    Drain(String pool, Workers workers, HandBack handBack, Removals removed, TimeSource time, Runnable shutdown) {
+    Drain(String pool, Workers workers, UnrunTasks unrun, Observation observation, TimeSource time, Runnable shutdown) {
         this.pool = pool;
         this.workers = workers;
-        this.handBack = handBack;
-        this.removed = removed;
+        this.unrun = unrun;
+        this.observation = observation;
         this.time = time;
         this.shutdown = shutdown;
     }
@@ -41,11 +42,11 @@ final class Drain {
         List<HandedBack> handedBack = List.of();
         int endedBefore = workers.endedAfterStop.size(); // those of an earlier stop
         if (!finished) {
-            List<Runnable> tasks = handBack.stop(activity -> stopped.add(StoppedTask.of(activity)));
+            List<Runnable> tasks = workers.stop(activity -> stopped.add(StoppedTask.of(activity)));
             handedBack = tasks.stream()
                     .map(task -> new HandedBack(task, PooledTask.original(task)))
                     .toList();
-            handBack.cancel(tasks);
+            unrun.handBack(tasks);
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
@@ -77,7 +78,7 @@ final class Drain {
                 ended,
                 handedBack,
                 stillRunning,
-                removed.sum() + workers.handedBack.sum() - handedBack.size(),
+                observation.removed.sum() + observation.handedBack.sum() - handedBack.size(),
                 Duration.ofNanos(middle - begin),
                 Duration.ofNanos(end - middle));
         if (interrupted) {
@@ -99,7 +100,7 @@ final class Drain {
         try {
             shutdown.run();
         } catch (Throwable failure) {
-            Reporter.report(failure); // terminated() has thrown; the pool has terminated nevertheless
+            UserCode.uncaught(failure); // terminated() has thrown; the pool has terminated nevertheless
         }
     }
 
@@ -130,7 +131,7 @@ final class Drain {
         List<StillRunning> found = new ArrayList<>();
         for (Activity activity : running) {
             Worker worker = activity.worker();
-            boolean startKnown = workers.recordsTimes() && worker.activity().isRunning();
+            boolean startKnown = observation.recordsTimes && worker.activity().isRunning();
             Duration age = Duration.ofNanos(now - (startKnown ? worker.startedAt : begin));
             Object task = PooledTask.original(activity.requireTask());
             List<StackTraceElement> stack = activity.readStack(); // after all that belongs to the task

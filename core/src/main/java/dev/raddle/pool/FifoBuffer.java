@@ -72,22 +72,14 @@ final class FifoBuffer implements TaskBuffer {
             this.base = base;
         }
 
-        void set(int slot, @Nullable Runnable task, long timestamp) {
-            tasks[slot] = task;
+        long[] timestamps() {
             long[] known = timestamps;
-            if (known == null && timestamp != Timestamp.UNKNOWN) {
+            if (known == null) {
                 known = new long[SIZE];
                 Arrays.fill(known, Timestamp.UNKNOWN);
                 timestamps = known;
             }
-            if (known != null) {
-                known[slot] = timestamp;
-            }
-        }
-
-        long timestamp(int slot) {
-            long[] known = timestamps;
-            return known == null ? Timestamp.UNKNOWN : known[slot];
+            return known;
         }
     }
 
@@ -150,7 +142,11 @@ final class FifoBuffer implements TaskBuffer {
                 end.segment = next;
                 segment = next;
             }
-            segment.set((int) (index - segment.base), task, nanoTime);
+            int slot = (int) (index - segment.base);
+            segment.tasks[slot] = task;
+            if (nanoTime != Timestamp.UNKNOWN || segment.timestamps != null) {
+                segment.timestamps()[slot] = nanoTime;
+            }
             INDEX.setRelease(end, index + 1);
             return true;
         } finally {
@@ -166,13 +162,14 @@ final class FifoBuffer implements TaskBuffer {
         }
         end.enter();
         try {
-            if (!findFirst()) {
+            Segment segment = firstSegment();
+            if (segment == null) {
                 return null;
             }
-            Segment segment = firstSegment();
             int slot = (int) (end.index - end.holes - segment.base);
             Runnable task = segment.tasks[slot];
-            stamp.nanoTime = segment.timestamp(slot);
+            long[] known = segment.timestamps;
+            stamp.nanoTime = known == null ? Timestamp.UNKNOWN : known[slot];
             INDEX.setRelease(end, end.index + 1);
             segment.tasks[slot] = null;
             return task;
@@ -185,11 +182,8 @@ final class FifoBuffer implements TaskBuffer {
     public @Nullable Runnable peek() {
         head.enter();
         try {
-            if (!findFirst()) {
-                return null;
-            }
             Segment segment = firstSegment();
-            return segment.tasks[(int) (head.index - head.holes - segment.base)];
+            return segment == null ? null : segment.tasks[(int) (head.index - head.holes - segment.base)];
         } finally {
             head.exit();
         }
@@ -236,21 +230,14 @@ final class FifoBuffer implements TaskBuffer {
     }
 
     /**
-     * Returns whether there is a first task. Reads the tail only if the cached index is used up. Called under the lock
-     * of the head.
+     * Returns the segment of the first task, or null if there is none, and moves the head over holes. Reads the tail
+     * only if the cached index is used up. Called under the head's lock.
      */
-    private boolean findFirst() {
+    private @Nullable Segment firstSegment() {
         if (head.index >= head.cached) {
             head.cached = tail.index;
         }
-        return head.index < head.cached;
-    }
-
-    /**
-     * Returns the segment of the first task, which exists, and moves the head over holes. Called under the head's lock.
-     */
-    private Segment firstSegment() {
-        while (true) {
+        while (head.index < head.cached) {
             Segment segment = head.segment;
             long at = head.index - head.holes;
             long end = segment.base + SIZE;
@@ -265,6 +252,7 @@ final class FifoBuffer implements TaskBuffer {
                 head.holes -= segment.removed == SIZE ? end - at : 1;
             }
         }
+        return null;
     }
 
     /**

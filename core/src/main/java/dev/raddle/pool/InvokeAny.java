@@ -12,11 +12,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,56 +27,25 @@ import org.jspecify.annotations.Nullable;
 final class InvokeAny<T extends @Nullable Object> {
 
     /** A task of the call as it is executed: its future, whose end is reported to the call. */
-    private static final class Candidate<T extends @Nullable Object> implements RunnableFuture<T> {
+    private static final class Candidate<T extends @Nullable Object> extends FutureTask<@Nullable Void> {
         private final RunnableFuture<T> future;
         private final BlockingQueue<Future<T>> ended;
-        private final AtomicBoolean reported = new AtomicBoolean();
 
         Candidate(RunnableFuture<T> future, BlockingQueue<Future<T>> ended) {
+            super(future, null);
             this.future = future;
             this.ended = ended;
         }
 
         @Override
-        public void run() {
-            try {
-                future.run();
-            } finally {
-                report();
-            }
-        }
-
-        @Override
-        public boolean cancel(boolean mayInterruptIfRunning) {
-            boolean cancelled = future.cancel(mayInterruptIfRunning);
-            report();
-            return cancelled;
-        }
-
-        private void report() {
-            if (reported.compareAndSet(false, true)) {
-                ended.add(future);
-            }
+        protected void done() {
+            future.cancel(false); // has no effect on one that has run
+            ended.add(future);
         }
 
         @Override
         public boolean isCancelled() {
             return future.isCancelled();
-        }
-
-        @Override
-        public boolean isDone() {
-            return future.isDone();
-        }
-
-        @Override
-        public T get() throws InterruptedException, ExecutionException {
-            return future.get();
-        }
-
-        @Override
-        public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-            return future.get(timeout, unit);
         }
     }
 
@@ -135,9 +104,6 @@ final class InvokeAny<T extends @Nullable Object> {
     }
 
     private Future<T> awaitEnd(long begin, long nanos) throws InterruptedException, TimeoutException {
-        if (nanos == Long.MAX_VALUE) {
-            return ended.take();
-        }
         Future<T> next = ended.poll(nanos - (TimeSource.system().nanoTime() - begin), TimeUnit.NANOSECONDS);
         if (next == null) {
             throw new TimeoutException();

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -10,23 +11,18 @@ import org.jspecify.annotations.Nullable;
 /** Adapts a handler that was written for {@code ThreadPoolExecutor}. */
 final class JdkRejectionAdapter implements RejectionHandler {
 
+    private static final Map<Class<?>, RejectionHandler> EQUIVALENTS = Map.of(
+            ThreadPoolExecutor.AbortPolicy.class, new ThreadPool.AbortPolicy(),
+            ThreadPoolExecutor.CallerRunsPolicy.class, new ThreadPool.CallerRunsPolicy(),
+            ThreadPoolExecutor.DiscardPolicy.class, new ThreadPool.DiscardPolicy(),
+            ThreadPoolExecutor.DiscardOldestPolicy.class, new ThreadPool.DiscardOldestPolicy());
+
     final RejectedExecutionHandler handler;
     private final @Nullable RejectionHandler equivalent; // the pool's own policy with the same effect
 
     JdkRejectionAdapter(RejectedExecutionHandler handler) {
         this.handler = Objects.requireNonNull(handler, "handler");
-        this.equivalent = equivalent(handler.getClass());
-    }
-
-    private static @Nullable RejectionHandler equivalent(Class<?> policy) {
-        if (policy == ThreadPoolExecutor.AbortPolicy.class) {
-            return new ThreadPool.AbortPolicy();
-        } else if (policy == ThreadPoolExecutor.CallerRunsPolicy.class) {
-            return new ThreadPool.CallerRunsPolicy();
-        } else if (policy == ThreadPoolExecutor.DiscardPolicy.class) {
-            return new ThreadPool.DiscardPolicy();
-        }
-        return policy == ThreadPoolExecutor.DiscardOldestPolicy.class ? new ThreadPool.DiscardOldestPolicy() : null;
+        this.equivalent = EQUIVALENTS.get(handler.getClass());
     }
 
     @Override

@@ -2,20 +2,18 @@ package dev.raddle.pool;
 
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.Propagation;
-import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -71,21 +69,25 @@ final class ObservedTasks {
         }
     }
 
+    /** An element of a circular list, in which the list itself is between the last and the first. */
+    abstract static class Node {
+        Node previous = this; // guarded by the list
+        Node next = this; // guarded by the list
+    }
+
     /** One submission of a task, from its notification to its end. */
-    final class Submission implements TaskIdentity {
+    final class Submission extends Node implements TaskIdentity {
         private final Key key;
         private final String name;
         private final CapturedContext context = propagation.captureWithoutTaskContext();
         private final long submittedAt = listener == null ? 0 : time.nanoTime();
         private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
         private volatile long startedAt; // written before the step to RUNNING
-        private @Nullable Submission previous; // guarded by its list
-        private @Nullable Submission next; // guarded by its list
         private volatile boolean accepted;
 
         Submission(Runnable task) {
             this.key = new Key(task);
-            this.name = Reporter.nameOf(task);
+            this.name = Observation.nameOf(task);
         }
 
         /** Calls the task in its context, after the notification of its start. */
@@ -162,60 +164,45 @@ final class ObservedTasks {
     }
 
     /** The submissions of one Runnable that can still settle, oldest first. In the map unless it is empty. */
-    private static final class Submissions {
-        private @Nullable Submission first; // guarded by this
-        private @Nullable Submission last; // guarded by this
+    private static final class Submissions extends Node {
 
         synchronized Submissions append(Submission added) {
-            added.previous = last;
-            if (last == null) {
-                first = added;
-            } else {
-                last.next = added;
-            }
-            last = added;
+            added.previous = previous;
+            added.next = this;
+            previous.next = added;
+            previous = added;
             return this;
         }
 
         /** Removes a submission, which is in this list. Returns whether the list is empty then. */
         synchronized boolean remove(Submission removed) {
-            Submission before = removed.previous;
-            Submission after = removed.next;
-            if (before == null) {
-                first = after;
-            } else {
-                before.next = after;
-            }
-            if (after == null) {
-                last = before;
-            } else {
-                after.previous = before;
-            }
-            return first == null;
+            removed.previous.next = removed.next;
+            removed.next.previous = removed.previous;
+            return next == this;
         }
 
         /** Returns the first submission that is not being rejected. */
         synchronized @Nullable Submission first() {
-            Submission each = first;
-            while (each != null && each.state.get() == REJECTING) {
+            Node each = next;
+            while (each instanceof Submission submission && submission.state.get() == REJECTING) {
                 each = each.next;
             }
-            return each;
+            return each instanceof Submission found ? found : null;
         }
 
         /** Returns the first or the last submission that has not started. */
         synchronized @Nullable Submission waiting(boolean fromLast) {
-            Submission each = fromLast ? last : first;
-            while (each != null && each.state.get() != null) {
+            Node each = fromLast ? previous : next;
+            while (each instanceof Submission submission && submission.state.get() != null) {
                 each = fromLast ? each.previous : each.next;
             }
-            return each;
+            return each instanceof Submission found ? found : null;
         }
 
         synchronized List<Submission> all() {
             List<Submission> all = new ArrayList<>();
-            for (Submission each = first; each != null; each = each.next) {
-                all.add(each);
+            for (Node each = next; each instanceof Submission submission; each = each.next) {
+                all.add(submission);
             }
             return all;
         }
@@ -227,16 +214,11 @@ final class ObservedTasks {
     private final Propagation propagation;
     private final ConcurrentHashMap<Key, Submissions> submissions = new ConcurrentHashMap<>();
 
-    ObservedTasks(
-            String pool,
-            TimeSource time,
-            @Nullable TaskListener listener,
-            List<ContextPropagator> propagators,
-            ExceptionSink sink) {
-        this.pool = pool;
-        this.time = time;
-        this.listener = listener;
-        this.propagation = new Propagation(propagators, List.of(), sink);
+    ObservedTasks(PoolBuilder settings) {
+        pool = settings.name;
+        time = settings.timeSource;
+        listener = settings.taskListener;
+        propagation = new Propagation(settings.propagators, List.of(), settings.exceptionSink);
     }
 
     ExceptionSink sink() {
@@ -252,21 +234,6 @@ final class ObservedTasks {
         submissions.compute(
                 submission.key, (key, list) -> (list == null ? new Submissions() : list).append(submission));
         notifyListener("onSubmitted", target -> target.onSubmitted(submission));
-    }
-
-    /** Submits a task once more, by an action that returns whether it was accepted. Returns its result. */
-    boolean resubmitted(Runnable task, BooleanSupplier submission) {
-        submitted(task);
-        try {
-            boolean accepted = submission.getAsBoolean();
-            if (!accepted) {
-                notAccepted(task, rejection(Rejection.Reason.POOL, "it was dropped"));
-            }
-            return accepted;
-        } catch (Throwable failure) {
-            notAccepted(task, new Outcome.Failure<>(failure));
-            throw failure;
-        }
     }
 
     /** Notes that the pool has accepted a task. */
@@ -304,33 +271,6 @@ final class ObservedTasks {
         }
     }
 
-    /** Settles the last submission of a task, which was not accepted. */
-    void notAccepted(Runnable task, Outcome<?> outcome) {
-        settleWaiting(task, true, outcome);
-    }
-
-    // Settle the first submission of a task, which was accepted and will not run.
-
-    void handedBack(Runnable task) {
-        settleWaiting(task, false, rejection(Rejection.Reason.SHUTDOWN, "it was handed back"));
-    }
-
-    void dropped(Runnable task) {
-        settleWaiting(task, false, rejection(Rejection.Reason.POOL, "it was dropped"));
-    }
-
-    private Outcome<?> rejection(Rejection.Reason reason, String what) {
-        return new Outcome.Rejected<>(Rejection.of(reason, what + " by pool \"" + pool + "\""));
-    }
-
-    void skipped(Runnable task, Throwable failure) {
-        settleWaiting(task, false, new Outcome.Failure<>(failure));
-    }
-
-    void removed(Runnable task) {
-        settleWaiting(task, false, removal());
-    }
-
     /** Settles the submission of a future that is about to be done. */
     void done(Runnable future, Outcome<?> outcome) {
         Submissions list = submissions.get(new Key(future));
@@ -340,23 +280,19 @@ final class ObservedTasks {
         }
     }
 
-    /** Settles the accepted submissions of a pool that has terminated. */
-    void end() {
+    /** Settles the accepted submissions. */
+    void settleAccepted(Outcome<?> outcome) {
         for (Submissions list : submissions.values()) {
             for (Submission each : list.all()) {
                 if (each.accepted) {
-                    each.settle(removal());
+                    each.settle(outcome);
                 }
             }
         }
     }
 
-    private Outcome<?> removal() {
-        return new Outcome.Cancelled<>(
-                new CancellationException("it was removed from the queue of pool \"" + pool + "\""));
-    }
-
-    private void settleWaiting(Runnable task, boolean last, Outcome<?> outcome) {
+    /** Settles the first or the last submission of a task that has not started. */
+    void settleWaiting(Runnable task, boolean last, Outcome<?> outcome) {
         Submission submission = move(task, last, outcome);
         if (submission != null) {
             submission.settled(null, outcome);
@@ -388,7 +324,7 @@ final class ObservedTasks {
                     case RUNNING -> new Outcome.Success<>(null); // is completed by other means than its run
                 };
             } catch (Throwable failure) { // of a future of a user
-                Reporter.report(failure);
+                UserCode.uncaught(failure);
             }
         }
         return new Outcome.Success<>(null);

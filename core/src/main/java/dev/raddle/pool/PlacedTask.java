@@ -3,10 +3,9 @@ package dev.raddle.pool;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.UserCode;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -20,21 +19,14 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("serial") // it is never serialized
 final class PlacedTask extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement, NamedTask {
 
-    private static final VarHandle TAKEN;
-
-    static {
-        try {
-            TAKEN = MethodHandles.lookup().findVarHandle(PlacedTask.class, "taken", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final AtomicIntegerFieldUpdater<PlacedTask> TAKEN =
+            AtomicIntegerFieldUpdater.newUpdater(PlacedTask.class, "taken");
 
     private final transient Scheduler.Placeable task;
     private final transient @Nullable Consumer<Runnable> remover; // of the pool whose queue it leaves
 
     @SuppressWarnings("UnusedVariable") // by TAKEN
-    private volatile boolean taken;
+    private volatile int taken; // 1 once the task is run, rejected or withdrawn
 
     PlacedTask(Scheduler.Placeable task, @Nullable Consumer<Runnable> remover) {
         this.task = task;
@@ -42,7 +34,7 @@ final class PlacedTask extends ForkJoinTask<Void> implements Scheduler.Placeable
     }
 
     private boolean take() {
-        return TAKEN.compareAndSet(this, false, true);
+        return TAKEN.compareAndSet(this, 0, 1);
     }
 
     @Override

@@ -21,7 +21,7 @@ final class PoolScheduler implements Scheduler {
     private final Object lock = new Object();
     private int leases; // guarded by lock
 
-    private PoolScheduler(ThreadPool.Builder builder, int threads) {
+    PoolScheduler(PoolBuilder builder, int threads) {
         pool = builder.threads(threads)
                 .queueCapacity(Math.max(256, Math.multiplyExact(100, threads)))
                 .rejection(new ThreadPool.CallerRunsPolicy())
@@ -29,18 +29,6 @@ final class PoolScheduler implements Scheduler {
                 .allowCoreTimeout(true)
                 .build();
         remover = pool::remove;
-    }
-
-    static Scheduler fixed(int threads) {
-        return new PoolScheduler(ThreadPool.builder("raddle-fixed"), threads);
-    }
-
-    static Scheduler priority(int threads) {
-        return new PoolScheduler(ThreadPool.builder("raddle-priority").priority(PoolScheduler::rank), threads);
-    }
-
-    private static int rank(Object task) {
-        return task instanceof Placeable placed ? placed.priority() : 0;
     }
 
     @Override

@@ -14,12 +14,16 @@ public final class PoolSchedulers implements SchedulerProvider {
 
     @Override
     public Scheduler fixed(int threads) {
-        return PoolScheduler.fixed(threads);
+        return new PoolScheduler(ThreadPool.builder("raddle-fixed"), threads);
     }
 
     @Override
     public Scheduler priority(int threads) {
-        return PoolScheduler.priority(threads);
+        return new PoolScheduler(ThreadPool.builder("raddle-priority").priority(PoolSchedulers::rank), threads);
+    }
+
+    private static int rank(Object task) {
+        return task instanceof Scheduler.Placeable placed ? placed.priority() : 0;
     }
 
     @Override

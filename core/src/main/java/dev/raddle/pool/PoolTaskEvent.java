@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class PoolTaskEvent extends Event {
 
     /** An event that is never committed; it shows whether a recording enables events of this class. */
-    static final PoolTaskEvent ANY = new PoolTaskEvent();
+    static final PoolTaskEvent ANY = new PoolTaskEvent(null);
 
     @Label("Pool")
     @Nullable
@@ -51,16 +51,7 @@ final class PoolTaskEvent extends Event {
     @Nullable
     String failure;
 
-    static PoolTaskEvent of(String task) {
-        PoolTaskEvent event = new PoolTaskEvent();
-        event.task = task;
-        return event;
-    }
-
-    /** Returns an event that begins now. */
-    static PoolTaskEvent begun(String task) {
-        PoolTaskEvent event = of(task);
-        event.begin();
-        return event;
+    PoolTaskEvent(@Nullable String task) {
+        this.task = task;
     }
 }

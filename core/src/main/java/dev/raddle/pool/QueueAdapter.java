@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
+import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +16,12 @@ import org.jspecify.annotations.Nullable;
 final class QueueAdapter implements WorkQueue {
 
     private final BlockingQueue<Runnable> queue;
-    private final boolean isDirectHandoff; // the queue never holds a task
     private final WaiterQueue putters = new WaiterQueue(false);
-    private final Removals removed;
+    private final UnrunTasks unrun;
 
-    QueueAdapter(BlockingQueue<Runnable> queue, Removals removed) {
+    QueueAdapter(BlockingQueue<Runnable> queue, UnrunTasks unrun) {
         this.queue = queue;
-        this.removed = removed;
-        this.isDirectHandoff = queue.remainingCapacity() == 0 && queue.isEmpty();
+        this.unrun = unrun;
     }
 
     @Override
@@ -61,7 +59,7 @@ final class QueueAdapter implements WorkQueue {
     public boolean remove(Object task) {
         Runnable found = removeFirst(task, each -> Objects.equals(task, each));
         if (found != null) {
-            removed.add(found);
+            unrun.remove(found);
         }
         return found != null;
     }
@@ -69,8 +67,8 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public void purge() {
         for (Runnable task : snapshot()) {
-            if (Removals.isCancelled(task) && takeBack(task)) {
-                removed.add(task); // the iterator does not report whether another thread has taken the task
+            if (UnrunTasks.isCancelled(task) && takeBack(task)) {
+                unrun.remove(task); // the iterator does not report whether another thread has taken the task
             }
         }
     }
@@ -125,7 +123,7 @@ final class QueueAdapter implements WorkQueue {
      * {@code drainTo} of a delay queue drains only the tasks that are due; the others are removed one by one, in order.
      */
     @Override
-    public List<Runnable> drainAll(LongConsumer acceptedAt) {
+    public void drainAll(ObjLongConsumer<Runnable> receiver) {
         List<Runnable> tasks = new ArrayList<>();
         queue.drainTo(tasks);
         for (Runnable task : inOrder(snapshot())) {
@@ -133,8 +131,7 @@ final class QueueAdapter implements WorkQueue {
                 tasks.add(task);
             }
         }
-        tasks.forEach(task -> acceptedAt.accept(TaskBuffer.Timestamp.UNKNOWN));
-        return tasks;
+        tasks.forEach(task -> receiver.accept(task, TaskBuffer.Timestamp.UNKNOWN));
     }
 
     private static List<Runnable> inOrder(List<Runnable> tasks) {
@@ -167,11 +164,6 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public int remainingCapacity() {
         return queue.remainingCapacity();
-    }
-
-    @Override
-    public boolean isDirectHandoff() {
-        return isDirectHandoff;
     }
 
     @Override

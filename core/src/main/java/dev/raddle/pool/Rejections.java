@@ -2,12 +2,19 @@ package dev.raddle.pool;
 
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** The rejections of a pool: each is recorded once, when it is certain that the pool does not accept the task. */
+/**
+ * The tasks that a pool does not accept at once: what its policies do with them, and the rejections, each of which is
+ * recorded once, when it is certain that the pool does not accept the task.
+ */
 final class Rejections {
 
     /*
@@ -36,28 +43,39 @@ final class Rejections {
         }
     }
 
-    private final Reporter reporter;
+    private final ThreadPool pool;
+    private final Workers workers;
+    private final WorkQueue queue;
+    private final UnrunTasks unrun;
+    private final Observation observation;
     private final @Nullable ObservedTasks observed;
-    private final LongAdder count = new LongAdder();
+    private final TimeSource time;
     private final ConcurrentHashMap<Thread, Pending> pending = new ConcurrentHashMap<>();
 
-    Rejections(Reporter reporter, @Nullable ObservedTasks observed) {
-        this.reporter = reporter;
-        this.observed = observed;
+    Rejections(
+            ThreadPool pool,
+            Workers workers,
+            WorkQueue queue,
+            UnrunTasks unrun,
+            Observation observation,
+            TimeSource time) {
+        this.pool = pool;
+        this.workers = workers;
+        this.queue = queue;
+        this.unrun = unrun;
+        this.observation = observation;
+        this.observed = observation.tasks;
+        this.time = time;
     }
 
-    long sum() {
-        return count.sum();
-    }
-
-    /** Calls the handler of a pool for a task, and records the rejection unless it is withdrawn. */
-    void handle(Runnable task, RejectionHandler handler, ThreadPool pool) {
+    /** Calls the handler for a task, and records the rejection unless it is withdrawn. */
+    void handle(Runnable task, RejectionHandler handler) {
         Thread thread = Thread.currentThread();
         Pending outer = pending.get(thread);
         Pending rejection = new Pending(task);
         if (observed != null) {
             rejection.submission = observed.beginRejection(task);
-            rejection.reason = pool.rejection(null);
+            rejection.reason = rejection(reason());
         }
         pending.put(thread, rejection);
         try {
@@ -77,8 +95,7 @@ final class Rejections {
             return;
         }
         rejection.recorded = true;
-        count.increment();
-        reporter.rejected(rejection.task);
+        observation.rejected(rejection.task);
         if (observed != null) {
             observed.rejected(rejection.submission, new Outcome.Rejected<>(Objects.requireNonNull(rejection.reason)));
         }
@@ -97,8 +114,13 @@ final class Rejections {
         }
     }
 
+    void noteAccepted(Runnable task) {
+        record(task); // the handler has submitted it again
+        observation.accepted(task);
+    }
+
     /** Withdraws the pending rejection of a task for now: the pool may accept it. */
-    void withdraw(Runnable task) {
+    private void withdraw(Runnable task) {
         Pending rejection = pending(task);
         if (rejection != null && !rejection.recorded) {
             rejection.withdrawn = true;
@@ -109,12 +131,147 @@ final class Rejections {
     }
 
     /** Makes the rejection of a task that was withdrawn pending again, for a reason. */
-    void renew(Runnable task, Rejection reason) {
+    private void renew(Runnable task, String why) {
         Pending rejection = pending(task);
         if (rejection != null && rejection.withdrawn) {
             rejection.withdrawn = false;
-            rejection.reason = reason;
+            rejection.reason = rejection(why);
             rejection.submission = observed == null ? null : observed.beginRejection(task);
+        }
+    }
+
+    // ---- reasons
+
+    private String reason() {
+        return pool.isShutdown()
+                ? "it has been shut down"
+                : pool.getPoolSize() == 0 ? "no thread was available" : "it is full";
+    }
+
+    private Rejection rejection(String why) {
+        return Rejection.of(pool.isShutdown() ? Rejection.Reason.SHUTDOWN : Rejection.Reason.POOL, why);
+    }
+
+    /** Returns the exception for a task that is not accepted for the present reason. */
+    RejectedExecutionException exception(Runnable task) {
+        return exception(task, reason());
+    }
+
+    private RejectedExecutionException exception(Runnable task, String why) {
+        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.original(task))
+                + " was rejected by pool \"" + pool.name() + "\": " + why + "; " + pool.getActiveCount() + " of "
+                + workers.maxThreads + " threads are running tasks, " + queue.size()
+                + " tasks are waiting, remaining capacity " + queue.remainingCapacity());
+    }
+
+    // ---- policies
+
+    /** Drops a task that was not accepted. */
+    void drop(Runnable task) {
+        unrun.drop(task, pool.isShutdown());
+    }
+
+    /** Runs a task in the submitter's thread, or drops it if the pool has been shut down. */
+    void runInSubmitter(Runnable task) {
+        record(task);
+        if (pool.isShutdown()) {
+            drop(task);
+        } else {
+            task.run();
+        }
+    }
+
+    /** Submits a task until it is accepted, and drops the oldest one each time. */
+    void acceptInPlaceOfOldest(Runnable task) {
+        record(task);
+        boolean madeRoom = dropOldest();
+        if (!madeRoom && (pool.isShutdown() || workers.isDirectHandoff)) {
+            drop(task);
+            return;
+        }
+        if (observed != null) {
+            observed.submitted(task);
+        }
+        try {
+            if (resubmit(task, madeRoom)) {
+                noteAccepted(task);
+                return;
+            }
+        } catch (Throwable failure) {
+            observation.failed(task, failure);
+            throw failure;
+        }
+        observation.notResubmitted(task);
+        drop(task);
+    }
+
+    private boolean resubmit(Runnable task, boolean madeRoomBefore) {
+        boolean foundNone = !madeRoomBefore;
+        while (!workers.accept(task)) {
+            boolean madeRoom = dropOldest();
+            if (!madeRoom && (foundNone || pool.isShutdown())) {
+                return false;
+            }
+            foundNone = !madeRoom; // a worker took it first, or no thread is available and none will be
+        }
+        return true;
+    }
+
+    /** Drops the oldest task, unless the pool is shut down; returns false if none was dropped. */
+    private boolean dropOldest() {
+        Runnable oldest = pool.isShutdown() ? null : queue.poll(new TaskBuffer.Timestamp());
+        if (oldest == null) {
+            return false;
+        }
+        observation.dropped(oldest);
+        drop(oldest);
+        workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
+        return true;
+    }
+
+    /** Waits until a task is accepted, up to a timeout; a worker of the pool runs the task instead. */
+    void awaitAcceptance(Runnable task, @Nullable Duration timeout) {
+        withdraw(task);
+        Thread thread = Thread.currentThread();
+        if (!pool.isShutdown() && workers.registry.anyMatch(worker -> worker.thread() == thread)) {
+            if (observed == null) {
+                task.run();
+            } else {
+                observed.run(task);
+            }
+            return;
+        }
+        String failure;
+        try {
+            failure = tryAwaitAcceptance(task, timeout);
+        } catch (Throwable thrown) {
+            observation.failed(task, thrown);
+            throw thrown;
+        }
+        if (failure != null) {
+            renew(task, failure);
+            throw exception(task, failure);
+        }
+        noteAccepted(task);
+    }
+
+    /** Waits until a task is accepted. Returns null, or the reason if the task was not accepted. */
+    private @Nullable String tryAwaitAcceptance(Runnable task, @Nullable Duration timeout) {
+        if (timeout != null && !timeout.isPositive()) {
+            return reason();
+        }
+        WaiterQueue.Waiter waiter = workers.waiterFor(task);
+        Alarm alarm = timeout == null ? () -> true : time.after(timeout, waiter::expire);
+        try {
+            if (workers.awaitAccept(task, waiter)) {
+                return null;
+            }
+            return timeout == null || !waiter.isExpired() ? reason() : "no capacity became available within " + timeout;
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            return "the submitter was interrupted while it waited";
+        } finally {
+            alarm.cancel();
         }
     }
 }

@@ -1,8 +1,10 @@
 package dev.raddle.pool;
 
+import dev.raddle.pool.PoolListener.Stuck;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,11 +33,9 @@ final class StuckTaskWatchdog {
     /** A task that has exceeded the interval. */
     private record Overdue(Activity activity, Duration ranFor) {}
 
-    private record Report(Overdue overdue, List<StackTraceElement> stack) {}
-
     private final String pool;
     private final WorkerRegistry registry;
-    private final Reporter reporter;
+    private final Observation observation;
     private final TimeSource time;
     private final long intervalNanos; // SharedTimer.NEVER if reports are off
     private final SharedTimer timer;
@@ -43,10 +43,14 @@ final class StuckTaskWatchdog {
     private boolean hasThread; // guarded by overdue
 
     StuckTaskWatchdog(
-            String pool, WorkerRegistry registry, Reporter reporter, TimeSource time, @Nullable Duration interval) {
+            String pool,
+            WorkerRegistry registry,
+            Observation observation,
+            TimeSource time,
+            @Nullable Duration interval) {
         this.pool = pool;
         this.registry = registry;
-        this.reporter = reporter;
+        this.observation = observation;
         this.time = time;
         this.intervalNanos = interval == null ? SharedTimer.NEVER : Deadline.nanos(interval);
         this.timer = new SharedTimer(time, this::inspectAll);
@@ -110,21 +114,23 @@ final class StuckTaskWatchdog {
             synchronized (overdue) {
                 hasThread = false; // the next alarm starts another one
             }
-            Reporter.report(noThread);
+            UserCode.uncaught(noThread);
         }
     }
 
     private void reportAll() {
         List<Overdue> tasks = takeOverdue();
         while (!tasks.isEmpty()) {
-            List<Report> reports = new ArrayList<>();
+            List<Stuck> reports = new ArrayList<>();
             for (Overdue each : tasks) {
-                List<StackTraceElement> stack = each.activity.readStack();
+                Activity activity = each.activity;
+                List<StackTraceElement> stack = activity.readStack();
                 if (stack != null) {
-                    reports.add(new Report(each, stack));
+                    reports.add(
+                            new Stuck(activity.requireTask(), activity.worker().thread(), each.ranFor, stack));
                 }
             }
-            reports.forEach(this::notifyReporter);
+            reports.forEach(observation::stuck);
             tasks = takeOverdue();
         }
     }
@@ -136,10 +142,5 @@ final class StuckTaskWatchdog {
             hasThread = !tasks.isEmpty();
             return tasks;
         }
-    }
-
-    private void notifyReporter(Report report) {
-        Activity activity = report.overdue.activity;
-        reporter.stuck(activity.requireTask(), activity.worker().thread(), report.overdue.ranFor, report.stack);
     }
 }

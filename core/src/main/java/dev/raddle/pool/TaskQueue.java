@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongConsumer;
+import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -61,26 +61,22 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final TaskBuffer buffer;
     private final @Nullable ToIntFunction<Object> rankFunction;
     private final TimeSource time;
-    private final BooleanSupplier recordsTimes;
+    private final Observation observation;
+    private final UnrunTasks unrun;
     private final WaiterQueue takers = new WaiterQueue(true);
     private final WaiterQueue putters = new WaiterQueue(false);
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
-    private final Removals removed;
 
-    TaskQueue(
-            int capacity,
-            @Nullable ToIntFunction<Object> rankFunction,
-            TimeSource time,
-            BooleanSupplier recordsTimes,
-            Removals removed) {
+    TaskQueue(PoolBuilder settings, Observation observation, UnrunTasks unrun) {
+        int capacity = settings.queueCapacity;
+        this.rankFunction = settings.priority;
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
         this.notEmpty = buffer::hasTask;
         this.notFull = () -> buffer.size() < buffer.capacity();
-        this.rankFunction = rankFunction;
-        this.time = time;
-        this.recordsTimes = recordsTimes;
-        this.removed = removed;
+        this.time = settings.timeSource;
+        this.observation = observation;
+        this.unrun = unrun;
     }
 
     @Override
@@ -100,11 +96,12 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public boolean offer(Runnable task) {
-        return offer(Objects.requireNonNull(task), rank(task));
+        Objects.requireNonNull(task);
+        return offer(task, rankFunction == null ? 0 : rank(task));
     }
 
     private boolean offer(Runnable task, int rank) {
-        if (!buffer.offer(task, rank, recordsTimes.getAsBoolean() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
+        if (!buffer.offer(task, rank, observation.isOn() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
             return false;
         }
         VarHandle.fullFence();
@@ -127,7 +124,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
-        if (takers.spin(notEmpty)) {
+        if (takers.spin(notEmpty) && notEmpty.getAsBoolean()) { // again: no putter has signalled meanwhile
             Runnable task = poll(stamp);
             if (notEmpty.getAsBoolean()) {
                 takers.signal();
@@ -225,7 +222,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     private @Nullable Runnable received(@Nullable Runnable task) {
         if (task != null) {
-            removed.addReceived(task);
+            observation.removed(task);
         }
         return task;
     }
@@ -241,28 +238,9 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public boolean isEmpty() {
-        return buffer.size() == 0;
-    }
-
-    @Override
     public int remainingCapacity() {
         int capacity = buffer.capacity();
         return capacity == Integer.MAX_VALUE ? capacity : Math.max(0, capacity - buffer.size());
-    }
-
-    @Override
-    public boolean contains(@Nullable Object wanted) {
-        if (wanted == null) {
-            return false;
-        }
-        TaskBuffer.Cursor cursor = buffer.cursor();
-        for (Runnable task; (task = cursor.next()) != null; ) {
-            if (wanted.equals(task)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     @Override
@@ -273,7 +251,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         Runnable task = buffer.cursor().removeNext(unwanted::equals);
         if (task != null) {
             signalPutter();
-            removed.add(task);
+            unrun.remove(task);
         }
         return task != null;
     }
@@ -302,7 +280,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         } finally {
             if (!tasks.isEmpty()) {
                 signalPutter();
-                tasks.forEach(removed::add);
+                tasks.forEach(unrun::remove);
             }
         }
         return !tasks.isEmpty();
@@ -310,7 +288,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void clear() {
-        drainAll(moment -> {}).forEach(removed::add);
+        drainAll((task, acceptedAt) -> unrun.remove(task));
     }
 
     @Override
@@ -326,47 +304,23 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         int drained = 0;
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         for (Runnable task; drained < maxElements && (task = poll(stamp)) != null; drained++) {
-            removed.addReceived(task);
+            observation.removed(task);
             target.add(task);
         }
         return drained;
     }
 
     @Override
-    public List<Runnable> drainAll(LongConsumer acceptedAt) {
-        List<Runnable> tasks = new ArrayList<>();
+    public void drainAll(ObjLongConsumer<Runnable> receiver) {
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         for (Runnable task; (task = poll(stamp)) != null; ) {
-            tasks.add(task);
-            acceptedAt.accept(stamp.nanoTime);
+            receiver.accept(task, stamp.nanoTime);
         }
-        return tasks;
-    }
-
-    @Override
-    public boolean isDirectHandoff() {
-        return false;
     }
 
     @Override
     public void purge() {
-        removeIf(Removals::isCancelled);
-    }
-
-    @Override
-    public Object[] toArray() {
-        return tasks().toArray();
-    }
-
-    @Override
-    public <T> T[] toArray(T[] array) {
-        return tasks().toArray(array);
-    }
-
-    private List<Runnable> tasks() {
-        List<Runnable> tasks = new ArrayList<>();
-        iterator().forEachRemaining(tasks::add);
-        return tasks;
+        removeIf(UnrunTasks::isCancelled);
     }
 
     /**
@@ -416,13 +370,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             removable = null;
             if (cursor.removeMarked()) {
                 signalPutter();
-                removed.add(task);
+                unrun.remove(task);
             }
         }
-    }
-
-    @Override
-    public String toString() {
-        return tasks().toString();
     }
 }

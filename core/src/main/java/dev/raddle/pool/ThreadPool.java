@@ -1,16 +1,10 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.StackRoom;
-import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejectable;
-import dev.raddle.task.Rejection;
-import dev.raddle.task.TaskListener;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -27,7 +21,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Differences from {@code ThreadPoolExecutor}.</b> If no thread is available for a queued task, the task is
  * rejected instead of being left in the queue. {@link #terminated()} is called without holding any lock. In a pool
- * built by a {@link Builder}, {@link #afterExecute} is called even if {@link #beforeExecute} has thrown.
+ * built by a {@link PoolBuilder}, {@link #afterExecute} is called even if {@link #beforeExecute} has thrown.
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task, whose actions
  * <i>happen-before</i> the return of {@link Future#get()} and of an {@link #awaitTermination} that returns true.
@@ -67,14 +60,13 @@ public class ThreadPool extends HookedExecutor {
 
     private final String name;
     private final TimeSource time;
+    private final ExceptionSink sink;
     private final BlockingQueue<Runnable> queue;
     private final WorkQueue workQueue; // the same queue, as seen by the workers
-    private final Reporter reporter;
-    private final Removals removed;
-    private final ExceptionSink sink;
-    private final @Nullable ObservedTasks observed; // null without a task listener and propagators
+    private final Observation observation;
+    private final @Nullable ObservedTasks observed; // of the observation
+    private final UnrunTasks unrun;
     private final Workers workers;
-    private final HandBack handBack;
     private final Duration lastWait;
     private final Rejections rejections;
     private volatile RejectionHandler rejection;
@@ -220,7 +212,7 @@ public class ThreadPool extends HookedExecutor {
             BlockingQueue<Runnable> workQueue,
             ThreadFactory threadFactory,
             RejectionHandler handler) {
-        this(new Builder("thread-pool")
+        this(new PoolBuilder("thread-pool")
                 .followsJdk()
                 .sizes(corePoolSize, maximumPoolSize)
                 .keepAlive(Duration.ofNanos(unit.toNanos(keepAliveTime)))
@@ -290,28 +282,26 @@ public class ThreadPool extends HookedExecutor {
      * @throws IllegalArgumentException if the sizes are inconsistent
      */
     @SuppressWarnings("this-escape") // the workers call this pool only after a task has been submitted
-    protected ThreadPool(Builder builder) {
-        PoolSettings settings = builder.settings;
-        settings.check();
-        name = settings.name;
-        time = settings.timeSource;
-        lastWait = settings.stuckAfter == null ? LAST_WAIT : settings.stuckAfter;
+    protected ThreadPool(PoolBuilder builder) {
+        builder.check();
+        name = builder.name;
+        time = builder.timeSource;
+        lastWait = builder.stuckAfter == null ? LAST_WAIT : builder.stuckAfter;
         rejection = builder.rejection;
-        reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
-        sink = settings.exceptionSink;
-        observed = settings.observedTasks();
-        removed = new Removals(observed);
-        rejections = new Rejections(reporter, observed);
-        if (settings.queue == null) {
-            TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
+        sink = builder.exceptionSink;
+        observation = new Observation(builder);
+        observed = observation.tasks;
+        unrun = new UnrunTasks(builder, observation);
+        if (builder.queue == null) {
+            TaskQueue builtIn = new TaskQueue(builder, observation, unrun);
             queue = builtIn;
             workQueue = builtIn;
         } else {
-            queue = settings.queue;
-            workQueue = new QueueAdapter(settings.queue, removed);
+            queue = builder.queue;
+            workQueue = new QueueAdapter(builder.queue, unrun);
         }
-        workers = new Workers(this, settings, workQueue, reporter, observed);
-        handBack = new HandBack(name, workers, reporter, settings.cancelHandedBack);
+        workers = new Workers(this, builder, workQueue, observation);
+        rejections = new Rejections(this, workers, workQueue, unrun, observation, time);
     }
 
     /**
@@ -320,8 +310,8 @@ public class ThreadPool extends HookedExecutor {
      * @param name the name of the pool in reports, and the prefix of its threads' names
      * @return a new builder
      */
-    public static Builder builder(String name) {
-        return new Builder(name);
+    public static PoolBuilder builder(String name) {
+        return new PoolBuilder(name);
     }
 
     /**
@@ -346,56 +336,21 @@ public class ThreadPool extends HookedExecutor {
         Objects.requireNonNull(task, "task");
         StackRoom.ensure();
         if (observed != null) {
-            executeObserved(task, observed);
-        } else if (!workers.accept(task)) {
-            rejections.handle(task, rejection, this);
-        } else if (reporter.hasListener()) {
-            noteAccepted(task);
+            rejections.record(task); // the handler submits it again
+            observed.submitted(task);
         }
-    }
-
-    private void executeObserved(Runnable task, ObservedTasks tasks) {
-        rejections.record(task); // the handler submits it again
-        tasks.submitted(task);
         boolean accepted;
         try {
             accepted = workers.accept(task);
         } catch (Throwable failure) {
-            tasks.notAccepted(task, new Outcome.Failure<>(failure));
+            observation.failed(task, failure);
             throw failure;
         }
-        if (accepted) {
-            noteAccepted(task);
-        } else {
-            rejections.handle(task, rejection, this);
+        if (!accepted) {
+            rejections.handle(task, rejection);
+        } else if (observation.isNotified) {
+            rejections.noteAccepted(task);
         }
-    }
-
-    private void noteAccepted(Runnable task) {
-        rejections.record(task); // the handler has submitted it again
-        reporter.accepted(task);
-        if (observed != null) {
-            observed.accepted(task);
-        }
-    }
-
-    private String rejectionReason() {
-        return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was available" : "it is full";
-    }
-
-    /** Returns the reason of a rejected outcome: the present reason, or a given one. */
-    Rejection rejection(@Nullable String why) {
-        return Rejection.of(
-                isShutdown() ? Rejection.Reason.SHUTDOWN : Rejection.Reason.POOL,
-                why == null ? rejectionReason() : why);
-    }
-
-    private RejectedExecutionException rejected(Runnable task, String why) {
-        WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
-        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.original(task))
-                + " was rejected by pool \"" + name
-                + "\": " + why + "; " + snapshot.active() + " of " + workers.maxThreads + " threads are running tasks, "
-                + queue.size() + " tasks are waiting, remaining capacity " + queue.remainingCapacity());
     }
 
     @Override
@@ -443,10 +398,10 @@ public class ThreadPool extends HookedExecutor {
      * Accepts and starts no more tasks, and interrupts the running ones. This method does not wait.
      *
      * <p>Futures that are handed back are cancelled first, so that no thread waits for them forever, unless the pool
-     * was built with {@link Builder#cancelHandedBack cancelHandedBack(false)} or created by a constructor that {@code
-     * ThreadPoolExecutor} has as well. In a pool created by such a constructor, a task that was given to a new thread
-     * runs, interrupted, even if that thread has not started to run; in a pool built by a builder the task is handed
-     * back.
+     * was built with {@link PoolBuilder#cancelHandedBack cancelHandedBack(false)} or created by a constructor that
+     * {@code ThreadPoolExecutor} has as well. In a pool created by such a constructor, a task that was given to a new
+     * thread runs, interrupted, even if that thread has not started to run; in a pool built by a builder the task is
+     * handed back.
      *
      * @return the tasks that were accepted and never started, in the order in which they would have started; those that
      *     are {@link Rejectable} have been rejected
@@ -454,7 +409,9 @@ public class ThreadPool extends HookedExecutor {
     @Override
     public List<Runnable> shutdownNow() {
         StackRoom.ensure();
-        return handBack.stop();
+        List<Runnable> tasks = workers.stop(interrupted -> {});
+        unrun.handBack(tasks);
+        return tasks;
     }
 
     /**
@@ -470,7 +427,7 @@ public class ThreadPool extends HookedExecutor {
      * @return the report
      */
     public ShutdownReport drain(Duration grace) {
-        return new Drain(name, workers, handBack, removed, time, this::shutdown)
+        return new Drain(name, workers, unrun, observation, time, this::shutdown)
                 .run(Objects.requireNonNull(grace, "grace"), lastWait);
     }
 
@@ -487,43 +444,6 @@ public class ThreadPool extends HookedExecutor {
     public static ExitHook drainOnExit(
             Duration grace, Consumer<? super ShutdownReport> reports, ThreadPool... inOrder) {
         return new ExitHook(grace, reports, List.of(inOrder));
-    }
-
-    /** A JVM shutdown hook that drains pools. */
-    public static final class ExitHook implements AutoCloseable {
-        private final Thread thread;
-
-        private ExitHook(Duration grace, Consumer<? super ShutdownReport> reports, List<ThreadPool> pools) {
-            Objects.requireNonNull(grace, "grace");
-            Objects.requireNonNull(reports, "reports");
-            thread = Thread.ofPlatform()
-                    .name("raddle-drain-on-exit")
-                    .inheritInheritableThreadLocals(false) // the thread lives as long as the JVM
-                    .unstarted(() -> run(grace, reports, pools));
-            thread.setContextClassLoader(Thread.currentThread().getContextClassLoader()); // for `reports`
-            Runtime.getRuntime().addShutdownHook(thread);
-        }
-
-        private static void run(Duration grace, Consumer<? super ShutdownReport> reports, List<ThreadPool> pools) {
-            Deadline deadline = Deadline.after(TimeSource.system(), grace);
-            for (ThreadPool pool : pools) {
-                try {
-                    reports.accept(pool.drain(deadline.remaining()));
-                } catch (Throwable failure) {
-                    Reporter.report(failure); // the other pools are still drained
-                }
-            }
-        }
-
-        /** Removes the hook, so that the pools are not drained at exit. Has no effect once the JVM is shutting down. */
-        @Override
-        public void close() {
-            try {
-                Runtime.getRuntime().removeShutdownHook(thread);
-            } catch (IllegalStateException shuttingDown) {
-                // too late: the hook is running or has run
-            }
-        }
     }
 
     /**
@@ -612,7 +532,7 @@ public class ThreadPool extends HookedExecutor {
      * @throws IllegalStateException if the pool uses a user-supplied queue
      */
     public void setQueueCapacity(int capacity) {
-        builtInQueue().setCapacity(PoolSettings.atLeast("queueCapacity", 1, capacity));
+        builtInQueue().setCapacity(PoolBuilder.atLeast("queueCapacity", 1, capacity));
     }
 
     private TaskQueue builtInQueue() {
@@ -633,8 +553,8 @@ public class ThreadPool extends HookedExecutor {
      * @throws IllegalArgumentException if it is out of range
      */
     public void setCorePoolSize(int corePoolSize) {
-        PoolSettings.atLeast("corePoolSize", 0, corePoolSize);
-        PoolSettings.atLeast(
+        PoolBuilder.atLeast("corePoolSize", 0, corePoolSize);
+        PoolBuilder.atLeast(
                 "maximumPoolSize, with a corePoolSize of " + corePoolSize + ",", corePoolSize, workers.maxThreads);
         int more = corePoolSize - workers.coreThreads;
         workers.coreThreads = corePoolSize;
@@ -666,7 +586,7 @@ public class ThreadPool extends HookedExecutor {
      * @throws IllegalArgumentException if it is out of range
      */
     public void setMaximumPoolSize(int maximumPoolSize) {
-        PoolSettings.atLeast("maximumPoolSize", Math.max(1, workers.coreThreads), maximumPoolSize);
+        PoolBuilder.atLeast("maximumPoolSize", Math.max(1, workers.coreThreads), maximumPoolSize);
         workers.maxThreads = maximumPoolSize;
         if (workers.control.workers() > maximumPoolSize) {
             workers.interruptIdleWorkers();
@@ -693,7 +613,7 @@ public class ThreadPool extends HookedExecutor {
      * @throws IllegalArgumentException if it is out of range
      */
     public void setKeepAliveTime(long length, TimeUnit unit) {
-        PoolSettings.checkKeepAlive(length, workers.coreTimeout);
+        PoolBuilder.checkKeepAlive(length, workers.coreTimeout);
         workers.setKeepAlive(unit.toNanos(length));
     }
 
@@ -714,7 +634,7 @@ public class ThreadPool extends HookedExecutor {
      * @throws IllegalArgumentException if the value is true and the keep-alive time is zero
      */
     public void allowCoreThreadTimeOut(boolean value) {
-        PoolSettings.checkKeepAlive(workers.keepAliveNanos, value);
+        PoolBuilder.checkKeepAlive(workers.keepAliveNanos, value);
         if (value != workers.coreTimeout) {
             workers.coreTimeout = value;
             if (value) {
@@ -879,9 +799,9 @@ public class ThreadPool extends HookedExecutor {
                 snapshot.active(),
                 queue.size(),
                 snapshot.completed(),
-                rejections.sum(),
-                workers.handedBack.sum(),
-                removed.sum());
+                observation.rejected.sum(),
+                observation.handedBack.sum(),
+                observation.removed.sum());
     }
 
     @Override
@@ -904,7 +824,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            throw pool.rejected(task, pool.rejectionReason());
+            throw pool.rejections.exception(task);
         }
     }
 
@@ -918,12 +838,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.rejections.record(task);
-            if (pool.isShutdown()) {
-                pool.handBack.drop(task);
-            } else {
-                task.run();
-            }
+            pool.rejections.runInSubmitter(task);
         }
     }
 
@@ -934,7 +849,7 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.handBack.drop(task);
+            pool.rejections.drop(task);
         }
     }
 
@@ -948,52 +863,8 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.rejections.record(task);
-            boolean madeRoom = dropOldest(pool);
-            if (!madeRoom && (pool.isShutdown() || pool.workQueue.isDirectHandoff())) {
-                pool.handBack.drop(task);
-                return;
-            }
-            boolean accepted = pool.observed == null
-                    ? resubmit(task, pool, madeRoom)
-                    : pool.observed.resubmitted(task, () -> resubmit(task, pool, madeRoom));
-            if (!accepted) {
-                pool.handBack.drop(task);
-            }
+            pool.rejections.acceptInPlaceOfOldest(task);
         }
-
-        /** Drops the oldest task, unless the pool is shut down; returns false if none was dropped. */
-        private static boolean dropOldest(ThreadPool pool) {
-            Runnable oldest = pool.isShutdown() ? null : pool.workQueue.poll(new TaskBuffer.Timestamp());
-            if (oldest == null) {
-                return false;
-            }
-            pool.dropQueued(oldest);
-            pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
-            return true;
-        }
-
-        /** Submits a task until it is accepted, and drops the oldest one each time. Returns whether it was accepted. */
-        private static boolean resubmit(Runnable task, ThreadPool pool, boolean madeRoomBefore) {
-            boolean foundNone = !madeRoomBefore;
-            while (!pool.workers.accept(task)) {
-                boolean madeRoom = dropOldest(pool);
-                if (!madeRoom && (foundNone || pool.isShutdown())) {
-                    return false;
-                }
-                foundNone = !madeRoom; // a worker took it first, or no thread is available and none will be
-            }
-            pool.noteAccepted(task);
-            return true;
-        }
-    }
-
-    private void dropQueued(Runnable task) {
-        removed.addDropped();
-        if (observed != null) {
-            observed.dropped(task);
-        }
-        handBack.drop(task);
     }
 
     /**
@@ -1026,321 +897,7 @@ public class ThreadPool extends HookedExecutor {
          */
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.rejections.withdraw(task);
-            if (pool.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
-                pool.run(task);
-                return;
-            }
-            String failure = pool.awaitObserved(task, timeout);
-            if (failure != null) {
-                pool.rejections.renew(task, pool.rejection(failure));
-                throw pool.rejected(task, failure);
-            }
-        }
-    }
-
-    private void run(Runnable task) {
-        if (observed == null) {
-            task.run();
-        } else {
-            observed.run(task);
-        }
-    }
-
-    private boolean isWorker(Thread thread) {
-        return workers.registry.anyMatch(worker -> worker.thread() == thread);
-    }
-
-    private @Nullable String awaitObserved(Runnable task, @Nullable Duration timeout) {
-        try {
-            return awaitAcceptance(task, timeout);
-        } catch (Throwable failure) {
-            if (observed != null) {
-                observed.notAccepted(task, new Outcome.Failure<>(failure));
-            }
-            throw failure;
-        }
-    }
-
-    /** Waits until a task is accepted. Returns null, or the reason if the task was not accepted. */
-    private @Nullable String awaitAcceptance(Runnable task, @Nullable Duration timeout) {
-        if (timeout != null && !timeout.isPositive()) {
-            return rejectionReason();
-        }
-        WaiterQueue.Waiter waiter = workers.waiterFor(task);
-        Alarm alarm = timeout == null ? () -> true : time.after(timeout, waiter::expire);
-        try {
-            if (!workers.awaitAccept(task, waiter)) {
-                return timeout == null || !waiter.isExpired()
-                        ? rejectionReason()
-                        : "no capacity became available within " + timeout;
-            }
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            return "the submitter was interrupted while it waited";
-        } finally {
-            alarm.cancel();
-        }
-        noteAccepted(task);
-        return null;
-    }
-
-    // ---- builder
-
-    /** The settings of a pool. A builder is confined to one thread, and may build several pools. */
-    public static final class Builder {
-        private final PoolSettings settings;
-        private RejectionHandler rejection = new AbortPolicy();
-
-        Builder(String name) {
-            settings = new PoolSettings(Objects.requireNonNull(name, "name"));
-        }
-
-        /**
-         * Sets the core size: the number of threads to keep even if they are idle. A smaller maximum is raised to it.
-         *
-         * @param count the core size, at least 0; the default is the number of processors
-         * @return this builder
-         * @throws IllegalArgumentException if it is less than 0
-         */
-        public Builder coreThreads(int count) {
-            settings.coreThreads = PoolSettings.atLeast("coreThreads", 0, count);
-            settings.maxThreads = Math.max(settings.maxThreads, count);
-            return this;
-        }
-
-        /**
-         * Sets the maximum number of threads. A larger core size is lowered to it.
-         *
-         * @param count the maximum, at least 1; the default is the number of processors
-         * @return this builder
-         * @throws IllegalArgumentException if it is less than 1
-         */
-        public Builder maxThreads(int count) {
-            settings.maxThreads = PoolSettings.atLeast("maxThreads", 1, count);
-            settings.coreThreads = Math.min(settings.coreThreads, count);
-            return this;
-        }
-
-        /**
-         * Sets the core size and the maximum to the same number.
-         *
-         * @param count the number of threads, at least 1
-         * @return this builder
-         * @throws IllegalArgumentException if it is less than 1
-         */
-        public Builder threads(int count) {
-            return sizes(PoolSettings.atLeast("threads", 1, count), count);
-        }
-
-        Builder followsJdk() {
-            settings.followsJdk = true;
-            settings.cancelHandedBack = false;
-            return this;
-        }
-
-        private Builder sizes(int core, int max) {
-            settings.coreThreads = core;
-            settings.maxThreads = max;
-            return this;
-        }
-
-        /**
-         * Sets the capacity of the built-in queue.
-         *
-         * @param tasks the capacity, at least 1; the default, {@link Integer#MAX_VALUE}, means unbounded
-         * @return this builder
-         * @throws IllegalArgumentException if it is less than 1
-         */
-        public Builder queueCapacity(int tasks) {
-            settings.queueCapacity = PoolSettings.atLeast("queueCapacity", 1, tasks);
-            return this;
-        }
-
-        /**
-         * Sets the queue to use instead of the built-in one. That queue bounds and orders the tasks itself.
-         *
-         * @param userQueue a blocking queue that is used for nothing else
-         * @return this builder
-         */
-        public Builder queue(BlockingQueue<Runnable> userQueue) {
-            settings.queue = Objects.requireNonNull(userQueue, "queue");
-            return this;
-        }
-
-        /**
-         * Makes the built-in queue serve tasks of a higher priority first, and tasks of equal priority in FIFO order.
-         *
-         * @param rank the function from a {@link Runnable} or {@link Callable}, as it was submitted, to its priority;
-         *     called in the submitter's thread each time the task is offered to the queue
-         * @return this builder
-         */
-        public Builder priority(ToIntFunction<Object> rank) {
-            settings.priority = Objects.requireNonNull(rank, "priority");
-            return this;
-        }
-
-        /**
-         * Sets the keep-alive time: how long a thread that may time out waits for a task.
-         *
-         * @param length the keep-alive time, not negative; the default is 60 seconds
-         * @return this builder
-         * @throws IllegalArgumentException if it is negative
-         */
-        public Builder keepAlive(Duration length) {
-            if (length.isNegative()) {
-                throw new IllegalArgumentException("keepAlive must not be negative, was " + length);
-            }
-            settings.keepAlive = length;
-            return this;
-        }
-
-        /**
-         * Sets whether core threads also end after they have been idle for the keep-alive time.
-         *
-         * @param value true if core threads may time out; the default is false
-         * @return this builder
-         */
-        public Builder allowCoreTimeout(boolean value) {
-            settings.coreTimeout = value;
-            return this;
-        }
-
-        /**
-         * Sets the factory for new threads.
-         *
-         * @param factory the factory; the default one makes platform threads named {@code name-1} and so on, which
-         *     inherit no thread-locals
-         * @return this builder
-         */
-        public Builder threadFactory(ThreadFactory factory) {
-            settings.threadFactory = Objects.requireNonNull(factory, "threadFactory");
-            return this;
-        }
-
-        /**
-         * Sets the handler for rejected tasks.
-         *
-         * @param handler the handler; the default is an {@link AbortPolicy}
-         * @return this builder
-         */
-        public Builder rejection(RejectionHandler handler) {
-            rejection = Objects.requireNonNull(handler, "rejection");
-            return this;
-        }
-
-        /**
-         * Sets the time source.
-         *
-         * @param time the time source; the default is {@link TimeSource#system()}
-         * @return this builder
-         */
-        public Builder timeSource(TimeSource time) {
-            settings.timeSource = Objects.requireNonNull(time, "timeSource");
-            return this;
-        }
-
-        /**
-         * Sets the listener that is notified of what only a pool has: the {@link Runnable}s and their threads, what it
-         * accepts and hands back, and stuck tasks. For names and outcomes see {@link #taskListener}.
-         *
-         * @param poolListener the listener; by default there is none
-         * @return this builder
-         */
-        public Builder listener(PoolListener poolListener) {
-            settings.listener = Objects.requireNonNull(poolListener, "listener");
-            return this;
-        }
-
-        /**
-         * Sets the listener that is notified of the submission, start and end of every task, as for the other APIs. The
-         * owner of a task is this pool; its name is that of a {@link dev.raddle.task.NamedTask}, or of its class. A
-         * task that the pool runs for a group, a scope or a flow belongs to that API, whose listener is notified.
-         *
-         * @param listener the listener, or null for none
-         * @return this builder
-         */
-        public Builder taskListener(@Nullable TaskListener listener) {
-            settings.taskListener = listener;
-            return this;
-        }
-
-        /**
-         * Sets the propagators of contexts, such as those of logging and tracing, from submitters to tasks. The tasks
-         * that the pool runs for a group, a scope or a flow have the contexts of that API.
-         *
-         * @param list the propagators, which are installed in this order around each task and restored in reverse;
-         *     copied
-         * @return this builder
-         */
-        public Builder propagators(List<ContextPropagator> list) {
-            settings.propagators = List.copyOf(list);
-            return this;
-        }
-
-        /**
-         * Sets the sink of exceptions that have no effect on a task: those of the task listener and the propagators,
-         * and what the function of a future throws after the future was cancelled.
-         *
-         * @param sink the sink; the default is {@link ExceptionSink#logging()}
-         * @return this builder
-         */
-        public Builder exceptionSink(ExceptionSink sink) {
-            settings.exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
-            return this;
-        }
-
-        /**
-         * Reports tasks that run for longer than this, with their stacks, once in each such interval. The reports go to
-         * the listener, or to the log if there is none. The last wait of {@link ThreadPool#drain} takes at most as
-         * long.
-         *
-         * @param length the interval, more than zero; by default there is no watch, and the last wait is 5 seconds
-         * @return this builder
-         * @throws IllegalArgumentException if it is zero or less
-         */
-        public Builder stuckAfter(Duration length) {
-            if (!length.isPositive()) {
-                throw new IllegalArgumentException("stuckAfter must be more than zero, was " + length);
-            }
-            settings.stuckAfter = length;
-            return this;
-        }
-
-        /**
-         * Sets whether the pool starts threads up to the maximum before it queues tasks, as the pools of web servers
-         * do.
-         *
-         * @param value true to start threads first; the default is false: tasks are queued once the core size is
-         *     reached
-         * @return this builder
-         */
-        public Builder scaleBeforeQueueing(boolean value) {
-            settings.scaleBeforeQueueing = value;
-            return this;
-        }
-
-        /**
-         * Sets whether the pool cancels the futures that it hands back or drops, so that no thread waits for them
-         * forever.
-         *
-         * @param value true to cancel them, the default; if false, their owner may run them and must complete them
-         * @return this builder
-         */
-        public Builder cancelHandedBack(boolean value) {
-            settings.cancelHandedBack = value;
-            return this;
-        }
-
-        /**
-         * Creates the pool. No thread is started before the first task.
-         *
-         * @return a new pool
-         * @throws IllegalArgumentException if core threads may time out and the keep-alive time is zero, or if a
-         *     capacity or a priority was set together with a user-supplied queue
-         */
-        public ThreadPool build() {
-            return new ThreadPool(this);
+            pool.rejections.awaitAcceptance(task, timeout);
         }
     }
 }

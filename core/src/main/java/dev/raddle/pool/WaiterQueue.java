@@ -70,11 +70,6 @@ final class WaiterQueue extends SpinLock {
             return taken;
         }
 
-        /** Returns whether the thread may go on waiting: it has neither expired nor been interrupted. */
-        boolean mayWait() {
-            return !expired && !thread.isInterrupted();
-        }
-
         boolean isExpired() {
             return expired;
         }
@@ -180,7 +175,9 @@ final class WaiterQueue extends SpinLock {
                     if (onOffered != null && waiter.task != null) {
                         offerTask(waiter, onOffered);
                     }
-                    await(waiter);
+                    while (!waiter.signalled && !waiter.expired && !waiter.thread.isInterrupted()) {
+                        LockSupport.park(this);
+                    }
                 }
             } finally {
                 if (dequeue(waiter)) {
@@ -225,18 +222,21 @@ final class WaiterQueue extends SpinLock {
             boolean atFront = waiter.signalled && !lifo;
             waiter.signalled = false;
             waiter.listed = true;
-            if (atFront) {
-                link(waiter, oldest);
-            } else {
-                link(newest, waiter);
-            }
-            if (atFront || oldest == null) {
+            Waiter neighbour = atFront ? oldest : newest;
+            if (neighbour == null) {
                 oldest = waiter;
-            }
-            if (!atFront || newest == null) {
+                newest = waiter;
+            } else if (atFront) {
+                waiter.next = neighbour;
+                neighbour.previous = waiter;
+                oldest = waiter;
+            } else {
+                waiter.previous = neighbour;
+                neighbour.next = waiter;
                 newest = waiter;
             }
-            count(1);
+            int count = waiting;
+            waiting = count + 1;
         } finally {
             unlock();
         }
@@ -284,12 +284,6 @@ final class WaiterQueue extends SpinLock {
         return waiter.task;
     }
 
-    private void await(Waiter waiter) {
-        while (!waiter.signalled && waiter.mayWait()) {
-            LockSupport.park(this);
-        }
-    }
-
     /**
      * Removes a waiter from the list. Returns true if it had been signalled instead, and acknowledges that: then the
      * caller makes another attempt, and signals if more is left.
@@ -311,31 +305,21 @@ final class WaiterQueue extends SpinLock {
     private void unlink(Waiter waiter) {
         Waiter previous = waiter.previous;
         Waiter next = waiter.next;
-        link(previous, next);
         if (previous == null) {
             oldest = next;
+        } else {
+            previous.next = next;
         }
         if (next == null) {
             newest = previous;
+        } else {
+            next.previous = previous;
         }
         waiter.listed = false;
         waiter.offered = false;
         waiter.previous = null;
         waiter.next = null;
-        count(-1);
-    }
-
-    private void count(int change) {
         int count = waiting;
-        waiting = count + change;
-    }
-
-    private static void link(@Nullable Waiter previous, @Nullable Waiter next) {
-        if (previous != null) {
-            previous.next = next;
-        }
-        if (next != null) {
-            next.previous = previous;
-        }
+        waiting = count - 1;
     }
 }

@@ -1,7 +1,6 @@
 package dev.raddle.pool;
 
-import java.util.List;
-import java.util.function.LongConsumer;
+import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A task queue as seen by the workers of a pool. */
@@ -30,8 +29,8 @@ interface WorkQueue {
     /** Removes all cancelled futures. */
     void purge();
 
-    /** Removes and returns all tasks, and passes the {@link TaskBuffer.Timestamp} of each to the consumer. */
-    List<Runnable> drainAll(LongConsumer acceptedAt);
+    /** Removes all tasks, and passes each with its {@link TaskBuffer.Timestamp} to a receiver. */
+    void drainAll(ObjLongConsumer<Runnable> receiver);
 
     boolean isEmpty();
 
@@ -41,7 +40,4 @@ interface WorkQueue {
 
     /** Returns the queue of threads that wait to add a task. */
     WaiterQueue putters();
-
-    /** Returns whether the queue accepts a task only while a worker waits for it. */
-    boolean isDirectHandoff();
 }

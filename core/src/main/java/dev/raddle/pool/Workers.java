@@ -15,9 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The workers of a pool: starts and ends them, and ensures that every queued task has a worker. */
@@ -82,17 +80,17 @@ final class Workers {
 
     private final HookedExecutor pool;
     private final WorkQueue queue;
+    final boolean isDirectHandoff; // the queue accepts a task only while a worker waits for it
     private final boolean scaleBeforeQueueing;
     private final boolean followsJdk;
     private final TimeSource time;
-    private final Reporter reporter;
+    private final Observation observation;
     private final @Nullable ObservedTasks observed;
     private final SharedTimer keepAliveTimer;
     private final StuckTaskWatchdog watchdog;
 
     final Control control = new Control();
     final WorkerRegistry registry = new WorkerRegistry();
-    final LongAdder handedBack = new LongAdder();
     final Queue<StoppedTask> endedAfterStop = new ConcurrentLinkedQueue<>(); // at most one for each worker
     private final AtomicInteger stopping = new AtomicInteger(); // the number of threads in stop()
     private final AtomicInteger idleWorkers = new AtomicInteger(); // maintained only with scaleBeforeQueueing
@@ -105,30 +103,22 @@ final class Workers {
     volatile boolean coreTimeout;
     volatile ThreadFactory threadFactory;
 
-    Workers(
-            HookedExecutor pool,
-            PoolSettings plan,
-            WorkQueue queue,
-            Reporter reporter,
-            @Nullable ObservedTasks observed) {
+    Workers(HookedExecutor pool, PoolBuilder plan, WorkQueue queue, Observation observation) {
         this.pool = pool;
         this.queue = queue;
-        this.reporter = reporter;
-        this.observed = observed;
+        this.isDirectHandoff = queue instanceof QueueAdapter && queue.remainingCapacity() == 0 && queue.isEmpty();
+        this.observation = observation;
+        this.observed = observation.tasks;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
-        this.followsJdk = plan.followsJdk;
+        this.followsJdk = plan.isJdkExact;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
         this.keepAliveTimer = new SharedTimer(time, this::interruptOverdueWorkers);
-        this.watchdog = new StuckTaskWatchdog(plan.name, registry, reporter, time, plan.stuckAfter);
-    }
-
-    boolean recordsTimes() {
-        return reporter.recordsTimes();
+        this.watchdog = new StuckTaskWatchdog(plan.name, registry, observation, time, plan.stuckAfter);
     }
 
     // ---- submission
@@ -148,7 +138,9 @@ final class Workers {
             }
             if (queue.offer(task)) {
                 boolean accepted = ensureWorker(task);
-                addWorkerIfTooFew(); // again: the idle worker that was to take the task may have taken another one
+                if (scaleBeforeQueueing) {
+                    addWorkerIfTooFew(); // again: the idle worker that was to take the task may have taken another one
+                }
                 return accepted;
             }
         }
@@ -178,7 +170,7 @@ final class Workers {
      * Returns a waiter for the calling thread. With a direct handoff queue, an idle worker may take the task from it.
      */
     WaiterQueue.Waiter waiterFor(Runnable task) {
-        return new WaiterQueue.Waiter(queue.isDirectHandoff() ? task : null);
+        return new WaiterQueue.Waiter(isDirectHandoff ? task : null);
     }
 
     private boolean areAllBusy() {
@@ -192,11 +184,11 @@ final class Workers {
      * after its own change, so the later of the two sees both.
      */
     private void addWorkerIfTooFew() {
-        if (scaleBeforeQueueing && control.workers() < maxThreads && queue.size() > idleWorkers.get()) {
+        if (control.workers() < maxThreads && queue.size() > idleWorkers.get()) {
             try {
                 addWorker(null, false);
             } catch (Throwable noThread) {
-                Reporter.report(noThread); // the queued tasks run later
+                UserCode.uncaught(noThread); // the queued tasks run later
             }
         }
     }
@@ -217,7 +209,7 @@ final class Workers {
             if (control.workers() == 0 && queue.takeBack(task)) {
                 throw failure;
             }
-            Reporter.report(failure); // another worker has the task
+            UserCode.uncaught(failure); // another worker has the task
             return true;
         }
     }
@@ -244,7 +236,7 @@ final class Workers {
             if (firstTask == null || worker == null || worker.withdrawFirstTask() != null) {
                 throw failure;
             }
-            Reporter.report(failure); // a concurrent stop() has claimed the task and hands it back
+            UserCode.uncaught(failure); // a concurrent stop() has claimed the task and hands it back
             return true;
         } finally {
             if (!added) {
@@ -406,7 +398,7 @@ final class Workers {
                 if (replaceOrRemove(worker, failure, whileTaking)) {
                     throw failure;
                 }
-                Reporter.report(failure);
+                UserCode.uncaught(failure);
                 continue;
             }
             if (!retainIfNeeded(worker)) {
@@ -418,16 +410,16 @@ final class Workers {
 
     private void runTask(Worker worker, Thread thread, Runnable task) {
         clearInterruptUnlessStopped(thread);
-        boolean reported = reporter.isOn();
+        boolean reported = observation.isOn();
         if (reported) {
-            reporter.recordStart(worker, task);
+            observation.recordStart(worker, task);
         }
         worker.begin(task);
         Object original = control.state() == Control.RUNNING ? task : PooledTask.original(task);
         Throwable failure = null;
         try {
             if (reported) {
-                reporter.started(worker, task);
+                observation.started(worker, task);
             }
             runWithHooks(thread, task);
         } catch (Throwable thrown) {
@@ -439,7 +431,7 @@ final class Workers {
             }
             worker.end();
             if (reported) {
-                reporter.ended(worker, task, failure);
+                observation.ended(worker, task, failure);
             }
         }
     }
@@ -449,11 +441,9 @@ final class Workers {
             pool.beforeExecute(thread, task);
         } catch (Throwable failure) {
             if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)) {
-                HandBack.cancelFuture(task); // the task will not run, so no thread may wait for it
+                UnrunTasks.cancelFuture(task); // the task will not run, so no thread may wait for it
             }
-            if (observed != null) {
-                observed.skipped(task, failure); // a future was settled by the cancel
-            }
+            observation.skipped(task, failure);
             if (!followsJdk) {
                 afterFailure(task, failure);
             }
@@ -517,7 +507,7 @@ final class Workers {
                 overdue = task == null && timed && keepAlive == keepAliveNanos && isOverdue(worker, time.nanoTime());
             }
             if (task != null) {
-                if (wasIdle) {
+                if (wasIdle && scaleBeforeQueueing) {
                     addWorkerIfTooFew();
                 }
                 return task;
@@ -545,7 +535,8 @@ final class Workers {
             if (timed) {
                 keepAliveTimer.scheduleWithin(patience);
             }
-            Runnable offered = queue.isDirectHandoff() ? queue.putters().takeOffered(this::isRunning) : null;
+            Runnable offered =
+                    isDirectHandoff ? queue.putters().takeOffered(() -> control.state() == Control.RUNNING) : null;
             return offered != null ? offered : queue.take(worker.queuedAt);
         } catch (InterruptedException wakeup) {
             return null; // the caller checks the settings again
@@ -555,10 +546,6 @@ final class Workers {
                 idleWorkers.getAndDecrement();
             }
         }
-    }
-
-    private boolean isRunning() {
-        return control.state() == Control.RUNNING;
     }
 
     /**
@@ -622,10 +609,10 @@ final class Workers {
     }
 
     /**
-     * Stops the pool: interrupts running tasks, removes and returns queued tasks, and records when each of these was
-     * accepted.
+     * Stops the pool: interrupts the running tasks, and removes and returns those that have not started, which the
+     * caller must hand back.
      */
-    List<Runnable> stop(Consumer<Activity> interrupted, LongConsumer acceptedAt) {
+    List<Runnable> stop(Consumer<Activity> interrupted) {
         List<Runnable> tasks = new ArrayList<>();
         stopping.getAndIncrement();
         try {
@@ -634,7 +621,6 @@ final class Workers {
                 Runnable firstTask = followsJdk ? null : worker.withdrawFirstTask();
                 if (firstTask != null) {
                     tasks.add(firstTask); // its thread has not started to run
-                    acceptedAt.accept(TaskBuffer.Timestamp.UNKNOWN);
                 }
                 Activity activity = worker.assignedActivity();
                 if (activity.isRunning()) {
@@ -642,12 +628,12 @@ final class Workers {
                 }
                 InterruptWindow.send(worker.thread(), UserCode::uncaught);
             });
-            tasks.addAll(queue.drainAll(acceptedAt));
+            tasks.forEach(task -> observation.handedBack(task, TaskBuffer.Timestamp.UNKNOWN));
+            queue.drainAll((task, acceptedAt) -> {
+                tasks.add(task);
+                observation.handedBack(task, acceptedAt);
+            });
         } finally {
-            handedBack.add(tasks.size());
-            if (observed != null) {
-                tasks.forEach(observed::handedBack);
-            }
             stopping.getAndDecrement();
             signalSubmitters();
             tryTerminateQuietly();
@@ -663,7 +649,7 @@ final class Workers {
         try {
             tryTerminate();
         } catch (Throwable failure) {
-            Reporter.report(failure);
+            UserCode.uncaught(failure);
         }
     }
 
@@ -690,9 +676,7 @@ final class Workers {
             if (control.tryTidy(word)) {
                 keepAliveTimer.stop();
                 watchdog.end();
-                if (observed != null) {
-                    observed.end();
-                }
+                observation.end();
                 try {
                     pool.terminated();
                 } finally {

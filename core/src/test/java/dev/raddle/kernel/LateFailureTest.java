@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
@@ -89,7 +90,7 @@ class LateFailureTest {
     }
 
     private void cancelInPool(Throwable thrown, boolean isObserved) throws InterruptedException {
-        ThreadPool.Builder builder = ThreadPool.builder("p").threads(1).exceptionSink(sink);
+        PoolBuilder builder = ThreadPool.builder("p").threads(1).exceptionSink(sink);
         if (isObserved) {
             builder.taskListener(new TaskListener() {});
         }

@@ -402,7 +402,7 @@ class BlockPolicyTest {
         assertThat(pool.stats().accepted()).isEqualTo(1);
     }
 
-    private ThreadPool direct(UnaryOperator<ThreadPool.Builder> rules) {
+    private ThreadPool direct(UnaryOperator<PoolBuilder> rules) {
         return pools.keep(rules.apply(ThreadPool.builder("direct")
                         .queue(new SynchronousQueue<>())
                         .rejection(new ThreadPool.BlockPolicy()))

@@ -25,7 +25,7 @@ class ExitHookTest {
             BlockingTask stubborn = BlockingTask.uninterruptible();
             List<ThreadPool> both = List.of(feeder, fed);
             Duration grace = arguments[0].equals("stuck") ? Duration.ofMillis(1) : Duration.ofHours(1);
-            ThreadPool.ExitHook hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);
+            ExitHook hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);
             if (arguments[0].equals("closed")) {
                 hook.close();
                 hook.close();

@@ -30,7 +30,7 @@ class KeepAliveTest {
         pools.endAll();
     }
 
-    private ThreadPool.Builder plan(QueueKind queueKind, int core, int max) {
+    private PoolBuilder plan(QueueKind queueKind, int core, int max) {
         return queueKind.plan(core, max, 1).keepAlive(KEEP_ALIVE).timeSource(time);
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,7 +86,7 @@ class ListenerTest {
         return thread;
     }
 
-    private ThreadPool.Builder plan(QueueKind queueKind, int capacity) {
+    private PoolBuilder plan(QueueKind queueKind, int capacity) {
         return queueKind
                 .plan(1, 1, capacity)
                 .timeSource(time)
@@ -240,6 +241,34 @@ class ListenerTest {
         assertThat(events)
                 .containsOnlyOnce("accepted late", "started late", "ended late")
                 .doesNotContain("rejected late");
+    }
+
+    @Test
+    void a_task_is_reported_as_handed_back_before_the_pool_terminates() throws Exception {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        AtomicReference<ThreadPool> stopped = new AtomicReference<>();
+        ThreadPool pool = pools.keep(ThreadPool.builder("p")
+                .threads(1)
+                .listener(new PoolListener() {
+                    @Override
+                    public void started(Runnable task, Thread thread) {
+                        threads.add(thread);
+                    }
+
+                    @Override
+                    public void handedBack(Runnable task) {
+                        Wait.until(() -> threads.getFirst().getState() == Thread.State.TERMINATED);
+                        events.add("terminated " + stopped.get().isTerminated());
+                    }
+                })
+                .build());
+        stopped.set(pool);
+        pools.occupy(pool);
+        pool.execute(() -> {});
+        assertThat(pool.shutdownNow()).hasSize(1);
+
+        assertThat(events).containsExactly("terminated false");
+        assertThat(pool.isTerminated()).isTrue();
     }
 
     @EachQueue

@@ -45,7 +45,7 @@ class NewThreadTest {
         return pools.keep(new ThreadPool(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(), late));
     }
 
-    private ThreadPool.Builder builder() {
+    private PoolBuilder builder() {
         return ThreadPool.builder("built").threads(1).threadFactory(late).timeSource(time);
     }
 

@@ -96,7 +96,7 @@ class ObservedTasksTest {
         }
     }
 
-    private ThreadPool.Builder builder() {
+    private PoolBuilder builder() {
         return ThreadPool.builder("p")
                 .threads(1)
                 .timeSource(time)
@@ -114,7 +114,7 @@ class ObservedTasksTest {
         };
     }
 
-    private ThreadPool pool(ThreadPool.Builder builder) {
+    private ThreadPool pool(PoolBuilder builder) {
         return pools.keep(builder.build());
     }
 

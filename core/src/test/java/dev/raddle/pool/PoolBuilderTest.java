@@ -118,7 +118,7 @@ class PoolBuilderTest {
 
     @Test
     void illegal_settings_are_rejected() {
-        ThreadPool.Builder builder = ThreadPool.builder("refusing");
+        PoolBuilder builder = ThreadPool.builder("refusing");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.coreThreads(-1).build());
         assertThatIllegalArgumentException()
@@ -147,7 +147,7 @@ class PoolBuilderTest {
 
     @Test
     void null_settings_are_rejected() {
-        ThreadPool.Builder builder = ThreadPool.builder("a");
+        PoolBuilder builder = ThreadPool.builder("a");
         assertThatNullPointerException().isThrownBy(() -> ThreadPool.builder(null));
         assertThatNullPointerException().isThrownBy(() -> builder.queue(null));
         assertThatNullPointerException().isThrownBy(() -> builder.keepAlive(null));
@@ -161,7 +161,7 @@ class PoolBuilderTest {
 
     @Test
     void a_builder_makes_pools_that_share_nothing() throws Exception {
-        ThreadPool.Builder builder = ThreadPool.builder("twin").threads(1);
+        PoolBuilder builder = ThreadPool.builder("twin").threads(1);
         ThreadPool first = pools.keep(builder.build());
         ThreadPool second = pools.keep(builder.build());
 

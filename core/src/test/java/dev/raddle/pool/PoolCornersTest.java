@@ -52,7 +52,7 @@ class PoolCornersTest {
 
     @Test
     void a_submitter_does_not_wait_if_no_thread_can_make_room() {
-        for (ThreadPool.Builder plan : List.of(
+        for (PoolBuilder plan : List.of(
                 ThreadPool.builder("pool"),
                 ThreadPool.builder("pool").queueCapacity(1),
                 ThreadPool.builder("pool").queue(new ArrayBlockingQueue<>(1)))) {

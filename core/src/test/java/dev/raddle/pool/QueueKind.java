@@ -14,7 +14,7 @@ enum QueueKind {
         }
 
         @Override
-        ThreadPool.Builder plan(int core, int max, int capacity) {
+        PoolBuilder plan(int core, int max, int capacity) {
             return sizes(core, max).queue(new LinkedBlockingQueue<>(capacity));
         }
     },
@@ -25,19 +25,19 @@ enum QueueKind {
         }
 
         @Override
-        ThreadPool.Builder plan(int core, int max, int capacity) {
+        PoolBuilder plan(int core, int max, int capacity) {
             return sizes(core, max).queue(new ArrayBlockingQueue<>(capacity));
         }
     },
     BUILT_IN {
         @Override
-        ThreadPool.Builder plan(int core, int max, int capacity) {
+        PoolBuilder plan(int core, int max, int capacity) {
             return sizes(core, max).queueCapacity(capacity);
         }
     },
     BUILT_IN_PRIORITY {
         @Override
-        ThreadPool.Builder plan(int core, int max, int capacity) {
+        PoolBuilder plan(int core, int max, int capacity) {
             return sizes(core, max).queueCapacity(capacity).priority(task -> 0);
         }
     };
@@ -53,9 +53,9 @@ enum QueueKind {
     }
 
     /** Returns a builder with the same settings. */
-    abstract ThreadPool.Builder plan(int core, int max, int capacity);
+    abstract PoolBuilder plan(int core, int max, int capacity);
 
-    private static ThreadPool.Builder sizes(int core, int max) {
+    private static PoolBuilder sizes(int core, int max) {
         return ThreadPool.builder("test").coreThreads(core).maxThreads(max).keepAlive(Duration.ofHours(1));
     }
 }

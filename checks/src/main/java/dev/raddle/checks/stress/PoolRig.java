@@ -1,5 +1,6 @@
 package dev.raddle.checks.stress;
 
+import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.ThreadPool;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -15,7 +16,7 @@ final class PoolRig {
     final ThreadPool pool;
     private final Queue<ActorThread> started = new ConcurrentLinkedQueue<>();
 
-    PoolRig(UnaryOperator<ThreadPool.Builder> rules) {
+    PoolRig(UnaryOperator<PoolBuilder> rules) {
         pool = rules.apply(ThreadPool.builder("rig").threadFactory(ActorThread::new))
                 .build();
     }

@@ -3,6 +3,7 @@ package dev.raddle.spring;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.PermitSource;
+import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.RejectionHandler;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.ContextPropagator;
@@ -123,7 +124,7 @@ final class ConfiguredExecutors {
     ThreadPool pool(String name) {
         RaddleProperties.Pool settings =
                 Objects.requireNonNull(properties.pools().get(name), name);
-        ThreadPool.Builder builder = ThreadPool.builder(name)
+        PoolBuilder builder = ThreadPool.builder(name)
                 .timeSource(timeSource())
                 .propagators(propagators())
                 .rejection(rejectionOf(settings));

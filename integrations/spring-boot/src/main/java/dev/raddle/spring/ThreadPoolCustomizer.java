@@ -1,6 +1,6 @@
 package dev.raddle.spring;
 
-import dev.raddle.pool.ThreadPool;
+import dev.raddle.pool.PoolBuilder;
 
 /**
  * Changes the pools that are configured by {@code raddle.pools}, for settings that are no properties. Beans of this
@@ -22,5 +22,5 @@ public interface ThreadPoolCustomizer {
      * @param name the name of the pool, which is that of its bean
      * @param pool the builder of the pool
      */
-    void customize(String name, ThreadPool.Builder pool);
+    void customize(String name, PoolBuilder pool);
 }
