@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
@@ -150,17 +149,16 @@ class Group extends TaskGate {
     }
 
     Entry admit(GroupRun<?> run) {
-        Entry entry = needsTime() ? null : admit(run, GrantedPermits.NO_TIME);
-        if (entry == null) {
-            long now = engine.time.nanoTime();
-            entry = admit(run, now == GrantedPermits.NO_TIME ? now + 1 : now);
-        }
+        Entry entry;
+        do {
+            entry = admit(run, needsTime() ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
+        } while (entry == null); // it has a rate since
         reportDemand();
-        return Objects.requireNonNull(entry);
+        return entry;
     }
 
     private boolean needsTime() {
-        return bounds().rate() != null || engine.cap.rate() != null;
+        return engine.usesRates && (bounds().rate() != null || engine.cap.rate() != null);
     }
 
     /** Returns null without a decision if that needs the time. */
@@ -187,11 +185,11 @@ class Group extends TaskGate {
         }
     }
 
-    void release(GroupRun<?> run, long ranNanos, long nowNanos, GrantedPermits grants) {
-        release(run, ranNanos, nowNanos, grants, null, null);
-    }
-
-    /** As above, and counts the run; returns whether the calling thread decides about the limit now. */
+    /**
+     * Releases the permit of a run, and counts the run for an adaptive limit unless its kind is null.
+     *
+     * @return whether the calling thread decides about that limit now
+     */
     boolean release(
             GroupRun<?> run,
             long ranNanos,
@@ -206,15 +204,12 @@ class Group extends TaskGate {
         }
         lock();
         try {
-            boolean counts = adaptation != null && kind != null && adaptation == adaptation() && isHeld(run);
-            int running = running();
-            boolean isNearLimit = counts && isNearLimit();
+            if (adaptation != null && kind != null && adaptation == adaptation() && isHeld(run)) {
+                decides = adaptation.record(run, kind, ranNanos, nowNanos, running(), isNearLimit());
+            }
             leave(run, ranNanos, grants);
             checkDemand(grants.now(), true);
             empty = recordIfEmpty(nowNanos);
-            if (counts && adaptation != null && kind != null) {
-                decides = adaptation.record(run, kind, ranNanos, nowNanos, running, isNearLimit);
-            }
         } finally {
             unlock();
         }
@@ -480,11 +475,6 @@ class Group extends TaskGate {
     /** Prepares the removal of this retired group. */
     void beforeRemoval() {}
 
-    /** Returns whether tasks need permits of a source. */
-    boolean isLeased() {
-        return false;
-    }
-
     /** Returns the fencing number of a running task, which is the one that it was granted. */
     OptionalLong fenceOf(GroupRun<?> run) {
         return OptionalLong.empty();
@@ -523,7 +513,10 @@ class Group extends TaskGate {
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             retire();
         } else {
-            reopen();
+            if (life == CLOSING) { // it has to remember what has started, so it is now as one that was evicted
+                unbind(GroupBounds.Unknown.after(bounds()));
+                life = OPEN;
+            }
             idleSinceMillis = IdleGroups.millis(nowNanos);
             if (!isRetained() && nextIdle == null && !engine.idleGroups.add(this, remembers)) {
                 retire();
@@ -532,14 +525,6 @@ class Group extends TaskGate {
         Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
         isAwaited = false;
         return awaited == null ? NO_WAITER : awaited;
-    }
-
-    /** If this group was shut down, but has to remember what has started, makes it as one that was evicted. */
-    private void reopen() {
-        if (life == CLOSING) {
-            unbind(GroupBounds.Unknown.after(bounds()));
-            life = OPEN;
-        }
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */

@@ -95,7 +95,9 @@ final class GroupEngine {
     private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
     private final @Nullable Duration queueTimeout; // of tasks that have none of their own
     private final Propagation propagation;
-    private volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
+    private final boolean propagatesNothing;
+    private final boolean adapts; // whether groups may have adaptive limits
+    volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
@@ -103,6 +105,8 @@ final class GroupEngine {
         this.time = policy.timeSource();
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
+        this.propagatesNothing = propagation.isPlain();
+        this.adapts = policy.adaptiveLimit() != null;
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
@@ -139,7 +143,8 @@ final class GroupEngine {
             String key, String id, Callable<? extends T> task, TaskOptions options, @Nullable CallerThread caller) {
         TaskContext context = TaskContext.current();
         EnclosingScope scope = EnclosingScope.innermost(context);
-        Callable<? extends T> carried = carry(task, context, scope);
+        boolean isOutermost = scope == null && context.isEmpty();
+        Callable<? extends T> carried = isOutermost && propagatesNothing ? task : carry(task, context, scope);
         long submitted = submitNanos();
         boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
         RunSettings settings = isPlain ? null : settings(options, scope, caller);
@@ -191,7 +196,7 @@ final class GroupEngine {
 
     /** Returns a run that was reported to the listener, created in the submitter's context if that can be observed. */
     private GroupRun<Object> newPlacedRun(String key, Runnable task, PlacedTask placed) {
-        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events == null)) {
+        if (task instanceof Scheduler.Placeable placeable && !(propagatesNothing && events == null)) {
             try {
                 return placeable.inSubmittersContext(() -> newPlacedRunInContext(key, task, placed));
             } catch (Throwable failure) {
@@ -379,7 +384,7 @@ final class GroupEngine {
         boolean more;
         do {
             boolean unserved = serve(grants);
-            more = alarms.proceedOrArm(grants) || unserved;
+            more = (usesRates && alarms.proceedOrArm(grants)) || unserved;
             for (Permit granted; (granted = grants.poll()) != null; ) {
                 GroupRun<?> run = (GroupRun<?>) granted;
                 if (following == null && run.group == sameGroup && run.mayRunNext()) {
@@ -397,7 +402,7 @@ final class GroupEngine {
     private boolean serve(GrantedPermits grants) {
         readTime(grants);
         boolean more = cap.serve(grants);
-        if (cap.isThrottled()) {
+        if (usesRates && cap.isThrottled()) {
             alarms.armCap();
         }
         return more;
@@ -407,11 +412,6 @@ final class GroupEngine {
         if (usesRates && (grants.now() == GrantedPermits.NO_TIME || cap.hasWork())) {
             grants.setNow(time.nanoTime());
         }
-    }
-
-    /** Makes decisions read the clock, because a group gets a rate. */
-    void useRates() {
-        usesRates = true;
     }
 
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
@@ -430,44 +430,32 @@ final class GroupEngine {
     }
 
     /**
-     * Releases the permit of a run and starts the runs that this allows.
+     * Releases the permit of a run and starts the runs that this allows. If the run makes the window of an adaptive
+     * limit full, decides about that afterwards.
      *
      * @return a run of the same group that the calling thread is to run next, if threads are reused; else null
      */
     @Nullable
     TaskRun<?> release(GroupRun<?> run, long ranNanos, long nowNanos) {
-        Adaptation adaptation = run.group.adaptation();
-        if (adaptation != null) {
-            return releaseAndAdapt(run, ranNanos, nowNanos, adaptation);
-        }
+        Group group = run.group;
+        Adaptation adaptation = adapts ? group.adaptation() : null;
+        Adaptation.Kind kind = adaptation == null ? null : kindOf(run, adaptation.plan, ranNanos);
         GrantedPermits grants = new GrantedPermits();
-        run.group.release(run, ranNanos, nowNanos, grants);
-        return dispatchAfter(run, grants, run.group);
-    }
-
-    /** Starts the granted runs; may return one of the given group for the calling thread. */
-    private @Nullable TaskRun<?> dispatchAfter(GroupRun<?> run, GrantedPermits grants, @Nullable Group sameGroup) {
+        boolean decides = group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
         if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
             for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
                 start(waiting, grants);
             }
         }
-        return dispatch(grants, reuseThreads && run.mayRunNext() ? sameGroup : null);
-    }
-
-    // Adaptive limits.
-
-    /** As {@link #release}, counts the run, and if that makes the window full, decides about the limit. */
-    private @Nullable TaskRun<?> releaseAndAdapt(GroupRun<?> run, long ranNanos, long nowNanos, Adaptation adaptation) {
-        Adaptation.Kind kind = kindOf(run, adaptation.plan, ranNanos);
-        GrantedPermits grants = new GrantedPermits();
-        boolean decides = run.group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
-        TaskRun<?> next = dispatchAfter(run, grants, decides ? null : run.group); // an algorithm may wait for that run
-        if (decides) {
+        boolean mayReuse = reuseThreads && !decides && run.mayRunNext(); // an algorithm may wait for the next run
+        TaskRun<?> next = dispatch(grants, mayReuse ? group : null);
+        if (decides && adaptation != null) {
             decide(run, adaptation, nowNanos);
         }
         return next;
     }
+
+    // Adaptive limits.
 
     private Adaptation.@Nullable Kind kindOf(GroupRun<?> run, AdaptiveLimit limit, long ranNanos) {
         try {

@@ -502,7 +502,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public void setRate(String groupKey, @Nullable Rate rate) {
-        engine.useRates();
+        engine.usesRates = true; // first, so that each decision under the rate reads the clock
         RateLimit limit = engine.rateLimits.of(rate);
         adjust(groupKey, known -> known.withRate(limit));
     }

@@ -123,7 +123,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void failStart(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (claimed || isDecided()) {
-            group.release(this, 0, time().nanoTime(), grants);
+            group.release(this, 0, time().nanoTime(), grants, null, null);
         }
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
@@ -199,8 +199,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected T enter(Callable<? extends T> callable) throws Exception {
-        if (!group.isLeased()) {
-            return callWithRetries(callable);
+        if (group.engine.permits == null) {
+            return settings == null ? callable.call() : callWithRetries(callable);
         }
         String loss = group.lossOf(this);
         if (loss != null) { // the thread that has revoked the permit is about to cancel this run
@@ -421,7 +421,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
             GrantedPermits grants = new GrantedPermits();
-            group.release(this, 0, time().nanoTime(), grants);
+            group.release(this, 0, time().nanoTime(), grants, null, null);
             group.engine.dispatch(grants);
             rejectClaimed(reason, false);
         } else if (mayInterrupt) {

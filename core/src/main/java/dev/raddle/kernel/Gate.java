@@ -134,9 +134,9 @@ public abstract class Gate extends SpinLock {
 
     private @Nullable Bucket bucket; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
-    private int running; // guarded by this
-    private boolean paused; // guarded by this
-    private boolean suspended; // guarded by this
+    int running; // guarded by this
+    boolean paused; // guarded by this
+    boolean suspended; // guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
@@ -237,23 +237,27 @@ public abstract class Gate extends SpinLock {
      */
     protected final Entry enter(Permit permit, long now) {
         assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
-        if (waiting == 0 || isBeforeFirst(permit)) {
-            int slots = fitting(permit, now);
-            if (takeSlots(permit, slots, now)) {
-                hold(permit, slots, now);
-                return Entry.HELD;
-            }
+        boolean isFirst = waiting == 0 || isBeforeFirst(permit);
+        int slots = isFirst ? fitting(permit, now) : 0;
+        if (takeSlots(permit, slots, now)) {
+            hold(permit, slots, now);
+            return Entry.HELD;
         }
         Entry entry = mayWait(waiting, permit, now);
         if (entry != Entry.WAITING) {
             return entry;
         }
         enqueue(permit);
-        if (nextReady != null && permit == first()) {
-            cap.resume(); // it may be throttled for the permit that was the first so far
+        if (!isFirst) {
+            offer(now);
+            return Entry.WAITING;
         }
-        offer(now);
-        return permit == first() && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
+        if (nextReady != null) {
+            cap.resume(); // it may be throttled for the permit that was the first so far
+        } else if (slots > 0) {
+            cap.offer(this);
+        }
+        return bucket != null && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
     }
 
     /**
@@ -704,8 +708,8 @@ public abstract class Gate extends SpinLock {
      * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
      */
     int fitting(Permit permit, long now) {
-        int slots = freeSlots(permit);
-        return slots > 0 && isAllowed(permit, now) ? slots : 0;
+        int slots = slotsWithinBounds(permit);
+        return slots > 0 && mayTake(slots) && (bucket == null || isAllowed(permit, now)) ? slots : 0;
     }
 
     private boolean isAllowed(Permit permit, long now) {

@@ -106,13 +106,17 @@ public abstract class TaskGate extends Gate {
      *     elsewhere
      */
     public final boolean isSubjectToLimits(TaskRun<?> run) {
-        return locked(
-                () -> isHeld(run) || (isWaiting(run) && !isPaused() && !isSuspended() && isBound() && !waitsForMore()));
+        lock();
+        try {
+            return isHeld(run) || (isWaiting(run) && !paused && !suspended && isBound() && !waitsForMore());
+        } finally {
+            unlock();
+        }
     }
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
     private boolean mayRunHere(Thread thread, TaskRun<?> awaited) {
-        if (running() > SHORT_SCAN) {
+        if (running > SHORT_SCAN) {
             return true;
         }
         Permit permit = held;
