@@ -259,7 +259,7 @@ final class GroupEngine {
             case ENDED -> {
                 group.retireIfEmpty();
                 if (settings != null) {
-                    settings.cancelTimeLimit();
+                    settings.disarmTimeLimit();
                 }
             }
             default -> run.reject(refusal(entry, group), true);
@@ -551,7 +551,7 @@ final class GroupEngine {
         group.beforeRemoval();
         groups.remove(group.key, group);
         closings.remove(group);
-        alarms.cancel(group);
+        alarms.disarm(group);
         terminateIfEmpty();
     }
 
@@ -562,7 +562,7 @@ final class GroupEngine {
 
     void terminateIfEmpty() {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
-            alarms.cancelOfCap();
+            alarms.disarmCap();
             idleGroups.close();
             if (permits != null) {
                 permits.close();

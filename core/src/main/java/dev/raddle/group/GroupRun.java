@@ -85,7 +85,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     Throwable start() {
         try {
             if (settings != null) {
-                settings.leaveQueue();
+                settings.disarm();
                 if (settings.placement instanceof CallerThread caller) {
                     caller.grantedOrSettled().set();
                     return null;
@@ -252,7 +252,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             onQueueTimeout(longest, Runnable::run); // the caller is the submitter
         } else {
             Executor elsewhere = group.engine.offloadExecutor; // the caller is an alarm
-            own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest, elsewhere));
+            own.arm(time(), longest, () -> onQueueTimeout(longest, elsewhere));
         }
     }
 
@@ -279,7 +279,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     void leftQueue() {
         if (settings != null) {
-            settings.leaveQueue();
+            settings.disarm();
         }
     }
 
@@ -325,7 +325,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     protected void settled(Outcome<T> outcome) {
         RunSettings own = settings;
         if (own != null) {
-            own.cancelTimeLimit();
+            own.disarmTimeLimit();
         }
         Events events = group.engine.events;
         if (events != null) {
@@ -362,8 +362,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     private void rejectClaimed(Rejection reason, boolean bySubmitter) {
         if (settings != null) {
-            settings.leaveQueue();
-            settings.cancelTimeLimit();
+            settings.disarm();
+            settings.disarmTimeLimit();
         }
         recordRejection(reason.text());
         GroupEngine engine = group.engine;

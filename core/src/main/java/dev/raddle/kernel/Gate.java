@@ -284,7 +284,7 @@ public abstract class Gate extends SpinLock {
             correct(permit, ranNanos);
         }
         if (waiting > 0) {
-            advance(grants);
+            proceed(grants);
         }
     }
 
@@ -303,8 +303,8 @@ public abstract class Gate extends SpinLock {
         }
         dequeue(permit);
         noteIfEmptied();
-        noteFirstMayHaveLeft();
-        advance(grants);
+        reconsiderFirst();
+        proceed(grants);
         return true;
     }
 
@@ -320,7 +320,7 @@ public abstract class Gate extends SpinLock {
             receiver.accept(first);
         }
         noteIfEmptied();
-        noteFirstMayHaveLeft();
+        reconsiderFirst();
     }
 
     /**
@@ -333,7 +333,7 @@ public abstract class Gate extends SpinLock {
         assert isLocked();
         bucket = bucketFor(replacement, grants.now());
         bounds = replacement;
-        advance(grants);
+        proceed(grants);
     }
 
     /**
@@ -394,15 +394,15 @@ public abstract class Gate extends SpinLock {
     protected final void pause(boolean pause, GrantedPermits grants) {
         assert isLocked();
         paused = pause;
-        noteFirstMayHaveLeft();
-        advance(grants);
+        reconsiderFirst();
+        proceed(grants);
     }
 
     /** Stops granting until {@link #resume}, independently of {@link #pause}. Held permits stay held. */
     protected final void suspend() {
         assert isLocked();
         suspended = true;
-        noteFirstMayHaveLeft();
+        reconsiderFirst();
     }
 
     /**
@@ -413,7 +413,7 @@ public abstract class Gate extends SpinLock {
     protected final void resume(GrantedPermits grants) {
         assert isLocked();
         suspended = false;
-        advance(grants);
+        proceed(grants);
     }
 
     /**
@@ -430,19 +430,32 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Grants what fits now. Called when the rate allows the next permit.
+     * Grants what fits now.
      *
      * @param grants the collection to which granted permits are added
      */
     protected final void proceed(GrantedPermits grants) {
         assert isLocked();
-        advance(grants);
+        if (countAtCap()) {
+            offer(grants.now());
+        } else {
+            int slots;
+            for (Permit first; (first = first()) != null && (slots = fitting(first, grants.now())) > 0; ) {
+                grant(first, slots, grants);
+            }
+        }
+        noteIfThrottled(grants);
     }
 
-    /** Lets the cap look at this gate again. Called when {@link #mayTake} may refuse what it has allowed before. */
+    /**
+     * Lets the cap look at its line again, because it may be throttled for a permit that is not the first any more, or
+     * that {@link #mayTake} does not allow any more.
+     */
     protected final void reconsiderFirst() {
         assert isLocked();
-        noteFirstMayHaveLeft();
+        if (nextReady != null) {
+            cap.resume();
+        }
     }
 
     /**
@@ -816,19 +829,6 @@ public abstract class Gate extends SpinLock {
         took(permit, slots);
     }
 
-    /** Grants what fits. */
-    private void advance(GrantedPermits grants) {
-        if (countAtCap()) {
-            offer(grants.now());
-        } else {
-            int slots;
-            for (Permit first; (first = first()) != null && (slots = fitting(first, grants.now())) > 0; ) {
-                grant(first, slots, grants);
-            }
-        }
-        noteIfThrottled(grants);
-    }
-
     /** Returns the bucket under new bounds. */
     private @Nullable Bucket bucketFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
@@ -846,13 +846,6 @@ public abstract class Gate extends SpinLock {
             bucket.change(last, limit, now);
         }
         return bucket;
-    }
-
-    /** Lets the cap look at its line again, because it may be throttled for a permit that is not the first any more. */
-    private void noteFirstMayHaveLeft() {
-        if (nextReady != null) {
-            cap.resume();
-        }
     }
 
     private void noteIfEmptied() {
