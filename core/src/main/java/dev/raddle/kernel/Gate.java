@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.lock.SpinLock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -124,6 +125,10 @@ public abstract class Gate extends SpinLock {
 
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
+
+    static {
+        StackRoom.ensure(); // initializes that class: at the end of a stack this would fail, for good
+    }
 
     private final FairCap cap; // shared with other gates
     private volatile Bounds bounds; // written under this
