@@ -5,8 +5,8 @@ import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** An alarm that one thread arms and another disarms, in either order. The object that needs it extends this class. */
-public abstract class PendingAlarm {
+/** An alarm that one thread arms and another disarms, in either order. */
+public class PendingAlarm {
 
     /*
      * The thread that arms the alarm writes `alarm` and then reads `disarmed`; the one that disarms it writes
@@ -17,7 +17,7 @@ public abstract class PendingAlarm {
     private volatile boolean disarmed;
 
     /** Creates an alarm that is not armed. */
-    protected PendingAlarm() {}
+    public PendingAlarm() {}
 
     /**
      * Arms this alarm, unless it was disarmed. Called once.
