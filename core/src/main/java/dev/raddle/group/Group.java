@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.RateLimit;
@@ -356,7 +357,7 @@ class Group extends TaskGate {
             Long until = engine.alarms.holds.get(this);
             if (until != null && until - now <= 0) {
                 engine.alarms.holds.remove(this);
-                resume(grants);
+                suspend(false, grants);
                 until = null;
             }
             long moment = until == null ? allowedAt(now) : until;
@@ -382,14 +383,15 @@ class Group extends TaskGate {
 
     /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
     void hold(Duration length) {
-        change(new GrantedPermits(), now -> {
+        GrantedPermits none = new GrantedPermits(); // nothing is granted under a hold
+        change(none, now -> {
             long until = now + Deadline.nanos(length);
             Long before = engine.alarms.holds.get(this);
             if (retireIfShutDown() || (before != null && before - until >= 0)) {
                 return false;
             }
             engine.alarms.holds.put(this, until);
-            suspend();
+            suspend(true, none);
             return true;
         });
     }
@@ -712,22 +714,23 @@ class Group extends TaskGate {
         }
         Long hold = engine.alarms.holds.get(this);
         if (hold != null) {
-            return new Explanation(
-                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold - now)), null);
+            Duration rest = Duration.ofNanos(Math.max(0, hold - now));
+            return new Explanation(Explanation.WaitReason.HOLD, place, 0).withNextStart(null, rest);
         }
         RateLimit limit = bounds().rate();
         long allowed = allowedAt(now);
         if (limit != null && waitsForRate() && allowed - now > 0) {
             Duration nextStart = Duration.ofNanos(allowed - now);
-            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0, limit.rate(), nextStart, null);
+            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0).withNextStart(limit.rate(), nextStart);
         }
-        if (waitsForMore() && place < bounds().slots() - running()) {
-            return new Explanation(
-                    Explanation.WaitReason.FLEET_LIMIT, place, 0, null, null, null, slotsOf(run), PermitStatus.UNKNOWN);
+        boolean hasSlots = place < bounds().slots() - running();
+        if (hasSlots && waitsForMore()) {
+            return new Explanation(Explanation.WaitReason.FLEET_LIMIT, place, 0)
+                    .withPermits(slotsOf(run), PermitStatus.UNKNOWN);
         }
-        return waitsForCap() && place < bounds().slots() - running()
+        return hasSlots && waitsForCap()
                 ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
-                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0, null, null, latestChange());
+                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0).withLimitChange(latestChange());
     }
 
     long tagAtCap() {

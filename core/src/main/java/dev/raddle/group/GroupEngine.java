@@ -4,8 +4,8 @@ import dev.raddle.kernel.CapDeadlockDetector;
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
-import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
@@ -18,6 +18,7 @@ import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -88,6 +89,7 @@ final class GroupEngine {
     final AtomicLong groupsCreated = new AtomicLong(); // so that awaitIdle notices short-lived groups
     final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     final Signal terminated = new Signal();
+    final AtomicReference<@Nullable GroupShutdownReport> shutdownReport = new AtomicReference<>();
 
     final @Nullable PermitExchange permits; // null if the policy has no permit source
 
@@ -233,8 +235,8 @@ final class GroupEngine {
             run.armTimeLimit(settings);
         }
         Group group = run.group;
-        Gate.Entry entry = group.admit(run);
-        while (entry == Gate.Entry.RETIRED) {
+        Entry entry = group.admit(run);
+        while (entry == Entry.RETIRED) {
             remove(group);
             Group next = groupOf(group.key);
             group.moveTo(run, next);
@@ -243,14 +245,14 @@ final class GroupEngine {
         }
         switch (entry) {
             case HELD -> startHeld(run);
-            case WAITING -> beginWait(run, settings);
+            case WAITING -> onQueued(run, settings);
             case THROTTLED -> {
                 alarms.proceedOrArm(group);
-                beginWait(run, settings);
+                onQueued(run, settings);
             }
             case UNRESOLVED -> {
                 lookUp(group);
-                beginWait(run, settings);
+                onQueued(run, settings);
             }
             case CLOSED -> {
                 group.retireIfEmpty();
@@ -266,7 +268,7 @@ final class GroupEngine {
         }
     }
 
-    private void beginWait(GroupRun<?> run, @Nullable RunSettings settings) {
+    private void onQueued(GroupRun<?> run, @Nullable RunSettings settings) {
         if (cap.hasWork()) {
             serveBeforeWaiting(run, settings);
         } else if (settings != null) {
@@ -295,7 +297,7 @@ final class GroupEngine {
         dispatch(grants);
     }
 
-    private Rejection refusal(Gate.Entry entry, Group group) {
+    private Rejection refusal(Entry entry, Group group) {
         return switch (entry) {
             case RATE_FULL -> group.refusal(Rejection.Reason.RATE);
             case PERMITS_FULL -> {
@@ -338,13 +340,13 @@ final class GroupEngine {
         }
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
         GrantedPermits grants = new GrantedPermits();
-        Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
+        Map<Permit, Entry> entries = group.endLookup(lookup, found, grants);
         dispatch(grants);
         entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
     }
 
-    private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
-        if (entry != Gate.Entry.HELD && entry != Gate.Entry.WAITING && entry != Gate.Entry.THROTTLED) {
+    private void rejectIfRefused(GroupRun<?> run, Entry entry) {
+        if (entry != Entry.HELD && entry != Entry.WAITING && entry != Entry.THROTTLED) {
             run.reject(refusal(entry, run.group), true);
         }
     }
@@ -363,11 +365,8 @@ final class GroupEngine {
     private void startHeld(GroupRun<?> run) {
         if (onlyScheduler == null && run.mayStartInPlace()) {
             Dispatch.start(run);
-            return;
-        }
-        Throwable failure = run.start();
-        if (failure != null) {
-            run.failStart(failure);
+        } else {
+            run.startGranted();
         }
     }
 
@@ -532,19 +531,23 @@ final class GroupEngine {
     // Ending.
 
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
-    Ended end(Collection<Group> ended, @Nullable Signal closedUntil, Rejection reason, Consumer<GroupRun<?>> stop) {
+    Stopped stop(
+            Collection<Group> stopped,
+            @Nullable Signal closedUntil,
+            Rejection reason,
+            Consumer<GroupRun<?>> onRunning) {
         List<GroupRun<?>> running = new ArrayList<>();
         List<GroupRun<?>> waited = new ArrayList<>();
         StackRoom.ensure();
-        ended.forEach(group -> group.evict(running, waited, closedUntil));
-        running.forEach(stop);
+        stopped.forEach(group -> group.evict(running, waited, closedUntil));
+        running.forEach(onRunning);
         dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
         waited.forEach(run -> run.reject(reason, false));
-        return new Ended(running.size(), waited.size());
+        return new Stopped(running.size(), waited.size());
     }
 
-    /** The numbers of running and waiting tasks that a shutdown or eviction has ended. */
-    record Ended(int running, int waiting) {}
+    /** The numbers of running and waiting tasks that a shutdown or an eviction has stopped. */
+    record Stopped(int running, int waiting) {}
 
     /** Removes a group that was retired from everything that refers to it. May be called repeatedly. */
     void remove(Group group) {
@@ -570,10 +573,70 @@ final class GroupEngine {
         }
     }
 
-    /** Waits, for a bounded time, until the permit source has closed, if the executor has terminated. */
-    void awaitPermitsClosed() {
+    /** Lets accepted tasks end until a timeout has passed, then stops the rest; returns whether that was unneeded. */
+    boolean shutdown(Duration timeout) {
+        long began = time.nanoTime();
+        Deadline deadline = Deadline.after(time, timeout);
+        state.compareAndSet(State.RUNNING, State.CLOSING);
+        groups.values().forEach(Group::retireIfEmpty);
+        terminateIfEmpty();
+        boolean inTime = awaitOrInterrupted(terminated, deadline);
+        if (!inTime) {
+            shutdownAfter(Duration.ofNanos(time.nanoTime() - began));
+        } else if (state.get() == State.CLOSING) {
+            report(new GroupShutdownReport(0, 0, Duration.ofNanos(time.nanoTime() - began)));
+        }
         if (permits != null && terminated.isSet()) {
             permits.awaitClosed();
+        }
+        return inTime;
+    }
+
+    /** Stops all tasks, after a wait. */
+    void shutdownAfter(Duration waited) {
+        boolean first = state.getAndSet(State.SHUTDOWN) != State.SHUTDOWN;
+        Rejection reason = Rejection.of(Rejection.Reason.SHUTDOWN, "the executor was shut down");
+        Stopped stopped = stop(groups.values(), null, reason, run -> run.stop(reason, first));
+        if (first) {
+            report(new GroupShutdownReport(stopped.running(), stopped.waiting(), waited));
+        }
+        terminateIfEmpty();
+    }
+
+    /**
+     * Publishes the first report of a shutdown, notifies the listener and logs it. Later calls only end tasks that the
+     * first one has counted. The level is WARNING if the executor waited for its tasks and some of them did not end in
+     * time. A shutdown that did not wait ended its tasks intentionally.
+     */
+    private void report(GroupShutdownReport report) {
+        if (!shutdownReport.compareAndSet(null, report)) {
+            return;
+        }
+        TaskLifecycleListener listener = policy.taskLifecycleListener();
+        if (listener != null) {
+            try {
+                listener.onShutdown(report);
+            } catch (Throwable failure) {
+                policy.exceptionSink().report("onShutdown of the listener", failure);
+            }
+        }
+        try {
+            boolean expected = report.isDrained() || report.waited().isZero();
+            System.getLogger("dev.raddle")
+                    .log(
+                            expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                            "group executor was shut down: " + report);
+        } catch (Throwable failure) {
+            policy.exceptionSink().report("log of the shutdown of a group executor", failure);
+        }
+    }
+
+    static boolean awaitOrInterrupted(Signal signal, Deadline deadline) {
+        try {
+            return signal.await(deadline);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 }

@@ -563,7 +563,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     /** Runs an action when this run is settled, or at once if it is. */
     void whenSettled(Runnable action) {
-        end().whenSet(action);
+        settledSignal().whenSet(action);
     }
 
     private void complete(CompletableFuture<GroupResult<T>> copy) {

@@ -219,14 +219,21 @@ public final class FairCap {
         return active;
     }
 
-    /** Takes slots, and as much of the rate as a permit costs, unless a gate is ready. */
-    boolean tryTake(int slots, int cost, long now) {
+    /**
+     * Takes slots, and as much of the rate as a permit costs, if both are free. A thread that is not the combiner takes
+     * nothing while a gate is ready. If the rate refuses the combiner, this cap has no work until {@link #resume}.
+     */
+    boolean tryTake(int slots, int cost, long now, boolean asCombiner) {
         if (rate == null) {
-            return tryTake(slots);
+            return tryTake(slots, asCombiner);
         }
         rate.lock();
         try {
-            if (!rate.allows(cost, now) || !tryTake(slots)) {
+            boolean isAllowed = rate.allows(cost, now);
+            if (!isAllowed && asCombiner) {
+                rate.throttle(cost);
+            }
+            if (!isAllowed || !tryTake(slots, asCombiner)) {
                 return false;
             }
             rate.take(cost, now);
@@ -249,10 +256,10 @@ public final class FairCap {
         }
     }
 
-    private boolean tryTake(int slots) {
+    private boolean tryTake(int slots, boolean asCombiner) {
         for (; ; ) {
             long now = hot.get(WORD);
-            if (now >= ONE_GATE || now + slots > max) {
+            if ((now >= ONE_GATE && !asCombiner) || (now & USED) + slots > max) {
                 return false;
             }
             if (hot.compareAndSet(WORD, now, now + slots)) {
@@ -321,18 +328,6 @@ public final class FairCap {
         }
     }
 
-    private boolean takeAsCombiner(int slots) {
-        for (; ; ) {
-            long now = hot.get(WORD);
-            if ((now & USED) + slots > max) {
-                return false;
-            }
-            if (hot.compareAndSet(WORD, now, now + slots)) {
-                return true;
-            }
-        }
-    }
-
     /**
      * Returns the rate of all gates together.
      *
@@ -366,27 +361,6 @@ public final class FairCap {
     public void resume() {
         if (rate != null && rate.isThrottled) {
             rate.isThrottled = false;
-        }
-    }
-
-    /** Takes slots and of the rate; if the rate does not allow that, this has no work until {@link #resume}. */
-    private boolean takeAsCombiner(int slots, int cost, long now) {
-        if (rate == null) {
-            return takeAsCombiner(slots);
-        }
-        rate.lock();
-        try {
-            if (!rate.allows(cost, now)) {
-                rate.throttle(cost);
-                return false;
-            }
-            if (!takeAsCombiner(slots)) {
-                return false;
-            }
-            rate.take(cost, now);
-            return true;
-        } finally {
-            rate.unlock();
         }
     }
 
@@ -441,7 +415,7 @@ public final class FairCap {
         Permit permit = first.first();
         int slots = permit == null ? 0 : first.fitting(permit, now);
         if (permit != null && slots > 0) {
-            if (!takeAsCombiner(slots, permit.cost(), now)) {
+            if (!tryTake(slots, permit.cost(), now, true)) {
                 return false;
             }
             first.grant(permit, slots, grants);
