@@ -244,7 +244,13 @@ final class GroupEngine {
             entry = group.admit(run);
         }
         switch (entry) {
-            case HELD -> startHeld(run);
+            case HELD -> {
+                if (onlyScheduler == null && run.mayStartInPlace()) {
+                    Dispatch.start(run);
+                } else {
+                    run.startGranted();
+                }
+            }
             case WAITING -> onQueued(run, settings);
             case THROTTLED -> {
                 alarms.proceedOrArm(group);
@@ -361,14 +367,6 @@ final class GroupEngine {
     }
 
     // Starting.
-
-    private void startHeld(GroupRun<?> run) {
-        if (onlyScheduler == null && run.mayStartInPlace()) {
-            Dispatch.start(run);
-        } else {
-            run.startGranted();
-        }
-    }
 
     /** Starts the granted runs, and those that the cap grants, until none is left. */
     void dispatch(GrantedPermits grants) {

@@ -269,7 +269,8 @@ class RateTest {
 
             Explanation why = executor.explain(handles.get(140));
             assertThat(why)
-                    .isEqualTo(new Explanation(GROUP_RATE, 40, 0).withNextStart(Rate.perSecond(100), Duration.ofMillis(10)))
+                    .isEqualTo(new Explanation(GROUP_RATE, 40, 0)
+                            .withNextStart(Rate.perSecond(100), Duration.ofMillis(10)))
                     .hasToString("waits for the rate of 100 per second, next start in 10 ms, 40 before it");
             assertThatThrownBy(() -> submit(executor, "a", 1).getFirst().await())
                     .isInstanceOf(RejectedTaskException.class)
