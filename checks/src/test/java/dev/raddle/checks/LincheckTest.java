@@ -8,6 +8,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.kernel.Bounds;
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
@@ -208,7 +209,7 @@ class LincheckTest {
             lock();
             try {
                 Numbered permit = new Numbered(++count);
-                Entry entry = enter(permit);
+                Entry entry = enter(permit, GrantedPermits.NO_TIME);
                 if (entry == Entry.WAITING) {
                     entered.add(permit);
                 }

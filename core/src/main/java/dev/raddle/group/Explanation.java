@@ -58,23 +58,19 @@ public record Explanation(
      * @param rank the number of groups before its own at the global cap
      */
     public Explanation(WaitReason waitingFor, int place, int rank) {
-        this(waitingFor, place, rank, null, null, null);
+        this(waitingFor, place, rank, null, null, null, 0, null);
     }
 
-    /** Creates an explanation of a task that does not wait for a permit of a fleet. */
-    Explanation(
-            WaitReason waitingFor,
-            int place,
-            int rank,
-            @Nullable Rate rate,
-            @Nullable Duration nextStart,
-            @Nullable LimitChange limitChange) {
-        this(waitingFor, place, rank, rate, nextStart, limitChange, 0, null);
+    Explanation withNextStart(@Nullable Rate limit, Duration next) {
+        return new Explanation(waitingFor, place, rank, limit, next, limitChange, permits, fleet);
     }
 
-    /** Returns this explanation with what the permit source knows. */
-    Explanation with(PermitStatus status) {
-        return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, permits, status);
+    Explanation withLimitChange(@Nullable LimitChange latest) {
+        return new Explanation(waitingFor, place, rank, rate, nextStart, latest, permits, fleet);
+    }
+
+    Explanation withPermits(int needed, PermitStatus status) {
+        return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, needed, status);
     }
 
     /** Returns a sentence such as {@code waits for the rate of 100 per second, next start in 12 ms, 40 before it}. */

@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.RateLimit;
@@ -15,7 +16,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
@@ -150,17 +150,16 @@ class Group extends TaskGate {
     }
 
     Entry admit(GroupRun<?> run) {
-        Entry entry = needsTime() ? null : admit(run, GrantedPermits.NO_TIME);
-        if (entry == null) {
-            long now = engine.time.nanoTime();
-            entry = admit(run, now == GrantedPermits.NO_TIME ? now + 1 : now);
-        }
+        Entry entry;
+        do {
+            entry = admit(run, needsTime() ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
+        } while (entry == null); // it has a rate since
         reportDemand();
-        return Objects.requireNonNull(entry);
+        return entry;
     }
 
     private boolean needsTime() {
-        return bounds().rate() != null || engine.cap.rate() != null;
+        return engine.usesRates && (bounds().rate() != null || engine.cap.rate() != null);
     }
 
     /** Returns null without a decision if that needs the time. */
@@ -187,11 +186,11 @@ class Group extends TaskGate {
         }
     }
 
-    void release(GroupRun<?> run, long ranNanos, long nowNanos, GrantedPermits grants) {
-        release(run, ranNanos, nowNanos, grants, null, null);
-    }
-
-    /** As above, and counts the run; returns whether the calling thread decides about the limit now. */
+    /**
+     * Releases the permit of a run, and counts the run for an adaptive limit unless its kind is null.
+     *
+     * @return whether the calling thread decides about that limit now
+     */
     boolean release(
             GroupRun<?> run,
             long ranNanos,
@@ -206,15 +205,12 @@ class Group extends TaskGate {
         }
         lock();
         try {
-            boolean counts = adaptation != null && kind != null && adaptation == adaptation() && isHeld(run);
-            int running = running();
-            boolean isNearLimit = counts && isNearLimit();
+            if (adaptation != null && kind != null && adaptation == adaptation() && isHeld(run)) {
+                decides = adaptation.record(run, kind, ranNanos, nowNanos, running(), isNearLimit());
+            }
             leave(run, ranNanos, grants);
             checkDemand(grants.now(), true);
             empty = recordIfEmpty(nowNanos);
-            if (counts && adaptation != null && kind != null) {
-                decides = adaptation.record(run, kind, ranNanos, nowNanos, running, isNearLimit);
-            }
         } finally {
             unlock();
         }
@@ -361,7 +357,7 @@ class Group extends TaskGate {
             Long until = engine.alarms.holds.get(this);
             if (until != null && until - now <= 0) {
                 engine.alarms.holds.remove(this);
-                resume(grants);
+                suspend(false, grants);
                 until = null;
             }
             long moment = until == null ? allowedAt(now) : until;
@@ -387,14 +383,15 @@ class Group extends TaskGate {
 
     /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
     void hold(Duration length) {
-        change(new GrantedPermits(), now -> {
+        GrantedPermits none = new GrantedPermits(); // nothing is granted under a hold
+        change(none, now -> {
             long until = now + Deadline.nanos(length);
             Long before = engine.alarms.holds.get(this);
             if (retireIfShutDown() || (before != null && before - until >= 0)) {
                 return false;
             }
             engine.alarms.holds.put(this, until);
-            suspend();
+            suspend(true, none);
             return true;
         });
     }
@@ -480,11 +477,6 @@ class Group extends TaskGate {
     /** Prepares the removal of this retired group. */
     void beforeRemoval() {}
 
-    /** Returns whether tasks need permits of a source. */
-    boolean isLeased() {
-        return false;
-    }
-
     /** Returns the fencing number of a running task, which is the one that it was granted. */
     OptionalLong fenceOf(GroupRun<?> run) {
         return OptionalLong.empty();
@@ -523,7 +515,10 @@ class Group extends TaskGate {
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             retire();
         } else {
-            reopen();
+            if (life == CLOSING) { // it has to remember what has started, so it is now as one that was evicted
+                unbind(GroupBounds.Unknown.after(bounds()));
+                life = OPEN;
+            }
             idleSinceMillis = IdleGroups.millis(nowNanos);
             if (!isRetained() && nextIdle == null && !engine.idleGroups.add(this, remembers)) {
                 retire();
@@ -532,14 +527,6 @@ class Group extends TaskGate {
         Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
         isAwaited = false;
         return awaited == null ? NO_WAITER : awaited;
-    }
-
-    /** If this group was shut down, but has to remember what has started, makes it as one that was evicted. */
-    private void reopen() {
-        if (life == CLOSING) {
-            unbind(GroupBounds.Unknown.after(bounds()));
-            life = OPEN;
-        }
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
@@ -727,22 +714,23 @@ class Group extends TaskGate {
         }
         Long hold = engine.alarms.holds.get(this);
         if (hold != null) {
-            return new Explanation(
-                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold - now)), null);
+            Duration rest = Duration.ofNanos(Math.max(0, hold - now));
+            return new Explanation(Explanation.WaitReason.HOLD, place, 0).withNextStart(null, rest);
         }
         RateLimit limit = bounds().rate();
         long allowed = allowedAt(now);
         if (limit != null && waitsForRate() && allowed - now > 0) {
             Duration nextStart = Duration.ofNanos(allowed - now);
-            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0, limit.rate(), nextStart, null);
+            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0).withNextStart(limit.rate(), nextStart);
         }
-        if (waitsForMore() && place < bounds().slots() - running()) {
-            return new Explanation(
-                    Explanation.WaitReason.FLEET_LIMIT, place, 0, null, null, null, slotsOf(run), PermitStatus.UNKNOWN);
+        boolean hasSlots = place < bounds().slots() - running();
+        if (hasSlots && waitsForMore()) {
+            return new Explanation(Explanation.WaitReason.FLEET_LIMIT, place, 0)
+                    .withPermits(slotsOf(run), PermitStatus.UNKNOWN);
         }
-        return waitsForCap() && place < bounds().slots() - running()
+        return hasSlots && waitsForCap()
                 ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
-                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0, null, null, latestChange());
+                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0).withLimitChange(latestChange());
     }
 
     long tagAtCap() {

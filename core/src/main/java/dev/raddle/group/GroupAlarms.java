@@ -111,10 +111,10 @@ final class GroupAlarms {
         }
     }
 
-    /** Cancels the alarm of a group that was retired. */
-    void cancel(Group group) {
+    /** Disarms the alarm of a group that was retired. */
+    void disarm(Group group) {
         if (!pending.isEmpty() || !holds.isEmpty()) {
-            cancel(pending.remove(group));
+            disarm(pending.remove(group));
             holds.remove(group);
         }
     }
@@ -125,13 +125,13 @@ final class GroupAlarms {
         return pending == null ? OptionalLong.empty() : OptionalLong.of(pending.moment);
     }
 
-    void cancelOfCap() {
-        cancel(ofCap.getAndSet(null));
+    void disarmCap() {
+        disarm(ofCap.getAndSet(null));
     }
 
-    private static void cancel(@Nullable GroupAlarm alarm) {
+    private static void disarm(@Nullable GroupAlarm alarm) {
         if (alarm != null) {
-            alarm.cancel();
+            alarm.disarm();
         }
     }
 }

@@ -4,8 +4,8 @@ import dev.raddle.kernel.CapDeadlockDetector;
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
-import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
@@ -18,6 +18,7 @@ import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -88,6 +89,7 @@ final class GroupEngine {
     final AtomicLong groupsCreated = new AtomicLong(); // so that awaitIdle notices short-lived groups
     final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     final Signal terminated = new Signal();
+    final AtomicReference<@Nullable GroupShutdownReport> shutdownReport = new AtomicReference<>();
 
     final @Nullable PermitExchange permits; // null if the policy has no permit source
 
@@ -95,7 +97,9 @@ final class GroupEngine {
     private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
     private final @Nullable Duration queueTimeout; // of tasks that have none of their own
     private final Propagation propagation;
-    private volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
+    private final boolean propagatesNothing;
+    private final boolean adapts; // whether groups may have adaptive limits
+    volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
@@ -103,6 +107,8 @@ final class GroupEngine {
         this.time = policy.timeSource();
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
+        this.propagatesNothing = propagation.isPlain();
+        this.adapts = policy.adaptiveLimit() != null;
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
@@ -139,7 +145,8 @@ final class GroupEngine {
             String key, String id, Callable<? extends T> task, TaskOptions options, @Nullable CallerThread caller) {
         TaskContext context = TaskContext.current();
         EnclosingScope scope = EnclosingScope.innermost(context);
-        Callable<? extends T> carried = carry(task, context, scope);
+        boolean isOutermost = scope == null && context.isEmpty();
+        Callable<? extends T> carried = isOutermost && propagatesNothing ? task : carry(task, context, scope);
         long submitted = submitNanos();
         boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
         RunSettings settings = isPlain ? null : settings(options, scope, caller);
@@ -191,7 +198,7 @@ final class GroupEngine {
 
     /** Returns a run that was reported to the listener, created in the submitter's context if that can be observed. */
     private GroupRun<Object> newPlacedRun(String key, Runnable task, PlacedTask placed) {
-        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events == null)) {
+        if (task instanceof Scheduler.Placeable placeable && !(propagatesNothing && events == null)) {
             try {
                 return placeable.inSubmittersContext(() -> newPlacedRunInContext(key, task, placed));
             } catch (Throwable failure) {
@@ -228,8 +235,8 @@ final class GroupEngine {
             run.armTimeLimit(settings);
         }
         Group group = run.group;
-        Gate.Entry entry = group.admit(run);
-        while (entry == Gate.Entry.RETIRED) {
+        Entry entry = group.admit(run);
+        while (entry == Entry.RETIRED) {
             remove(group);
             Group next = groupOf(group.key);
             group.moveTo(run, next);
@@ -237,15 +244,21 @@ final class GroupEngine {
             entry = group.admit(run);
         }
         switch (entry) {
-            case HELD -> startHeld(run);
-            case WAITING -> beginWait(run, settings);
+            case HELD -> {
+                if (onlyScheduler == null && run.mayStartInPlace()) {
+                    Dispatch.start(run);
+                } else {
+                    run.startGranted();
+                }
+            }
+            case WAITING -> onQueued(run, settings);
             case THROTTLED -> {
                 alarms.proceedOrArm(group);
-                beginWait(run, settings);
+                onQueued(run, settings);
             }
             case UNRESOLVED -> {
                 lookUp(group);
-                beginWait(run, settings);
+                onQueued(run, settings);
             }
             case CLOSED -> {
                 group.retireIfEmpty();
@@ -254,14 +267,14 @@ final class GroupEngine {
             case ENDED -> {
                 group.retireIfEmpty();
                 if (settings != null) {
-                    settings.cancelTimeLimit();
+                    settings.disarmTimeLimit();
                 }
             }
             default -> run.reject(refusal(entry, group), true);
         }
     }
 
-    private void beginWait(GroupRun<?> run, @Nullable RunSettings settings) {
+    private void onQueued(GroupRun<?> run, @Nullable RunSettings settings) {
         if (cap.hasWork()) {
             serveBeforeWaiting(run, settings);
         } else if (settings != null) {
@@ -290,7 +303,7 @@ final class GroupEngine {
         dispatch(grants);
     }
 
-    private Rejection refusal(Gate.Entry entry, Group group) {
+    private Rejection refusal(Entry entry, Group group) {
         return switch (entry) {
             case RATE_FULL -> group.refusal(Rejection.Reason.RATE);
             case PERMITS_FULL -> {
@@ -333,13 +346,13 @@ final class GroupEngine {
         }
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
         GrantedPermits grants = new GrantedPermits();
-        Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
+        Map<Permit, Entry> entries = group.endLookup(lookup, found, grants);
         dispatch(grants);
         entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
     }
 
-    private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
-        if (entry != Gate.Entry.HELD && entry != Gate.Entry.WAITING && entry != Gate.Entry.THROTTLED) {
+    private void rejectIfRefused(GroupRun<?> run, Entry entry) {
+        if (entry != Entry.HELD && entry != Entry.WAITING && entry != Entry.THROTTLED) {
             run.reject(refusal(entry, run.group), true);
         }
     }
@@ -355,17 +368,6 @@ final class GroupEngine {
 
     // Starting.
 
-    private void startHeld(GroupRun<?> run) {
-        if (onlyScheduler == null && run.mayStartInPlace()) {
-            Dispatch.start(run);
-            return;
-        }
-        Throwable failure = run.start();
-        if (failure != null) {
-            run.failStart(failure);
-        }
-    }
-
     /** Starts the granted runs, and those that the cap grants, until none is left. */
     void dispatch(GrantedPermits grants) {
         dispatch(grants, null);
@@ -379,7 +381,7 @@ final class GroupEngine {
         boolean more;
         do {
             boolean unserved = serve(grants);
-            more = alarms.proceedOrArm(grants) || unserved;
+            more = (usesRates && alarms.proceedOrArm(grants)) || unserved;
             for (Permit granted; (granted = grants.poll()) != null; ) {
                 GroupRun<?> run = (GroupRun<?>) granted;
                 if (following == null && run.group == sameGroup && run.mayRunNext()) {
@@ -397,7 +399,7 @@ final class GroupEngine {
     private boolean serve(GrantedPermits grants) {
         readTime(grants);
         boolean more = cap.serve(grants);
-        if (cap.isThrottled()) {
+        if (usesRates && cap.isThrottled()) {
             alarms.armCap();
         }
         return more;
@@ -407,11 +409,6 @@ final class GroupEngine {
         if (usesRates && (grants.now() == GrantedPermits.NO_TIME || cap.hasWork())) {
             grants.setNow(time.nanoTime());
         }
-    }
-
-    /** Makes decisions read the clock, because a group gets a rate. */
-    void useRates() {
-        usesRates = true;
     }
 
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
@@ -430,44 +427,32 @@ final class GroupEngine {
     }
 
     /**
-     * Releases the permit of a run and starts the runs that this allows.
+     * Releases the permit of a run and starts the runs that this allows. If the run makes the window of an adaptive
+     * limit full, decides about that afterwards.
      *
      * @return a run of the same group that the calling thread is to run next, if threads are reused; else null
      */
     @Nullable
     TaskRun<?> release(GroupRun<?> run, long ranNanos, long nowNanos) {
-        Adaptation adaptation = run.group.adaptation();
-        if (adaptation != null) {
-            return releaseAndAdapt(run, ranNanos, nowNanos, adaptation);
-        }
+        Group group = run.group;
+        Adaptation adaptation = adapts ? group.adaptation() : null;
+        Adaptation.Kind kind = adaptation == null ? null : kindOf(run, adaptation.plan, ranNanos);
         GrantedPermits grants = new GrantedPermits();
-        run.group.release(run, ranNanos, nowNanos, grants);
-        return dispatchAfter(run, grants, run.group);
-    }
-
-    /** Starts the granted runs; may return one of the given group for the calling thread. */
-    private @Nullable TaskRun<?> dispatchAfter(GroupRun<?> run, GrantedPermits grants, @Nullable Group sameGroup) {
+        boolean decides = group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
         if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
             for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
                 start(waiting, grants);
             }
         }
-        return dispatch(grants, reuseThreads && run.mayRunNext() ? sameGroup : null);
-    }
-
-    // Adaptive limits.
-
-    /** As {@link #release}, counts the run, and if that makes the window full, decides about the limit. */
-    private @Nullable TaskRun<?> releaseAndAdapt(GroupRun<?> run, long ranNanos, long nowNanos, Adaptation adaptation) {
-        Adaptation.Kind kind = kindOf(run, adaptation.plan, ranNanos);
-        GrantedPermits grants = new GrantedPermits();
-        boolean decides = run.group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
-        TaskRun<?> next = dispatchAfter(run, grants, decides ? null : run.group); // an algorithm may wait for that run
-        if (decides) {
+        boolean mayReuse = reuseThreads && !decides && run.mayRunNext(); // an algorithm may wait for the next run
+        TaskRun<?> next = dispatch(grants, mayReuse ? group : null);
+        if (decides && adaptation != null) {
             decide(run, adaptation, nowNanos);
         }
         return next;
     }
+
+    // Adaptive limits.
 
     private Adaptation.@Nullable Kind kindOf(GroupRun<?> run, AdaptiveLimit limit, long ranNanos) {
         try {
@@ -544,26 +529,30 @@ final class GroupEngine {
     // Ending.
 
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
-    Ended end(Collection<Group> ended, @Nullable Signal closedUntil, Rejection reason, Consumer<GroupRun<?>> stop) {
+    Stopped stop(
+            Collection<Group> stopped,
+            @Nullable Signal closedUntil,
+            Rejection reason,
+            Consumer<GroupRun<?>> onRunning) {
         List<GroupRun<?>> running = new ArrayList<>();
         List<GroupRun<?>> waited = new ArrayList<>();
         StackRoom.ensure();
-        ended.forEach(group -> group.evict(running, waited, closedUntil));
-        running.forEach(stop);
+        stopped.forEach(group -> group.evict(running, waited, closedUntil));
+        running.forEach(onRunning);
         dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
         waited.forEach(run -> run.reject(reason, false));
-        return new Ended(running.size(), waited.size());
+        return new Stopped(running.size(), waited.size());
     }
 
-    /** The numbers of running and waiting tasks that a shutdown or eviction has ended. */
-    record Ended(int running, int waiting) {}
+    /** The numbers of running and waiting tasks that a shutdown or an eviction has stopped. */
+    record Stopped(int running, int waiting) {}
 
     /** Removes a group that was retired from everything that refers to it. May be called repeatedly. */
     void remove(Group group) {
         group.beforeRemoval();
         groups.remove(group.key, group);
         closings.remove(group);
-        alarms.cancel(group);
+        alarms.disarm(group);
         terminateIfEmpty();
     }
 
@@ -574,7 +563,7 @@ final class GroupEngine {
 
     void terminateIfEmpty() {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
-            alarms.cancelOfCap();
+            alarms.disarmCap();
             idleGroups.close();
             if (permits != null) {
                 permits.close();
@@ -582,10 +571,70 @@ final class GroupEngine {
         }
     }
 
-    /** Waits, for a bounded time, until the permit source has closed, if the executor has terminated. */
-    void awaitPermitsClosed() {
+    /** Lets accepted tasks end until a timeout has passed, then stops the rest; returns whether that was unneeded. */
+    boolean shutdown(Duration timeout) {
+        long began = time.nanoTime();
+        Deadline deadline = Deadline.after(time, timeout);
+        state.compareAndSet(State.RUNNING, State.CLOSING);
+        groups.values().forEach(Group::retireIfEmpty);
+        terminateIfEmpty();
+        boolean inTime = awaitOrInterrupted(terminated, deadline);
+        if (!inTime) {
+            shutdownAfter(Duration.ofNanos(time.nanoTime() - began));
+        } else if (state.get() == State.CLOSING) {
+            report(new GroupShutdownReport(0, 0, Duration.ofNanos(time.nanoTime() - began)));
+        }
         if (permits != null && terminated.isSet()) {
             permits.awaitClosed();
+        }
+        return inTime;
+    }
+
+    /** Stops all tasks, after a wait. */
+    void shutdownAfter(Duration waited) {
+        boolean first = state.getAndSet(State.SHUTDOWN) != State.SHUTDOWN;
+        Rejection reason = Rejection.of(Rejection.Reason.SHUTDOWN, "the executor was shut down");
+        Stopped stopped = stop(groups.values(), null, reason, run -> run.stop(reason, first));
+        if (first) {
+            report(new GroupShutdownReport(stopped.running(), stopped.waiting(), waited));
+        }
+        terminateIfEmpty();
+    }
+
+    /**
+     * Publishes the first report of a shutdown, notifies the listener and logs it. Later calls only end tasks that the
+     * first one has counted. The level is WARNING if the executor waited for its tasks and some of them did not end in
+     * time. A shutdown that did not wait ended its tasks intentionally.
+     */
+    private void report(GroupShutdownReport report) {
+        if (!shutdownReport.compareAndSet(null, report)) {
+            return;
+        }
+        TaskLifecycleListener listener = policy.taskLifecycleListener();
+        if (listener != null) {
+            try {
+                listener.onShutdown(report);
+            } catch (Throwable failure) {
+                policy.exceptionSink().report("onShutdown of the listener", failure);
+            }
+        }
+        try {
+            boolean expected = report.isDrained() || report.waited().isZero();
+            System.getLogger("dev.raddle")
+                    .log(
+                            expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                            "group executor was shut down: " + report);
+        } catch (Throwable failure) {
+            policy.exceptionSink().report("log of the shutdown of a group executor", failure);
+        }
+    }
+
+    static boolean awaitOrInterrupted(Signal signal, Deadline deadline) {
+        try {
+            return signal.await(deadline);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 }

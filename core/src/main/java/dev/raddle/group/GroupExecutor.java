@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
@@ -16,19 +15,14 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
+import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -53,19 +47,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GroupExecutor implements AutoCloseable {
 
-    private static final Signal SET_SIGNAL = new Signal(); // the caller repeats its check at once
-
     static {
-        SET_SIGNAL.set();
         StackRoom.ensure(); // initializes that class, before the first group does
     }
 
     final GroupEngine engine;
+    private final GroupMonitor monitor;
     private final AtomicLong ids = new AtomicLong(); // of tasks that were submitted without one
-    private final AtomicReference<@Nullable GroupShutdownReport> shutdownReport = new AtomicReference<>();
 
     private GroupExecutor(GroupPolicy policy) {
         this.engine = new GroupEngine(policy, LifecycleAdapter.listenerOf(policy));
+        this.monitor = new GroupMonitor(engine);
         engine.openPermits();
     }
 
@@ -222,7 +214,7 @@ public final class GroupExecutor implements AutoCloseable {
      *     submitted tasks are then cancelled
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks) {
-        return collect(submitAll(tasks), null);
+        return GroupBatch.submit(engine, tasks).collect(null);
     }
 
     /**
@@ -244,71 +236,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, Duration timeout) {
-        Deadline deadline = Deadline.after(engine.time, timeout);
-        return collect(submitAll(tasks), new TimeBound(deadline, timeout));
-    }
-
-    /** The deadline of executeAll and the timeout that it was computed from. */
-    private record TimeBound(Deadline deadline, Duration timeout) {}
-
-    private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks) {
-        List<GroupTask<T>> all = List.copyOf(tasks);
-        if (isShutdown()) {
-            throw new IllegalStateException(
-                    "executor is shut down; none of the " + all.size() + " tasks of executeAll was submitted");
-        }
-        List<GroupRun<T>> runs = new ArrayList<>(all.size());
-        for (GroupTask<T> task : all) {
-            TaskOptions options = task.options().equals(TaskOptions.DEFAULTS) ? TaskOptions.DEFAULTS : task.options();
-            runs.add(engine.submit(task.groupKey(), task.taskId(), task.task(), options, null));
-        }
-        return runs;
-    }
-
-    private static <T> List<GroupResult<T>> collect(List<GroupRun<T>> runs, @Nullable TimeBound bound) {
-        List<GroupResult<T>> results = new ArrayList<>(runs.size());
-        boolean interrupted = false;
-        try {
-            while (results.size() < runs.size()) {
-                GroupRun<T> next = runs.get(results.size());
-                try {
-                    results.add(bound == null ? next.awaitResult() : awaitInTime(next, results.size(), runs, bound));
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                    cancel(runs.subList(results.size(), runs.size()), interrupt);
-                }
-            }
-        } catch (RuntimeException | Error failure) { // a wait that could never end, or a broken time source
-            cancel(runs, failure);
-            throw failure;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-        return results;
-    }
-
-    private static <T> GroupResult<T> awaitInTime(GroupRun<T> run, int index, List<GroupRun<T>> runs, TimeBound bound)
-            throws InterruptedException {
-        GroupResult<T> result = run.awaitResult(bound.deadline());
-        if (result != null) {
-            return result;
-        }
-        List<GroupRun<T>> late = runs.subList(index, runs.size());
-        cancel(
-                late,
-                new TimeoutException(
-                        late.stream().filter(other -> !other.isDone()).count() + " of " + runs.size()
-                                + " tasks had not ended after " + MILLISECONDS.convert(bound.timeout())
-                                + " ms, the timeout of executeAll"));
-        return run.awaitResult();
-    }
-
-    /** Cancels the waiting runs first, so that no slot released by a running one is granted to a waiting one. */
-    private static void cancel(List<? extends GroupRun<?>> runs, Throwable cause) {
-        runs.reversed().forEach(run -> run.cancel(cause, false));
-        runs.forEach(run -> run.cancel(cause, true));
+        GroupBatch.TimeBound bound = new GroupBatch.TimeBound(Deadline.after(engine.time, timeout), timeout);
+        return GroupBatch.submit(engine, tasks).collect(bound);
     }
 
     /**
@@ -502,7 +431,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public void setRate(String groupKey, @Nullable Rate rate) {
-        engine.useRates();
+        engine.usesRates = true; // first, so that each decision under the rate reads the clock
         RateLimit limit = engine.rateLimits.of(rate);
         adjust(groupKey, known -> known.withRate(limit));
     }
@@ -524,16 +453,10 @@ public final class GroupExecutor implements AutoCloseable {
             throw new IllegalArgumentException(
                     "the hold of group \"" + groupKey + "\" must not be negative, was " + time);
         }
-        for (; ; ) {
-            requireRunning(groupKey);
-            Group group = engine.groupOf(groupKey);
+        change(groupKey, (group, grants) -> {
             engine.alarms.hold(group, time);
-            if (!group.isRetired()) {
-                engine.lookUp(group);
-                return;
-            }
-            engine.remove(group);
-        }
+            return !group.isRetired();
+        });
     }
 
     /**
@@ -552,12 +475,17 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private void adjust(String key, UnaryOperator<GroupBounds.Known> change) {
+        change(key, (group, grants) -> group.adjust(change, grants));
+    }
+
+    /** Changes a group, which is created if there is none, and starts what the change allows. */
+    private void change(String key, BiPredicate<Group, GrantedPermits> change) {
         Objects.requireNonNull(key, "groupKey");
         for (; ; ) {
             requireRunning(key);
             Group group = engine.groupOf(key);
             GrantedPermits grants = new GrantedPermits();
-            if (group.adjust(change, grants)) {
+            if (change.test(group, grants)) {
                 engine.lookUp(group);
                 engine.dispatch(grants);
                 return;
@@ -574,17 +502,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public void pauseGroup(String groupKey) {
-        Objects.requireNonNull(groupKey, "groupKey");
-        for (; ; ) {
-            requireRunning(groupKey);
-            Group group = engine.groupOf(groupKey);
-            if (group.pauseOrResume(true, new GrantedPermits())) {
-                engine.lookUp(group);
-                engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
-                return;
-            }
-            engine.remove(group);
-        }
+        change(groupKey, (group, grants) -> group.pauseOrResume(true, grants)); // the cap may have kept slots for it
     }
 
     /**
@@ -615,7 +533,7 @@ public final class GroupExecutor implements AutoCloseable {
     public void evictGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            engine.end(
+            engine.stop(
                     List.of(group), null, Rejection.of(Rejection.Reason.EVICTED, "the group was evicted"), run -> {});
         }
     }
@@ -629,7 +547,7 @@ public final class GroupExecutor implements AutoCloseable {
     public void shutdownGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            end(group, null, Rejection.of(Rejection.Reason.SHUTDOWN, "the group was shut down"));
+            stop(group, null, Rejection.of(Rejection.Reason.SHUTDOWN, "the group was shut down"));
         }
     }
 
@@ -650,10 +568,10 @@ public final class GroupExecutor implements AutoCloseable {
             return true;
         }
         Signal empty = group.close();
-        if (empty == null || awaitOrInterrupted(empty, deadline)) {
+        if (empty == null || GroupEngine.awaitOrInterrupted(empty, deadline)) {
             return true;
         }
-        end(
+        stop(
                 group,
                 empty,
                 Rejection.of(
@@ -669,17 +587,7 @@ public final class GroupExecutor implements AutoCloseable {
      * queue and another thread rejects or settles it.
      */
     public void shutdown() {
-        shutdownAfter(Duration.ZERO);
-    }
-
-    private void shutdownAfter(Duration waited) {
-        boolean first = engine.state.getAndSet(GroupEngine.State.SHUTDOWN) != GroupEngine.State.SHUTDOWN;
-        Rejection reason = Rejection.of(Rejection.Reason.SHUTDOWN, "the executor was shut down");
-        GroupEngine.Ended ended = engine.end(engine.groups.values(), null, reason, run -> run.stop(reason, first));
-        if (first) {
-            report(new GroupShutdownReport(ended.running(), ended.waiting(), waited));
-        }
-        engine.terminateIfEmpty();
+        engine.shutdownAfter(Duration.ZERO);
     }
 
     /**
@@ -696,19 +604,7 @@ public final class GroupExecutor implements AutoCloseable {
      *     handle to see it done
      */
     public boolean shutdown(Duration timeout) {
-        long began = engine.time.nanoTime();
-        Deadline deadline = Deadline.after(engine.time, timeout);
-        engine.state.compareAndSet(GroupEngine.State.RUNNING, GroupEngine.State.CLOSING);
-        engine.groups.values().forEach(Group::retireIfEmpty);
-        engine.terminateIfEmpty();
-        boolean inTime = awaitOrInterrupted(engine.terminated, deadline);
-        if (!inTime) {
-            shutdownAfter(Duration.ofNanos(engine.time.nanoTime() - began));
-        } else if (engine.state.get() == GroupEngine.State.CLOSING) {
-            report(new GroupShutdownReport(0, 0, Duration.ofNanos(engine.time.nanoTime() - began)));
-        }
-        engine.awaitPermitsClosed();
-        return inTime;
+        return engine.shutdown(timeout);
     }
 
     /**
@@ -727,48 +623,11 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the report; empty until all accepted tasks have ended or the rest has been interrupted and rejected
      */
     public Optional<GroupShutdownReport> shutdownReport() {
-        return Optional.ofNullable(shutdownReport.get());
+        return Optional.ofNullable(engine.shutdownReport.get());
     }
 
-    /**
-     * Publishes the first report of a shutdown, notifies the listener and logs it. Later calls only end tasks that the
-     * first one has counted. The level is WARNING if the executor waited for its tasks and some of them did not end in
-     * time. A shutdown that did not wait ended its tasks intentionally.
-     */
-    private void report(GroupShutdownReport report) {
-        if (!shutdownReport.compareAndSet(null, report)) {
-            return;
-        }
-        TaskLifecycleListener listener = engine.policy.taskLifecycleListener();
-        if (listener != null) {
-            try {
-                listener.onShutdown(report);
-            } catch (Throwable failure) {
-                engine.policy.exceptionSink().report("onShutdown of the listener", failure);
-            }
-        }
-        try {
-            boolean expected = report.isDrained() || report.waited().isZero();
-            System.getLogger("dev.raddle")
-                    .log(
-                            expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                            "group executor was shut down: " + report);
-        } catch (Throwable failure) {
-            engine.policy.exceptionSink().report("log of the shutdown of a group executor", failure);
-        }
-    }
-
-    private static boolean awaitOrInterrupted(Signal signal, Deadline deadline) {
-        try {
-            return signal.await(deadline);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-    }
-
-    private void end(Group group, @Nullable Signal closedUntil, Rejection reason) {
-        engine.end(List.of(group), closedUntil, reason, run -> run.stop(reason, true));
+    private void stop(Group group, @Nullable Signal closedUntil, Rejection reason) {
+        engine.stop(List.of(group), closedUntil, reason, run -> run.stop(reason, true));
     }
 
     // Monitoring.
@@ -796,50 +655,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(Duration timeout) throws InterruptedException {
-        return awaitIdle(Deadline.after(engine.time, timeout), this::firstBusy);
-    }
-
-    /** Checks once more after the deadline, and not again: the signals may be set at every check. */
-    static boolean awaitIdle(Deadline deadline, Supplier<@Nullable Signal> firstBusy) throws InterruptedException {
-        for (; ; ) {
-            boolean isLast = deadline.hasPassed();
-            Signal busy = firstBusy.get();
-            if (busy == null) {
-                return true;
-            }
-            if (isLast || !busy.await(deadline)) {
-                return false;
-            }
-        }
-    }
-
-    /*
-     * The groups are read twice. All groups were empty at one moment if each is empty at both reads, none has become
-     * empty again between its first read and its second, and no group was created in between. Then each group was empty
-     * from its first read to its second, and all of these intervals contain the moment between the two passes.
-     */
-
-    /** Returns a signal after which to check again, or null if all groups were empty at one moment. */
-    private @Nullable Signal firstBusy() {
-        long groupsBefore = engine.groupsCreated.get();
-        Map<Group, Integer> timesEmptied = new HashMap<>();
-        for (Group group : engine.groups.values()) {
-            Signal busy = group.untilEmpty();
-            if (busy != null) {
-                return busy;
-            }
-            timesEmptied.put(group, group.timesEmptied());
-        }
-        for (Map.Entry<Group, Integer> seen : timesEmptied.entrySet()) {
-            Signal busy = seen.getKey().untilEmpty();
-            if (busy != null) {
-                return busy;
-            }
-            if (seen.getKey().timesEmptied() != seen.getValue()) {
-                return SET_SIGNAL;
-            }
-        }
-        return engine.groupsCreated.get() == groupsBefore ? null : SET_SIGNAL;
+        return GroupMonitor.awaitIdle(Deadline.after(engine.time, timeout), monitor::firstBusy);
     }
 
     /**
@@ -849,12 +665,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return its statistics, or empty if the group is unknown
      */
     public Optional<GroupStats> groupStats(String groupKey) {
-        Objects.requireNonNull(groupKey, "groupKey");
-        engine.idleGroups.sweep();
-        Group group = engine.groups.get(groupKey);
-        Optional<GroupStats> stats = group == null ? Optional.empty() : group.stats();
-        PermitExchange permits = engine.permits;
-        return permits == null ? stats : stats.map(known -> known.with(permits.status(groupKey)));
+        return monitor.stats(Objects.requireNonNull(groupKey, "groupKey"));
     }
 
     /**
@@ -863,16 +674,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the sums over all groups
      */
     public GroupExecutorStats stats() {
-        engine.idleGroups.sweep();
-        int active = 0;
-        int[] runningAndWaiting = new int[2];
-        for (Group group : engine.groups.values()) {
-            active += group.isActive() ? 1 : 0;
-            group.addTo(runningAndWaiting);
-        }
-        int max = engine.cap.max();
-        int used = max == FairCap.UNLIMITED ? 0 : engine.cap.used(); // a global rate counts the slots, too
-        return new GroupExecutorStats(active, runningAndWaiting[0], runningAndWaiting[1], used, max);
+        return monitor.stats();
     }
 
     /**
@@ -881,14 +683,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return an unmodifiable copy
      */
     public Set<String> activeGroupKeys() {
-        engine.idleGroups.sweep();
-        Set<String> keys = new HashSet<>();
-        for (Group group : engine.groups.values()) {
-            if (group.isActive()) {
-                keys.add(group.key);
-            }
-        }
-        return Set.copyOf(keys);
+        return monitor.activeKeys();
     }
 
     /**
@@ -903,7 +698,7 @@ public final class GroupExecutor implements AutoCloseable {
         if (!(handle instanceof GroupRun<?> run) || run.group.engine != engine) {
             throw new IllegalArgumentException("handle must be one that this executor returned, was " + handle);
         }
-        return explain(run);
+        return monitor.explain(run);
     }
 
     /**
@@ -913,7 +708,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the reason, and the task's place in the queue; empty if no task of the group waits
      */
     public Optional<Explanation> explainNext(String groupKey) {
-        return explainFirst(groupKey, null);
+        return monitor.explainFirst(Objects.requireNonNull(groupKey, "groupKey"), null);
     }
 
     /**
@@ -925,41 +720,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the reason, and the task's place in the queue; empty if no task with this id waits in the group
      */
     public Optional<Explanation> explain(String groupKey, String taskId) {
-        return explainFirst(groupKey, Objects.requireNonNull(taskId, "taskId"));
-    }
-
-    private Optional<Explanation> explainFirst(String groupKey, @Nullable String taskId) {
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
-        GroupRun<?> run = group == null ? null : group.firstWaiting(taskId);
-        return Optional.ofNullable(run)
-                .map(this::explain)
-                .filter(why -> why.waitingFor() != Explanation.WaitReason.NOTHING); // it has started meanwhile
-    }
-
-    private Explanation explain(GroupRun<?> run) {
-        Explanation explanation = run.group.explain(run);
-        if (explanation.waitingFor() == Explanation.WaitReason.FLEET_LIMIT && engine.permits != null) {
-            return explanation.with(engine.permits.status(run.groupKey()));
-        }
-        if (explanation.waitingFor() != Explanation.WaitReason.GLOBAL_CAP) {
-            return explanation;
-        }
-        RateLimit globalRate = engine.cap.rate();
-        if (globalRate != null && engine.cap.isThrottled()) {
-            long left = Math.max(0, engine.cap.allowedAt() - engine.time.nanoTime());
-            return new Explanation(
-                    Explanation.WaitReason.GLOBAL_RATE,
-                    explanation.place(),
-                    0,
-                    globalRate.rate(),
-                    Duration.ofNanos(left),
-                    null);
-        }
-        long tag = run.group.tagAtCap();
-        long before = engine.groups.values().stream()
-                .filter(group -> group != run.group && group.isBeforeAtCap(tag))
-                .count();
-        return new Explanation(explanation.waitingFor(), explanation.place(), (int) before);
+        Objects.requireNonNull(taskId, "taskId");
+        return monitor.explainFirst(Objects.requireNonNull(groupKey, "groupKey"), taskId);
     }
 
     /**

@@ -1,6 +1,5 @@
 package dev.raddle.group;
 
-import dev.raddle.kernel.FairCap;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
@@ -8,7 +7,6 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -38,87 +36,9 @@ public final class GroupPolicy {
      */
     public static final int AUTO = 4 * Runtime.getRuntime().availableProcessors();
 
-    private final Settings settings;
+    private final GroupSettings settings;
 
-    /** What a builder collects and a policy consists of. A policy has a copy of its own. */
-    private static final class Settings implements Cloneable {
-
-        Map<String, Integer> perGroupMaxConcurrency = Map.of();
-
-        @Nullable
-        ToIntFunction<String> concurrencyResolver;
-
-        int defaultMaxConcurrencyPerGroup = 1;
-        int globalMaxInFlight = FairCap.UNLIMITED;
-        int globalQueueThreshold = FairCap.UNLIMITED;
-        int defaultMaxInFlightPerGroup = Integer.MAX_VALUE;
-        Map<String, Integer> perGroupMaxInFlight = Map.of();
-        int defaultQueueThresholdPerGroup = Integer.MAX_VALUE;
-        Map<String, Integer> perGroupQueueThreshold = Map.of();
-
-        @Nullable
-        Duration queueTimeout;
-
-        @Nullable
-        ToIntFunction<String> weightResolver;
-
-        @Nullable
-        Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
-
-        Map<String, Rate> perGroupRate = Map.of();
-
-        @Nullable
-        Function<String, @Nullable Rate> rateResolver;
-
-        @Nullable
-        Rate defaultRatePerGroup;
-
-        @Nullable
-        Rate globalRate;
-
-        @Nullable
-        PermitSource permits;
-
-        LostPermitPolicy lostPermits = LostPermitPolicy.INTERRUPT;
-
-        @Nullable
-        RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
-
-        @Nullable
-        RejectionHandler rejectionHandler;
-
-        @Nullable
-        TaskLifecycleListener taskLifecycleListener;
-
-        @Nullable
-        TaskListener taskListener;
-
-        Duration idleGroupTtl = Duration.ofSeconds(60);
-        int maxIdleGroups = 65_536;
-
-        @Nullable
-        Function<String, Scheduler> scheduler;
-
-        boolean reuseThreads;
-        Duration closeTimeout = Duration.ofSeconds(30);
-        List<ContextPropagator> propagators = List.of();
-        List<ScopedValue<?>> scopedValues = List.of();
-
-        @Nullable
-        ExceptionSink exceptionSink;
-
-        TimeSource timeSource = TimeSource.system();
-
-        Settings copy() {
-            try {
-                return (Settings) clone();
-            } catch (CloneNotSupportedException impossible) {
-                throw new AssertionError(impossible);
-            }
-        }
-    }
-
-    private GroupPolicy(Settings settings) {
+    private GroupPolicy(GroupSettings settings) {
         this.settings = settings;
     }
 
@@ -267,227 +187,127 @@ public final class GroupPolicy {
         }
     }
 
-    /**
-     * Returns the concurrency set for single groups.
-     *
-     * @return an unmodifiable map from keys to limits
-     */
+    /** {@return the concurrency set for single groups, as an unmodifiable map} */
     public Map<String, Integer> perGroupMaxConcurrency() {
         return settings.perGroupMaxConcurrency;
     }
 
-    /**
-     * Returns the function that determines the concurrency of groups for which none is set.
-     *
-     * @return the resolver, or null
-     */
+    /** {@return the function that determines the concurrency of groups for which none is set, or null} */
     public @Nullable ToIntFunction<String> concurrencyResolver() {
         return settings.concurrencyResolver;
     }
 
-    /**
-     * Returns the concurrency of groups for which neither a number nor a resolver is set.
-     *
-     * @return the limit, at least 1
-     */
+    /** {@return the concurrency of groups for which neither a number nor a resolver is set, at least 1} */
     public int defaultMaxConcurrencyPerGroup() {
         return settings.defaultMaxConcurrencyPerGroup;
     }
 
-    /**
-     * Returns the cap on the slots taken in all groups together.
-     *
-     * @return the cap, at least 1; {@link Integer#MAX_VALUE} means no cap
-     */
+    /** {@return the cap on the slots taken in all groups together; {@link Integer#MAX_VALUE} if there is none} */
     public int globalMaxInFlight() {
         return settings.globalMaxInFlight;
     }
 
-    /**
-     * Returns how many tasks may wait in all groups together.
-     *
-     * @return the threshold, at least 0; {@link Integer#MAX_VALUE} means any number
-     */
+    /** {@return how many tasks may wait in all groups together; {@link Integer#MAX_VALUE} if any number may} */
     public int globalQueueThreshold() {
         return settings.globalQueueThreshold;
     }
 
-    /**
-     * Returns the bulkhead of groups for which none is set.
-     *
-     * @return the limit, at least 1
-     */
+    /** {@return the bulkhead of groups for which none is set, at least 1} */
     public int defaultMaxInFlightPerGroup() {
         return settings.defaultMaxInFlightPerGroup;
     }
 
-    /**
-     * Returns the bulkheads set for single groups.
-     *
-     * @return an unmodifiable map from keys to limits
-     */
+    /** {@return the bulkheads set for single groups, as an unmodifiable map} */
     public Map<String, Integer> perGroupMaxInFlight() {
         return settings.perGroupMaxInFlight;
     }
 
-    /**
-     * Returns how many tasks may wait in a group for which no threshold is set.
-     *
-     * @return the threshold, at least 0
-     */
+    /** {@return how many tasks may wait in a group for which no threshold is set, at least 0} */
     public int defaultQueueThresholdPerGroup() {
         return settings.defaultQueueThresholdPerGroup;
     }
 
-    /**
-     * Returns the queue thresholds set for single groups.
-     *
-     * @return an unmodifiable map from keys to thresholds
-     */
+    /** {@return the queue thresholds set for single groups, as an unmodifiable map} */
     public Map<String, Integer> perGroupQueueThreshold() {
         return settings.perGroupQueueThreshold;
     }
 
-    /**
-     * Returns how long a task may wait before it is rejected.
-     *
-     * @return the longest wait, or null if there is no limit
-     */
+    /** {@return how long a task may wait before it is rejected, or null if there is no limit} */
     public @Nullable Duration queueTimeout() {
         return settings.queueTimeout;
     }
 
-    /**
-     * Returns the function that determines the weights of groups.
-     *
-     * @return the resolver, or null if all weights are equal
-     */
+    /** {@return the function that determines the weights of groups, or null if all are equal} */
     public @Nullable ToIntFunction<String> weightResolver() {
         return settings.weightResolver;
     }
 
-    /**
-     * Returns the function that determines the adaptive limits of groups.
-     *
-     * @return the function, or null if no limit is adaptive
-     */
+    /** {@return the function that determines the adaptive limits of groups, or null if no limit is adaptive} */
     public @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit() {
         return settings.adaptiveLimit;
     }
 
-    /**
-     * Returns the rates set for single groups.
-     *
-     * @return an unmodifiable map from keys to rates
-     */
+    /** {@return the rates set for single groups, as an unmodifiable map} */
     public Map<String, Rate> perGroupRate() {
         return settings.perGroupRate;
     }
 
-    /**
-     * Returns the function that determines the rates of groups for which none is set.
-     *
-     * @return the resolver, or null
-     */
+    /** {@return the function that determines the rates of groups for which none is set, or null} */
     public @Nullable Function<String, @Nullable Rate> rateResolver() {
         return settings.rateResolver;
     }
 
-    /**
-     * Returns the rate of groups for which neither a rate nor a resolver is set.
-     *
-     * @return the rate, or null if there is none
-     */
+    /** {@return the rate of groups for which neither a rate nor a resolver is set, or null if there is none} */
     public @Nullable Rate defaultRatePerGroup() {
         return settings.defaultRatePerGroup;
     }
 
-    /**
-     * Returns how many tasks of all groups together may start per time.
-     *
-     * @return the rate, or null if there is none
-     */
+    /** {@return how many tasks of all groups together may start per time, or null if there is no bound} */
     public @Nullable Rate globalRate() {
         return settings.globalRate;
     }
 
-    /**
-     * Returns the source of the permits that tasks need, for limits that hold over several JVMs.
-     *
-     * @return the source, or null if tasks need no permits
-     */
+    /** {@return the source of the permits that tasks need, or null if they need none} */
     public @Nullable PermitSource permits() {
         return settings.permits;
     }
 
-    /**
-     * Returns what happens to running tasks whose permits the source revokes.
-     *
-     * @return the policy
-     */
+    /** {@return what happens to running tasks whose permits the source revokes} */
     public LostPermitPolicy lostPermits() {
         return settings.lostPermits;
     }
 
-    /**
-     * Returns how rejected tasks are treated if there is no handler.
-     *
-     * @return the policy
-     */
+    /** {@return how rejected tasks are treated if there is no handler} */
     public RejectionPolicy rejectionPolicy() {
         return Objects.requireNonNull(settings.rejectionPolicy);
     }
 
-    /**
-     * Returns the handler of rejected tasks.
-     *
-     * @return the handler, or null if there is none
-     */
+    /** {@return the handler of rejected tasks, or null if there is none} */
     public @Nullable RejectionHandler rejectionHandler() {
         return settings.rejectionHandler;
     }
 
-    /**
-     * Returns the listener that is notified of every task.
-     *
-     * @return the listener, or null if there is none
-     */
+    /** {@return the listener that is notified of every task, or null if there is none} */
     public @Nullable TaskLifecycleListener taskLifecycleListener() {
         return settings.taskLifecycleListener;
     }
 
-    /**
-     * Returns the listener that is notified of every task and of times, with the interface that all APIs share.
-     *
-     * @return the listener, or null if there is none
-     */
+    /** {@return the listener with the interface that all APIs share, or null if there is none} */
     public @Nullable TaskListener taskListener() {
         return settings.taskListener;
     }
 
-    /**
-     * Returns how long a group without tasks is kept.
-     *
-     * @return the time to live, not negative
-     */
+    /** {@return how long a group without tasks is kept} */
     public Duration idleGroupTtl() {
         return settings.idleGroupTtl;
     }
 
-    /**
-     * Returns how many groups without tasks are kept.
-     *
-     * @return the largest number, at least 0
-     */
+    /** {@return how many groups without tasks are kept} */
     public int maxIdleGroups() {
         return settings.maxIdleGroups;
     }
 
-    /**
-     * Returns whether a thread that has run a task runs the next waiting task of the same group.
-     *
-     * @return true if threads are reused, false if every task gets a thread of its own
-     */
+    /** {@return whether a thread that has run a task runs the next waiting task of the same group} */
     public boolean reuseThreads() {
         return settings.reuseThreads;
     }
@@ -501,38 +321,22 @@ public final class GroupPolicy {
         return settings.closeTimeout;
     }
 
-    /**
-     * Returns the propagators of further contexts from submitters to tasks.
-     *
-     * @return an unmodifiable list
-     */
+    /** {@return the propagators of further contexts from submitters to tasks, as an unmodifiable list} */
     public List<ContextPropagator> propagators() {
         return settings.propagators;
     }
 
-    /**
-     * Returns the scoped values that are bound in tasks as they were bound in submitters.
-     *
-     * @return an unmodifiable list
-     */
+    /** {@return the scoped values that are bound in tasks as they were in submitters, as an unmodifiable list} */
     public List<ScopedValue<?>> scopedValues() {
         return settings.scopedValues;
     }
 
-    /**
-     * Returns the sink of exceptions that must not affect a task. The sink also counts them.
-     *
-     * @return the sink
-     */
+    /** {@return the sink of exceptions that must not affect a task, which also counts them} */
     public ExceptionSink exceptionSink() {
         return Objects.requireNonNull(settings.exceptionSink);
     }
 
-    /**
-     * Returns the time source.
-     *
-     * @return the time source
-     */
+    /** {@return the time source} */
     public TimeSource timeSource() {
         return settings.timeSource;
     }
@@ -542,7 +346,7 @@ public final class GroupPolicy {
      */
     public static final class Builder {
 
-        private final Settings settings = new Settings();
+        private final GroupSettings settings = new GroupSettings();
 
         private Builder() {}
 
@@ -918,33 +722,11 @@ public final class GroupPolicy {
          * @throws IllegalArgumentException if any value is out of its range; the message names all such values
          */
         public GroupPolicy build() {
-            List<String> errors = new ArrayList<>();
-            atLeast(1, "defaultMaxConcurrencyPerGroup", settings.defaultMaxConcurrencyPerGroup, errors);
-            atLeast(1, "globalMaxInFlight", settings.globalMaxInFlight, errors);
-            atLeast(1, "defaultMaxInFlightPerGroup", settings.defaultMaxInFlightPerGroup, errors);
-            atLeast(0, "globalQueueThreshold", settings.globalQueueThreshold, errors);
-            atLeast(0, "defaultQueueThresholdPerGroup", settings.defaultQueueThresholdPerGroup, errors);
-            atLeast(0, "maxIdleGroups", settings.maxIdleGroups, errors);
-            settings.perGroupMaxConcurrency.forEach(
-                    (key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
-            settings.perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
-            settings.perGroupQueueThreshold.forEach(
-                    (key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
-            settings.perGroupRate.forEach((key, rate) -> {
-                if (rate == null) {
-                    errors.add(nameOf("perGroupRate", key) + " must not be null");
-                }
-            });
-            notNegative("queueTimeout", settings.queueTimeout == null ? Duration.ZERO : settings.queueTimeout, errors);
-            notNegative("idleGroupTtl", settings.idleGroupTtl, errors);
-            notNegative("closeTimeout", settings.closeTimeout, errors);
-            if (settings.rejectionPolicy == null) {
-                errors.add("rejectionPolicy must be one of ABORT, DISCARD, CALLER_RUNS, was null");
-            }
+            List<String> errors = settings.errors();
             if (!errors.isEmpty()) {
                 throw new IllegalArgumentException(String.join("; ", errors));
             }
-            Settings copy = settings.copy();
+            GroupSettings copy = settings.copy();
             if (copy.exceptionSink == null) {
                 copy.exceptionSink = ExceptionSink.logging();
             }
@@ -953,22 +735,6 @@ public final class GroupPolicy {
 
         private static <V> Map<String, V> copy(@Nullable Map<String, V> map) {
             return map == null ? Map.of() : Collections.unmodifiableMap(new HashMap<>(map));
-        }
-
-        private static String nameOf(String map, @Nullable String key) {
-            return map + " of group \"" + key + "\"";
-        }
-
-        private static void atLeast(int min, String name, @Nullable Integer value, List<String> errors) {
-            if (value == null || value < min) {
-                errors.add(name + " must be at least " + min + ", was " + value);
-            }
-        }
-
-        private static void notNegative(String name, @Nullable Duration value, List<String> errors) {
-            if (value == null || value.isNegative()) {
-                errors.add(name + " must not be negative, was " + value);
-            }
         }
     }
 }

@@ -85,7 +85,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     Throwable start() {
         try {
             if (settings != null) {
-                settings.leaveQueue();
+                settings.disarm();
                 if (settings.placement instanceof CallerThread caller) {
                     caller.grantedOrSettled().set();
                     return null;
@@ -123,7 +123,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void failStart(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (claimed || isDecided()) {
-            group.release(this, 0, time().nanoTime(), grants);
+            group.release(this, 0, time().nanoTime(), grants, null, null);
         }
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
@@ -199,8 +199,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected T enter(Callable<? extends T> callable) throws Exception {
-        if (!group.isLeased()) {
-            return callWithRetries(callable);
+        if (group.engine.permits == null) {
+            return settings == null ? callable.call() : callWithRetries(callable);
         }
         String loss = group.lossOf(this);
         if (loss != null) { // the thread that has revoked the permit is about to cancel this run
@@ -252,7 +252,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             onQueueTimeout(longest, Runnable::run); // the caller is the submitter
         } else {
             Executor elsewhere = group.engine.offloadExecutor; // the caller is an alarm
-            own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest, elsewhere));
+            own.arm(time(), longest, () -> onQueueTimeout(longest, elsewhere));
         }
     }
 
@@ -279,7 +279,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     void leftQueue() {
         if (settings != null) {
-            settings.leaveQueue();
+            settings.disarm();
         }
     }
 
@@ -325,7 +325,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     protected void settled(Outcome<T> outcome) {
         RunSettings own = settings;
         if (own != null) {
-            own.cancelTimeLimit();
+            own.disarmTimeLimit();
         }
         Events events = group.engine.events;
         if (events != null) {
@@ -362,8 +362,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     private void rejectClaimed(Rejection reason, boolean bySubmitter) {
         if (settings != null) {
-            settings.leaveQueue();
-            settings.cancelTimeLimit();
+            settings.disarm();
+            settings.disarmTimeLimit();
         }
         recordRejection(reason.text());
         GroupEngine engine = group.engine;
@@ -421,7 +421,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
             GrantedPermits grants = new GrantedPermits();
-            group.release(this, 0, time().nanoTime(), grants);
+            group.release(this, 0, time().nanoTime(), grants, null, null);
             group.engine.dispatch(grants);
             rejectClaimed(reason, false);
         } else if (mayInterrupt) {
@@ -563,7 +563,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     /** Runs an action when this run is settled, or at once if it is. */
     void whenSettled(Runnable action) {
-        end().whenSet(action);
+        settledSignal().whenSet(action);
     }
 
     private void complete(CompletableFuture<GroupResult<T>> copy) {

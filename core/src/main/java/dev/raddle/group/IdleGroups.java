@@ -70,7 +70,7 @@ final class IdleGroups {
         if (alarm.compareAndSet(null, next)) {
             next.arm(time, this::onAlarm);
             if (closed) {
-                next.cancel();
+                next.disarm();
             }
         }
     }
@@ -106,7 +106,7 @@ final class IdleGroups {
         sweep();
         GroupAlarm pending = alarm.get();
         if (pending != null) {
-            pending.cancel();
+            pending.disarm();
         }
     }
 

@@ -273,11 +273,6 @@ final class LeasedGroup extends Group {
     // Monitoring.
 
     @Override
-    boolean isLeased() {
-        return true;
-    }
-
-    @Override
     OptionalLong fenceOf(GroupRun<?> run) {
         return locked(() -> isHeld(run) ? permits.fenceOf(run) : OptionalLong.empty());
     }

@@ -1,14 +1,18 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.time.Alarm;
-import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What distinguishes a run from a plain one: its options, its time limit, its alarms and its placement. */
-final class RunSettings {
+/**
+ * What distinguishes a run from a plain one: its options, its time limit, its placement, and the alarm of its queue
+ * timeout, which this object is. That is disarmed when the run leaves the queue, or is granted or rejected without
+ * entering it.
+ */
+final class RunSettings extends PendingAlarm {
 
     final TaskOptions options;
     final @Nullable Duration queueTimeout; // that of the options, or else of the policy
@@ -19,8 +23,6 @@ final class RunSettings {
 
     volatile boolean wasRetried; // whether more than one attempt was made, so that the run time includes delays
 
-    private volatile boolean mayBeQueued = true; // false once the run has left the queue, or never entered it
-    private volatile @Nullable Alarm queueAlarm;
     private @Nullable Alarm limitAlarm; // written by the submitter before the run enters a group
 
     RunSettings(
@@ -36,7 +38,7 @@ final class RunSettings {
 
     /** Returns whether the run ends after some time even if it never starts. */
     boolean isTimeBounded() {
-        return limit != null || (queueTimeout != null && mayBeQueued);
+        return limit != null || (queueTimeout != null && !isDisarmed());
     }
 
     /** Arms the alarm of the time limit. */
@@ -44,40 +46,10 @@ final class RunSettings {
         limitAlarm = own.deadline().alarm(onTimeout);
     }
 
-    /** Cancels the alarm of the time limit, if it is armed. */
-    void cancelTimeLimit() {
+    /** Disarms the alarm of the time limit, if it is armed. */
+    void disarmTimeLimit() {
         if (limitAlarm != null) {
             limitAlarm.cancel();
-        }
-    }
-
-    /*
-     * The submitter arms the alarm of the queue timeout after the run has entered the queue, when the run may have left
-     * it again. The submitter writes `queueAlarm` and then reads `mayBeQueued`; the thread that takes the run out of
-     * the queue writes `mayBeQueued` and then reads `queueAlarm`. So at least one of them sees both writes and cancels
-     * the alarm. An alarm that fires nevertheless finds that the run does not wait, and has no effect.
-     */
-
-    /** Arms the alarm of the queue timeout, unless the run has left the queue. */
-    void armQueueTimeout(Duration longest, TimeSource time, Runnable onTimeout) {
-        if (mayBeQueued) {
-            queueAlarm = time.after(longest, onTimeout);
-            if (!mayBeQueued) {
-                cancelQueueTimeout();
-            }
-        }
-    }
-
-    /** Records that the run has left the queue, or was granted or rejected without entering it. */
-    void leaveQueue() {
-        mayBeQueued = false;
-        cancelQueueTimeout();
-    }
-
-    private void cancelQueueTimeout() {
-        Alarm set = queueAlarm;
-        if (set != null) {
-            set.cancel();
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.raddle.kernel;
 
+import dev.raddle.lock.SpinLock;
+
 /** The rate of a cap: its lock, which is the last in the order of locks, guards the bucket. */
 final class CapRate extends SpinLock {
 

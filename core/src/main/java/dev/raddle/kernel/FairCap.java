@@ -60,6 +60,7 @@ public final class FairCap {
 
     private static final int USED_BITS = 36; // a new cap may find many times the slots that it allows
     private static final long ONE_GATE = 1L << USED_BITS;
+    private static final long USED = ONE_GATE - 1;
     private static final int BATCH = 64; // grants per turn as the combiner
     private static final int CACHE_LINE = 8; // longs
     private static final int WORD = CACHE_LINE; // backlog in the upper 28 bits, used in the lower
@@ -116,11 +117,7 @@ public final class FairCap {
      * @return the number of slots, or 0 if there never was a maximum; at most {@link Integer#MAX_VALUE}
      */
     public int used() {
-        return (int) Math.min(used(hot.get(WORD)), Integer.MAX_VALUE);
-    }
-
-    private static long used(long word) {
-        return word & (ONE_GATE - 1);
+        return (int) Math.min(hot.get(WORD) & USED, Integer.MAX_VALUE);
     }
 
     /**
@@ -188,7 +185,7 @@ public final class FairCap {
 
     /** Returns whether a gate is ready and a slot is free. If not, the thread that changes that calls serve(). */
     private boolean hasWork(long now) {
-        return now >= ONE_GATE && used(now) < max && !isThrottled();
+        return now >= ONE_GATE && (now & USED) < max && (rate == null || !rate.isThrottled);
     }
 
     private boolean hasManyEmptied(long now) {
@@ -210,7 +207,7 @@ public final class FairCap {
      * @return true if at least the maximum is held; false if there never was a maximum
      */
     public boolean isFull() {
-        return used(hot.get(WORD)) >= max;
+        return (hot.get(WORD) & USED) >= max;
     }
 
     /**
@@ -222,14 +219,21 @@ public final class FairCap {
         return active;
     }
 
-    /** Takes slots, and as much of the rate as a permit costs, unless a gate is ready. */
-    boolean tryTake(int slots, int cost, long now) {
+    /**
+     * Takes slots, and as much of the rate as a permit costs, if both are free. A thread that is not the combiner takes
+     * nothing while a gate is ready. If the rate refuses the combiner, this cap has no work until {@link #resume}.
+     */
+    boolean tryTake(int slots, int cost, long now, boolean asCombiner) {
         if (rate == null) {
-            return tryTake(slots);
+            return tryTake(slots, asCombiner);
         }
         rate.lock();
         try {
-            if (!rate.allows(cost, now) || !tryTake(slots)) {
+            boolean isAllowed = rate.allows(cost, now);
+            if (!isAllowed && asCombiner) {
+                rate.throttle(cost);
+            }
+            if (!isAllowed || !tryTake(slots, asCombiner)) {
                 return false;
             }
             rate.take(cost, now);
@@ -252,10 +256,10 @@ public final class FairCap {
         }
     }
 
-    private boolean tryTake(int slots) {
+    private boolean tryTake(int slots, boolean asCombiner) {
         for (; ; ) {
             long now = hot.get(WORD);
-            if (now >= ONE_GATE || now + slots > max) {
+            if ((now >= ONE_GATE && !asCombiner) || (now & USED) + slots > max) {
                 return false;
             }
             if (hot.compareAndSet(WORD, now, now + slots)) {
@@ -324,18 +328,6 @@ public final class FairCap {
         }
     }
 
-    private boolean takeAsCombiner(int slots) {
-        for (; ; ) {
-            long now = hot.get(WORD);
-            if (used(now) + slots > max) {
-                return false;
-            }
-            if (hot.compareAndSet(WORD, now, now + slots)) {
-                return true;
-            }
-        }
-    }
-
     /**
      * Returns the rate of all gates together.
      *
@@ -369,27 +361,6 @@ public final class FairCap {
     public void resume() {
         if (rate != null && rate.isThrottled) {
             rate.isThrottled = false;
-        }
-    }
-
-    /** Takes slots and of the rate; if the rate does not allow that, this has no work until {@link #resume}. */
-    private boolean takeAsCombiner(int slots, int cost, long now) {
-        if (rate == null) {
-            return takeAsCombiner(slots);
-        }
-        rate.lock();
-        try {
-            if (!rate.allows(cost, now)) {
-                rate.throttle(cost);
-                return false;
-            }
-            if (!takeAsCombiner(slots)) {
-                return false;
-            }
-            rate.take(cost, now);
-            return true;
-        } finally {
-            rate.unlock();
         }
     }
 
@@ -440,17 +411,18 @@ public final class FairCap {
     }
 
     private boolean serve(Gate first, GrantedPermits grants) {
+        long now = grants.now();
         Permit permit = first.first();
-        int slots = permit == null ? 0 : first.fitting(permit, grants.now());
+        int slots = permit == null ? 0 : first.fitting(permit, now);
         if (permit != null && slots > 0) {
-            if (!takeAsCombiner(slots, permit.cost(), grants.now())) {
+            if (!tryTake(slots, permit.cost(), now, true)) {
                 return false;
             }
             first.grant(permit, slots, grants);
             line.charge(first, permit, slots, isByStarts());
-            first.servedByCap(grants.now());
+            first.servedByCap(now);
         }
-        if (slots > 0 && first.firstFits(grants.now())) {
+        if (slots > 0 && first.firstFits(now)) {
             line.sinkFirst(first);
         } else {
             first.noteIfThrottled(grants);

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.lock.Padding;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.lock.SpinLock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,20 +15,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A class that keeps the state of a key extends this one. The protected methods are the steps of one decision; the
  * caller holds the gate's lock. After it has released the lock, the caller lets the cap {@linkplain FairCap#serve
  * serve} and starts the {@link GrantedPermits} that were collected.
- *
- * {@snippet :
- * GrantedPermits grants = new GrantedPermits();
- * lock();
- * try {
- *     leave(permit, ranNanos, grants);
- * } finally {
- *     unlock();
- * }
- * cap.serve(grants);
- * for (Permit next; (next = grants.poll()) != null; ) {
- *     start(next);
- * }
- * }
  */
 public abstract class Gate extends SpinLock {
 
@@ -56,9 +43,8 @@ public abstract class Gate extends SpinLock {
      *
      * A permit leaves the queue in exactly one way, decided under the lock by the thread that unlinks it: granted,
      * withdrawn or drained. So a slot is never granted to a permit that has left. Unlinking is O(1): both lists are
-     * circular, linked through the permits, and referenced by their last member. The queue is one such list while all
-     * its permits have priority 0. The first permit of another priority turns it into a map of lists by priority, until
-     * it is empty.
+     * circular, linked through the permits, and referenced by their last member. The queue is one such list, or several
+     * by priority (PriorityQueues).
      *
      * A permit belongs to one gate at a time, and `place`, `previous` and `next` are guarded by the lock of that gate
      * alone. A thread may have read the gate of a permit before the permit moved to another gate, so holding the lock
@@ -92,38 +78,12 @@ public abstract class Gate extends SpinLock {
      * User code never runs under the lock.
      */
 
-    /** The result of an attempt to enter. */
-    public enum Entry {
-        /** The permit holds its slots. The caller starts it. */
-        HELD,
-        /** The permit is in the queue. */
-        WAITING,
-        /** The permit is the first in the queue and waits for the rate. The caller arms the alarm of this gate. */
-        THROTTLED,
-        /** Refused: the queue of this gate is full. */
-        QUEUE_FULL,
-        /**
-         * Refused: the queue of this gate is full, and the bulkhead, not the concurrency, keeps its permits waiting.
-         */
-        BULKHEAD_FULL,
-        /** Refused: the queue of this gate is full, and the rate, not the concurrency, keeps its permits waiting. */
-        RATE_FULL,
-        /** Refused: the queue of this gate is full, and its permits wait for what {@link Gate#mayTake} bounds. */
-        PERMITS_FULL,
-        /** Refused: the common queue of all gates is full. */
-        COMMON_QUEUE_FULL,
-        /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */
-        UNRESOLVED,
-        /** Refused: this gate is closed. Returned by subclasses only. */
-        CLOSED,
-        /** Refused: this gate was removed, and another one takes its place. Returned by subclasses only. */
-        RETIRED,
-        /** Refused: the run of the permit has ended. Returned by subclasses only. */
-        ENDED
-    }
-
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
+
+    static {
+        StackRoom.ensure(); // initializes that class: at the end of a stack this would fail, for good
+    }
 
     private final FairCap cap; // shared with other gates
     private volatile Bounds bounds; // written under this
@@ -134,17 +94,14 @@ public abstract class Gate extends SpinLock {
 
     private @Nullable Bucket bucket; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
-    private int running; // guarded by this
-    private boolean paused; // guarded by this
-    private boolean suspended; // guarded by this
+    int running; // guarded by this
+    boolean paused; // guarded by this
+    boolean suspended; // guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
 
-    /**
-     * Null unless this gate was offered to the cap; then the next gate on the way to the line, or this gate if it is
-     * last.
-     */
+    /** Null unless this was offered to the cap; then the next gate on the way to the line, or this if it is last. */
     @Nullable
     Gate nextReady; // changes from null and to null under this lock; owned by the cap in between
 
@@ -222,38 +179,32 @@ public abstract class Gate extends SpinLock {
      * rate allows it. Otherwise it waits if the queue has room.
      *
      * @param permit a permit of this gate that neither waits nor is held
-     * @return the result
-     */
-    protected final Entry enter(Permit permit) {
-        return enter(permit, GrantedPermits.NO_TIME);
-    }
-
-    /**
-     * As {@link #enter(Permit)}, for a gate that may have a rate.
-     *
-     * @param permit a permit of this gate that neither waits nor is held
      * @param now the current time in nanoseconds; {@link GrantedPermits#NO_TIME} if this gate has no rate
      * @return the result
      */
     protected final Entry enter(Permit permit, long now) {
         assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
-        if (waiting == 0 || isBeforeFirst(permit)) {
-            int slots = fitting(permit, now);
-            if (takeSlots(permit, slots, now)) {
-                hold(permit, slots, now);
-                return Entry.HELD;
-            }
+        boolean isFirst = waiting == 0 || isBeforeFirst(permit);
+        int slots = isFirst ? fitting(permit, now) : 0;
+        if (takeSlots(permit, slots, now)) {
+            hold(permit, slots, now);
+            return Entry.HELD;
         }
         Entry entry = mayWait(waiting, permit, now);
         if (entry != Entry.WAITING) {
             return entry;
         }
         enqueue(permit);
-        if (nextReady != null && permit == first()) {
-            cap.resume(); // it may be throttled for the permit that was the first so far
+        if (!isFirst) {
+            offer(now);
+            return Entry.WAITING;
         }
-        offer(now);
-        return permit == first() && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
+        if (nextReady != null) {
+            cap.resume(); // it may be throttled for the permit that was the first so far
+        } else if (slots > 0) {
+            cap.offer(this);
+        }
+        return bucket != null && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
     }
 
     /**
@@ -280,7 +231,7 @@ public abstract class Gate extends SpinLock {
             correct(permit, ranNanos);
         }
         if (waiting > 0) {
-            advance(grants);
+            proceed(grants);
         }
     }
 
@@ -299,8 +250,8 @@ public abstract class Gate extends SpinLock {
         }
         dequeue(permit);
         noteIfEmptied();
-        noteFirstMayHaveLeft();
-        advance(grants);
+        reconsiderFirst();
+        proceed(grants);
         return true;
     }
 
@@ -316,7 +267,7 @@ public abstract class Gate extends SpinLock {
             receiver.accept(first);
         }
         noteIfEmptied();
-        noteFirstMayHaveLeft();
+        reconsiderFirst();
     }
 
     /**
@@ -329,7 +280,7 @@ public abstract class Gate extends SpinLock {
         assert isLocked();
         bucket = bucketFor(replacement, grants.now());
         bounds = replacement;
-        advance(grants);
+        proceed(grants);
     }
 
     /**
@@ -390,26 +341,21 @@ public abstract class Gate extends SpinLock {
     protected final void pause(boolean pause, GrantedPermits grants) {
         assert isLocked();
         paused = pause;
-        noteFirstMayHaveLeft();
-        advance(grants);
-    }
-
-    /** Stops granting until {@link #resume}, independently of {@link #pause}. Held permits stay held. */
-    protected final void suspend() {
-        assert isLocked();
-        suspended = true;
-        noteFirstMayHaveLeft();
+        reconsiderFirst();
+        proceed(grants);
     }
 
     /**
-     * Ends the effect of {@link #suspend}.
+     * As {@link #pause}, and independent of it: permits are granted while neither is in effect.
      *
+     * @param suspend true to stop, false to resume
      * @param grants the collection to which granted permits are added
      */
-    protected final void resume(GrantedPermits grants) {
+    protected final void suspend(boolean suspend, GrantedPermits grants) {
         assert isLocked();
-        suspended = false;
-        advance(grants);
+        suspended = suspend;
+        reconsiderFirst();
+        proceed(grants);
     }
 
     /**
@@ -426,19 +372,32 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Grants what fits now. Called when the rate allows the next permit.
+     * Grants what fits now.
      *
      * @param grants the collection to which granted permits are added
      */
     protected final void proceed(GrantedPermits grants) {
         assert isLocked();
-        advance(grants);
+        if (countAtCap()) {
+            offer(grants.now());
+        } else {
+            int slots;
+            for (Permit first; (first = first()) != null && (slots = fitting(first, grants.now())) > 0; ) {
+                grant(first, slots, grants);
+            }
+        }
+        noteIfThrottled(grants);
     }
 
-    /** Lets the cap look at this gate again. Called when {@link #mayTake} may refuse what it has allowed before. */
+    /**
+     * Lets the cap look at its line again, because it may be throttled for a permit that is not the first any more, or
+     * that {@link #mayTake} does not allow any more.
+     */
     protected final void reconsiderFirst() {
         assert isLocked();
-        noteFirstMayHaveLeft();
+        if (nextReady != null) {
+            cap.resume();
+        }
     }
 
     /**
@@ -479,70 +438,42 @@ public abstract class Gate extends SpinLock {
                 : bucket.allowedAt(limit, first.cost());
     }
 
-    /**
-     * Returns the limits in force. The lock need not be held.
-     *
-     * @return the bounds set last
-     */
+    /** {@return the limits in force, which may be read without the lock} */
     protected final Bounds bounds() {
         return bounds;
     }
 
-    /**
-     * Returns whether the limits are known.
-     *
-     * @return true if the bounds in force have slots
-     */
+    /** {@return whether the limits are known, so that the bounds in force have slots} */
     protected final boolean isBound() {
         return bounds.concurrency() > 0;
     }
 
-    /**
-     * Returns whether granting is stopped.
-     *
-     * @return true between {@code pause(true)} and {@code pause(false)}
-     */
+    /** {@return whether granting is stopped by {@link #pause}} */
     protected final boolean isPaused() {
         assert isLocked();
         return paused;
     }
 
-    /**
-     * Returns whether granting is suspended.
-     *
-     * @return true between {@code suspend} and {@code resume}
-     */
+    /** {@return whether granting is stopped by {@link #suspend}} */
     protected final boolean isSuspended() {
         assert isLocked();
         return suspended;
     }
 
-    /**
-     * Returns whether the first permit in the queue waits for the rate, if that does not allow it.
-     *
-     * @return true if there is a rate, and the bounds leave its slots free
-     */
+    /** {@return whether there is a rate, and the bounds leave the slots of the first permit free} */
     protected final boolean waitsForRate() {
         assert isLocked();
         Permit first = bounds.rate() == null ? null : first();
         return first != null && slotsWithinBounds(first) > 0;
     }
 
-    /**
-     * Returns whether {@link #mayTake} keeps the first permit in the queue waiting.
-     *
-     * @return true if the bounds leave its slots free
-     */
+    /** {@return whether only {@link #mayTake} keeps the first permit in the queue waiting} */
     protected final boolean waitsForMore() {
         assert isLocked();
         return lacksMore(first());
     }
 
-    /**
-     * Returns the number of slots that the first permit in the queue will take.
-     *
-     * @return the number of slots; 0 if no permit waits, or the limits are not known and it requests more than one
-     */
+    /** {@return the number of slots that the first permit in the queue will take; 0 if there is none} */
     protected final int slotsOfFirst() {
         assert isLocked();
         Permit first = first();
@@ -564,31 +495,19 @@ public abstract class Gate extends SpinLock {
         return running >= most - most / 4 || blocked;
     }
 
-    /**
-     * Returns whether no permit is held or waits.
-     *
-     * @return true if this gate can be removed
-     */
+    /** {@return whether no permit is held or waits} */
     protected final boolean isEmpty() {
         assert isLocked();
         return held == null && waiting == 0;
     }
 
-    /**
-     * Returns the number of slots that are taken.
-     *
-     * @return the sum of the slots of all held permits
-     */
+    /** {@return the number of slots that held permits take} */
     protected final int running() {
         assert isLocked();
         return running;
     }
 
-    /**
-     * Returns the number of waiting permits.
-     *
-     * @return the length of the queue
-     */
+    /** {@return the number of waiting permits} */
     protected final int waiting() {
         assert isLocked();
         return waiting;
@@ -633,20 +552,11 @@ public abstract class Gate extends SpinLock {
      */
     protected final void forEachWaiting(Consumer<Permit> action) {
         assert isLocked();
-        if (queue instanceof PriorityQueues priorities) {
-            priorities.forEach(action);
-        } else {
-            Ring.forEach((Permit) queue, action);
-        }
+        PriorityQueues.forEach(queue, action);
     }
 
-    /**
-     * Returns whether any held permit matches a predicate.
-     *
-     * @param property the predicate, which must not change this gate
-     * @return true if at least one permit matches
-     */
-    protected final boolean anyHeld(Predicate<Permit> property) {
+    /** Returns whether any held permit has a property, which must not change this gate. */
+    final boolean anyHeld(Predicate<Permit> property) {
         assert isLocked();
         return Ring.any(held, property);
     }
@@ -659,7 +569,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final int ahead(Permit permit) {
         assert isWaiting(permit);
-        return queue instanceof PriorityQueues priorities ? priorities.before(permit) : Ring.before(onlyList(), permit);
+        return PriorityQueues.before(queue, permit);
     }
 
     /**
@@ -671,28 +581,17 @@ public abstract class Gate extends SpinLock {
      */
     protected final @Nullable Permit firstWaiting(Predicate<Permit> property) {
         assert isLocked();
-        if (queue instanceof PriorityQueues priorities) {
-            return priorities.firstWith(property);
-        }
-        return queue == null ? null : Ring.firstWith(onlyList(), property);
+        return PriorityQueues.firstWith(queue, property);
     }
 
-    /**
-     * Returns whether only the cap keeps the first permit in the queue from being granted.
-     *
-     * @return true if this gate is in the cap's line
-     */
+    /** {@return whether only the cap keeps the first permit in the queue from being granted} */
     protected final boolean waitsForCap() {
         assert isLocked();
         Permit first = first();
         return nextReady != null && first != null && freeSlots(first) > 0;
     }
 
-    /**
-     * Returns the finish tag of this gate at the cap, in virtual time. The gate with the smallest tag is served first.
-     *
-     * @return the tag, which is compared in the form {@code a - b < 0} because it may wrap around
-     */
+    /** {@return the finish tag at the cap, to be compared in the form {@code a - b < 0} because tags wrap around} */
     protected final long tag() {
         assert isLocked();
         return finish;
@@ -704,8 +603,8 @@ public abstract class Gate extends SpinLock {
      * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
      */
     int fitting(Permit permit, long now) {
-        int slots = freeSlots(permit);
-        return slots > 0 && isAllowed(permit, now) ? slots : 0;
+        int slots = slotsWithinBounds(permit);
+        return slots > 0 && mayTake(slots) && (bucket == null || isAllowed(permit, now)) ? slots : 0;
     }
 
     private boolean isAllowed(Permit permit, long now) {
@@ -776,7 +675,7 @@ public abstract class Gate extends SpinLock {
     }
 
     private boolean takeSlots(Permit permit, int slots, long now) {
-        return slots > 0 && (!countAtCap() || cap.tryTake(slots, permit.cost(), now));
+        return slots > 0 && (!countAtCap() || cap.tryTake(slots, permit.cost(), now, false));
     }
 
     /** Returns WAITING, and counts one more waiting permit at the cap, if that may wait behind others; else why not. */
@@ -812,19 +711,6 @@ public abstract class Gate extends SpinLock {
         took(permit, slots);
     }
 
-    /** Grants what fits. */
-    private void advance(GrantedPermits grants) {
-        if (countAtCap()) {
-            offer(grants.now());
-        } else {
-            int slots;
-            for (Permit first; (first = first()) != null && (slots = fitting(first, grants.now())) > 0; ) {
-                grant(first, slots, grants);
-            }
-        }
-        noteIfThrottled(grants);
-    }
-
     /** Returns the bucket under new bounds. */
     private @Nullable Bucket bucketFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
@@ -842,13 +728,6 @@ public abstract class Gate extends SpinLock {
             bucket.change(last, limit, now);
         }
         return bucket;
-    }
-
-    /** Lets the cap look at its line again, because it may be throttled for a permit that is not the first any more. */
-    private void noteFirstMayHaveLeft() {
-        if (nextReady != null) {
-            cap.resume();
-        }
     }
 
     private void noteIfEmptied() {
@@ -891,15 +770,7 @@ public abstract class Gate extends SpinLock {
     }
 
     private void enqueue(Permit permit) {
-        if (queue instanceof PriorityQueues priorities) {
-            priorities.add(permit);
-        } else if (permit.priority() == 0) {
-            queue = Ring.append((Permit) queue, permit);
-        } else {
-            PriorityQueues priorities = new PriorityQueues((Permit) queue);
-            priorities.add(permit);
-            queue = priorities;
-        }
+        queue = PriorityQueues.append(queue, permit);
         permit.place = Permit.WAITING;
         waiting++;
     }
@@ -912,14 +783,7 @@ public abstract class Gate extends SpinLock {
     }
 
     private void unlink(Permit permit) {
-        if (queue instanceof PriorityQueues priorities) {
-            priorities.remove(permit);
-            if (priorities.isEmpty()) {
-                queue = null;
-            }
-        } else {
-            queue = Ring.unlink((Permit) queue, permit);
-        }
+        queue = PriorityQueues.unlink(queue, permit);
         permit.place = Permit.NOWHERE;
         waiting--;
     }
@@ -930,12 +794,5 @@ public abstract class Gate extends SpinLock {
             return last.next;
         }
         return queue instanceof PriorityQueues priorities ? priorities.first() : null;
-    }
-
-    private Permit onlyList() {
-        if (queue instanceof Permit last) {
-            return last;
-        }
-        throw new AssertionError(waiting + " permits wait in no list");
     }
 }

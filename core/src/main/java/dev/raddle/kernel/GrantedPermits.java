@@ -45,7 +45,17 @@ public final class GrantedPermits {
      * @param current the current time of the time source in nanoseconds
      */
     public void setNow(long current) {
-        rated().now = current == NO_TIME ? current + 1 : current; // the clock may wrap around to that moment
+        rated().now = moment(current);
+    }
+
+    /**
+     * Returns the moment of a decision that has read the clock.
+     *
+     * @param current the current time of the time source in nanoseconds
+     * @return that time, or the next one if it is {@link #NO_TIME}, because the clock may wrap around
+     */
+    public static long moment(long current) {
+        return current == NO_TIME ? current + 1 : current;
     }
 
     /**

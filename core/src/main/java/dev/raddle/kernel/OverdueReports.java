@@ -1,6 +1,5 @@
 package dev.raddle.kernel;
 
-import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
@@ -52,9 +51,8 @@ public final class OverdueReports<T> {
     private final Supplier<List<T>> overdue;
     private final Function<T, @Nullable Thread> threadOf;
     private final Receiver<T> receiver;
-    private boolean over; // guarded by this
-    private int reports; // the number of reports begun; guarded by this
-    private @Nullable Alarm alarm; // of the next report; guarded by this
+    private volatile PendingAlarm alarm = new PendingAlarm(); // of the next report
+    private volatile boolean over; // read after `alarm` is written, and written before `alarm` is read
 
     /**
      * Creates reports that are not armed.
@@ -85,32 +83,16 @@ public final class OverdueReports<T> {
      * Arms the alarm of the next report. That report may begin, and arm the alarm of its successor, before this ends.
      */
     public void arm() {
-        int before;
-        synchronized (this) {
-            if (over) {
-                return;
-            }
-            before = reports;
-        }
-        Alarm armed = time.after(interval, () -> elsewhere.execute(this::report));
-        boolean late;
-        synchronized (this) {
-            late = over;
-            if (reports == before) {
-                alarm = armed;
-            }
-        }
-        if (late) {
-            armed.cancel();
+        PendingAlarm next = new PendingAlarm();
+        alarm = next;
+        if (!over) {
+            next.arm(time, interval, () -> elsewhere.execute(this::report));
         }
     }
 
     private void report() {
-        synchronized (this) {
-            if (over) {
-                return;
-            }
-            reports++;
+        if (over) {
+            return;
         }
         for (T task : overdue.get()) {
             Thread thread = threadOf.apply(task);
@@ -124,13 +106,7 @@ public final class OverdueReports<T> {
 
     /** Ends the reports. */
     public void end() {
-        Alarm pending;
-        synchronized (this) {
-            over = true;
-            pending = alarm;
-        }
-        if (pending != null) {
-            pending.cancel();
-        }
+        over = true;
+        alarm.disarm();
     }
 }

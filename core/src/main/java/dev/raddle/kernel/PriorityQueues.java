@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The waiting permits of a gate that have several priorities: a list for each, the highest first. Guarded by the gate.
+ *
+ * <p>The static methods operate on the queue of a gate, whatever form it has: null if it is empty, its last permit while
+ * all have priority 0, and an object of this class from the first permit of another priority on, until it is empty.
  */
 final class PriorityQueues {
 
@@ -36,13 +39,70 @@ final class PriorityQueues {
         }
     }
 
-    void add(Permit permit) {
+    /** Appends a permit to those of its priority; returns the queue in its new form. */
+    static Object append(@Nullable Object queue, Permit permit) {
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.add(permit);
+            return priorities;
+        }
+        if (permit.priority() == 0) {
+            return Ring.append((Permit) queue, permit);
+        }
+        PriorityQueues priorities = new PriorityQueues((Permit) queue);
+        priorities.add(permit);
+        return priorities;
+    }
+
+    /** Removes a permit; returns the queue in its new form. */
+    static @Nullable Object unlink(@Nullable Object queue, Permit permit) {
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.remove(permit);
+            return priorities.levels.isEmpty() ? null : priorities;
+        }
+        return Ring.unlink((Permit) queue, permit);
+    }
+
+    static void forEach(@Nullable Object queue, Consumer<Permit> action) {
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.levels.keySet().forEach(level -> Ring.forEach(level.last, action));
+        } else {
+            Ring.forEach((Permit) queue, action);
+        }
+    }
+
+    /** Returns the first permit with a property, or null if there is none. */
+    static @Nullable Permit firstWith(@Nullable Object queue, Predicate<Permit> property) {
+        if (queue instanceof PriorityQueues priorities) {
+            for (Level level : priorities.levels.keySet()) {
+                Permit found = Ring.firstWith(level.last, property);
+                if (found != null) {
+                    return found;
+                }
+            }
+            return null;
+        }
+        return Ring.firstWith((Permit) queue, property);
+    }
+
+    /** Returns the number of permits before one that waits. */
+    static int before(@Nullable Object queue, Permit permit) {
+        if (queue instanceof Permit last) {
+            return Ring.before(last, permit);
+        }
+        PriorityQueues priorities = (PriorityQueues) Objects.requireNonNull(queue);
+        Level own = priorities.levelOf(permit);
+        int[] count = {0};
+        priorities.levels.headMap(own).keySet().forEach(level -> Ring.forEach(level.last, other -> count[0]++));
+        return count[0] + Ring.before(Objects.requireNonNull(own.last), permit);
+    }
+
+    private void add(Permit permit) {
         Level known = find(permit);
         Level level = known == null ? newLevel(permit.priority()) : known;
         level.last = Ring.append(level.last, permit);
     }
 
-    void remove(Permit permit) {
+    private void remove(Permit permit) {
         Level level = levelOf(permit);
         level.last = Ring.unlink(level.last, permit);
         if (level.last == null) {
@@ -50,34 +110,8 @@ final class PriorityQueues {
         }
     }
 
-    boolean isEmpty() {
-        return levels.isEmpty();
-    }
-
     Permit first() {
         return Ring.first(Objects.requireNonNull(levels.firstKey().last));
-    }
-
-    void forEach(Consumer<Permit> action) {
-        levels.keySet().forEach(level -> Ring.forEach(level.last, action));
-    }
-
-    @Nullable
-    Permit firstWith(Predicate<Permit> property) {
-        for (Level level : levels.keySet()) {
-            Permit found = Ring.firstWith(level.last, property);
-            if (found != null) {
-                return found;
-            }
-        }
-        return null;
-    }
-
-    int before(Permit permit) {
-        Level own = levelOf(permit);
-        int[] count = {0};
-        levels.headMap(own).keySet().forEach(level -> Ring.forEach(level.last, other -> count[0]++));
-        return count[0] + Ring.before(Objects.requireNonNull(own.last), permit);
     }
 
     private Level newLevel(int priority) {

@@ -55,7 +55,7 @@ public final class Recorder {
      * @return true if times must be measured for a recording; always false without the recorder
      */
     public static boolean isOn() {
-        return isInUse() && TaskEvent.ANY.isEnabled();
+        return IS_PRESENT && FlightRecorder.isInitialized() && TaskEvent.ANY.isEnabled();
     }
 
     /**

@@ -66,25 +66,16 @@ public abstract class TaskGate extends Gate {
                 return false;
             }
             awaitedRuns().put(self, awaited);
-            try {
-                refuseIfEndless(self, awaited);
-            } catch (Throwable refused) {
-                awaitedRuns().remove(self);
-                throw refused;
+            if (!couldNeverEnd(awaited, self)) {
+                return true;
             }
-            return true;
+            awaitedRuns().remove(self);
+            throw new IllegalStateException("task \"" + awaited.name() + "\" in " + kind() + " \"" + label()
+                    + "\" would never " + (isWaiting(awaited) ? "begin" : "end") + ": " + running + " of "
+                    + bounds().slots() + " running, and each of these waits for another task of the " + kind()
+                    + "; raise the limit, use another " + kind() + ", or do not wait");
         } finally {
             unlock();
-        }
-    }
-
-    private void refuseIfEndless(Thread self, TaskRun<?> awaited) {
-        if (couldNeverEnd(awaited, self)) {
-            throw new IllegalStateException(
-                    "task \"" + awaited.name() + "\" in " + kind() + " \"" + label() + "\" would never "
-                            + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
-                            + " running, and each of these waits for another task of the " + kind()
-                            + "; raise the limit, use another " + kind() + ", or do not wait");
         }
     }
 
@@ -106,13 +97,17 @@ public abstract class TaskGate extends Gate {
      *     elsewhere
      */
     public final boolean isSubjectToLimits(TaskRun<?> run) {
-        return locked(
-                () -> isHeld(run) || (isWaiting(run) && !isPaused() && !isSuspended() && isBound() && !waitsForMore()));
+        lock();
+        try {
+            return isHeld(run) || (isWaiting(run) && !paused && !suspended && isBound() && !waitsForMore());
+        } finally {
+            unlock();
+        }
     }
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
     private boolean mayRunHere(Thread thread, TaskRun<?> awaited) {
-        if (running() > SHORT_SCAN) {
+        if (running > SHORT_SCAN) {
             return true;
         }
         Permit permit = held;

@@ -640,7 +640,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * @return the signal, always the same
      */
-    protected final Signal end() {
+    protected final Signal settledSignal() {
         Signal existing = signal;
         if (existing != null) {
             return existing;
@@ -668,7 +668,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected final Outcome<T> awaitOutcome() throws InterruptedException {
         if (signal != SET) {
             Dispatch.startAll();
-            end().await();
+            settledSignal().await();
         }
         return settledOutcome();
     }
@@ -684,7 +684,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (signal != SET) {
             Dispatch.startAll();
         }
-        return end().await(deadline) ? settledOutcome() : null;
+        return settledSignal().await(deadline) ? settledOutcome() : null;
     }
 
     /**

@@ -1,6 +1,6 @@
 package dev.raddle.pool;
 
-import dev.raddle.kernel.SpinLock;
+import dev.raddle.lock.SpinLock;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,6 +1,6 @@
 package dev.raddle.pool;
 
-import dev.raddle.kernel.SpinLock;
+import dev.raddle.lock.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;

@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Bounds;
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.TaskGate;
@@ -87,7 +88,7 @@ final class ScopeGate extends TaskGate {
             if (closed) {
                 return Admission.CANCELLED;
             }
-            return enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
+            return enter(run, GrantedPermits.NO_TIME) == Entry.HELD ? Admission.HELD : Admission.WAITING;
         } finally {
             unlock();
         }

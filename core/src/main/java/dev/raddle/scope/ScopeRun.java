@@ -617,7 +617,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Runs an action when the run is settled, in the thread that settles it, or now if it is settled. */
     final void whenEnded(Runnable action) {
-        end().whenSet(action);
+        settledSignal().whenSet(action);
     }
 
     /** Returns the outcome of a settled run. */
@@ -642,7 +642,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     @Override
     public final CompletableFuture<T> toCompletableFuture() {
         CompletableFuture<T> copy = new CompletableFuture<>();
-        end().whenSet(() -> complete(copy));
+        settledSignal().whenSet(() -> complete(copy));
         return copy;
     }
 

@@ -53,14 +53,6 @@ public final class Signal {
             this.thread = thread;
             this.action = action;
         }
-
-        void notifyOrRun() {
-            if (action != null) {
-                action.run();
-            } else {
-                LockSupport.unpark(thread);
-            }
-        }
     }
 
     private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1024 : 0; // tens of microseconds
@@ -98,12 +90,14 @@ public final class Signal {
             first = null;
             last = null;
         }
+        boolean hasActions = false;
         for (Waiter waiter = waiters; waiter != null; waiter = waiter.next) {
-            if (waiter.action == null) {
-                waiter.notifyOrRun();
-            }
+            hasActions |= waiter.action != null;
+            LockSupport.unpark(waiter.thread); // null has no effect
         }
-        runActions(waiters);
+        if (hasActions) {
+            runActions(waiters);
+        }
         return true;
     }
 
@@ -114,7 +108,7 @@ public final class Signal {
         for (Waiter waiter = waiters; waiter != null; waiter = waiter.next) {
             try {
                 if (waiter.action != null) {
-                    waiter.notifyOrRun();
+                    waiter.action.run();
                 }
             } catch (RuntimeException failure) {
                 exception = failure;
@@ -221,7 +215,7 @@ public final class Signal {
 
     private void expire(Waiter waiter) {
         if (unlink(waiter)) {
-            waiter.notifyOrRun();
+            LockSupport.unpark(waiter.thread);
         }
     }
 

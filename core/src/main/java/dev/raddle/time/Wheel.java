@@ -1,10 +1,11 @@
 package dev.raddle.time;
 
+import dev.raddle.lock.SpinLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Multiplexes many alarms onto one timer. Arming and cancelling take a few instructions, whatever their number. */
-final class Wheel extends BriefLock {
+final class Wheel extends SpinLock {
 
     /*
      * Overview.
@@ -66,6 +67,9 @@ final class Wheel extends BriefLock {
     private @Nullable Wakeup wakeup; // guarded by this lock
     private long wakeupTick = WheelSlots.NEVER; // guarded by this lock
 
+    @SuppressWarnings("unused") // separates the fields of two wheels by a cache line
+    private long p0, p1, p2, p3, p4, p5, p6, p7;
+
     /** A callback from the timer. */
     private final class Wakeup implements Runnable {
         private final long tick;
@@ -118,7 +122,7 @@ final class Wheel extends BriefLock {
         long elapsed = elapsed();
         WheelAlarm alarm = new WheelAlarm(this, tick(elapsed, nanos), action);
         boolean early;
-        lock();
+        lockSoon();
         try {
             slots.advanceTo(elapsed >>> TICK_BITS);
             early = slots.put(alarm) < wakeupTick;
@@ -133,7 +137,7 @@ final class Wheel extends BriefLock {
 
     /** Cancels an alarm. Returns whether it never fires, because of this call or an earlier one. */
     boolean cancel(WheelAlarm alarm) {
-        lock();
+        lockSoon();
         try {
             if (alarm.slot < 0) {
                 return alarm.slot == WheelAlarm.CANCELLED;
@@ -173,7 +177,7 @@ final class Wheel extends BriefLock {
     private void requestEarliestWakeup() {
         Wakeup before;
         Wakeup earlier;
-        lock();
+        lockSoon();
         try {
             if (slots.earliest() >= wakeupTick) {
                 return; // the alarm was cancelled, or another thread has requested a wakeup or is firing
@@ -208,7 +212,7 @@ final class Wheel extends BriefLock {
 
     /** Discards a wakeup whose request failed, so that the next alarm that is armed requests another. */
     private void discard(Wakeup failed) {
-        lock();
+        lockSoon();
         try {
             if (wakeup == failed) {
                 wakeup = null;
@@ -220,7 +224,7 @@ final class Wheel extends BriefLock {
     }
 
     private boolean beginFiring(Wakeup fired) {
-        lock();
+        lockSoon();
         try {
             if (wakeup != fired) {
                 return false;
@@ -246,7 +250,7 @@ final class Wheel extends BriefLock {
 
     private @Nullable Runnable nextUntil(long now) {
         while (true) {
-            lock();
+            lockSoon();
             try {
                 for (int steps = 0; steps < STEPS_PER_SECTION; steps++) {
                     if (slots.earliest() > now) {
@@ -274,7 +278,7 @@ final class Wheel extends BriefLock {
 
     private void endFiring() {
         Wakeup made = null;
-        lock();
+        lockSoon();
         try {
             wakeupTick = WheelSlots.NEVER;
             if (!slots.isEmpty()) {

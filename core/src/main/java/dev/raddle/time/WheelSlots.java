@@ -1,5 +1,6 @@
 package dev.raddle.time;
 
+import dev.raddle.lock.Padding;
 import org.jspecify.annotations.Nullable;
 
 /**

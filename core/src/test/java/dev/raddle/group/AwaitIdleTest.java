@@ -127,7 +127,7 @@ class AwaitIdleTest {
         changed.set();
         AtomicInteger checks = new AtomicInteger();
 
-        boolean idle = GroupExecutor.awaitIdle(deadline, () -> {
+        boolean idle = GroupMonitor.awaitIdle(deadline, () -> {
             assertThat(checks.incrementAndGet()).isLessThan(10);
             time.advance(Duration.ofSeconds(1));
             return changed;

@@ -376,7 +376,7 @@ class PermitSourceTest {
             List<TaskHandle<Boolean>> handles = submit(executor, "a", 6);
 
             assertThat(executor.explain(handles.getFirst()))
-                    .isEqualTo(new Explanation(FLEET_LIMIT, 0, 0, null, null, null, 1, source.status))
+                    .isEqualTo(new Explanation(FLEET_LIMIT, 0, 0).withPermits(1, source.status))
                     .hasToString("waits for 1 of 3 permits of the fleet, 2nd in line, held by pod-7 for 4 s");
             assertThat(executor.explain(handles.get(1)).toString()).endsWith(" for 4 s, 1 before it");
             assertThat(executor.explain(handles.get(5)).waitingFor()).isEqualTo(GROUP_LIMIT);

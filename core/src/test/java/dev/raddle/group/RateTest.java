@@ -221,7 +221,7 @@ class RateTest {
 
             time.advance(Duration.ofMillis(1_500));
             assertThat(executor.explain(held.get(2)))
-                    .isEqualTo(new Explanation(HOLD, 2, 0, null, Duration.ofMillis(500), null));
+                    .isEqualTo(new Explanation(HOLD, 2, 0).withNextStart(null, Duration.ofMillis(500)));
             assertThat(executor.groupStats("a").orElseThrow().holdLeft()).isEqualTo(Duration.ofMillis(500));
             executor.holdGroup("a", Duration.ofSeconds(1));
             time.advance(Duration.ofMillis(999));
@@ -257,7 +257,8 @@ class RateTest {
 
             Explanation why = executor.explain(handles.get(140));
             assertThat(why)
-                    .isEqualTo(new Explanation(GROUP_RATE, 40, 0, Rate.perSecond(100), Duration.ofMillis(10), null))
+                    .isEqualTo(new Explanation(GROUP_RATE, 40, 0)
+                            .withNextStart(Rate.perSecond(100), Duration.ofMillis(10)))
                     .hasToString("waits for the rate of 100 per second, next start in 10 ms, 40 before it");
             assertThatThrownBy(() -> submit(executor, "a", 1).getFirst().await())
                     .isInstanceOf(RejectedTaskException.class)
@@ -272,7 +273,7 @@ class RateTest {
         try (GroupExecutor executor = executor(policy().globalRate(TEN))) {
             List<TaskHandle<Boolean>> handles = submit(executor, "a", 4);
             assertThat(executor.explain(handles.get(3)))
-                    .isEqualTo(new Explanation(GLOBAL_RATE, 1, 0, TEN, Duration.ofMillis(100), null));
+                    .isEqualTo(new Explanation(GLOBAL_RATE, 1, 0).withNextStart(TEN, Duration.ofMillis(100)));
             executor.shutdownGroup("a");
         }
     }

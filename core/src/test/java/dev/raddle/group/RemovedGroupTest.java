@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.EnclosingScope;
-import dev.raddle.kernel.Gate;
+import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Locks;
 import dev.raddle.task.CancelledException;
@@ -163,17 +163,17 @@ class RemovedGroupTest {
             gone.retireIfEmpty();
             Group next = new Group("g", executor.engine);
             GroupRun<String> run = new GroupRun<>(gone, "run", () -> "value", 0, null);
-            assertThat(gone.admit(run)).isEqualTo(Gate.Entry.RETIRED);
+            assertThat(gone.admit(run)).isEqualTo(Entry.RETIRED);
             assertThat(run.withdraw(new GrantedPermits()))
                     .as("it is in no queue yet")
                     .isFalse();
             gone.moveTo(run, next);
-            assertThat(next.admit(run)).isEqualTo(Gate.Entry.UNRESOLVED);
+            assertThat(next.admit(run)).isEqualTo(Entry.UNRESOLVED);
 
             assertThat(gone.withdraw(run, new GrantedPermits())).isFalse();
             assertThat(gone.holds(run)).isFalse();
             assertThat(gone.explain(run)).isEqualTo(Explanation.NOTHING);
-            gone.release(run, 0, 0, new GrantedPermits());
+            gone.release(run, 0, 0, new GrantedPermits(), null, null);
 
             assertThat(next.explain(run).place()).isZero();
             assertThat(run.withdraw(new GrantedPermits())).isTrue();

@@ -1,7 +1,7 @@
 package dev.raddle.kernel;
 
-import static dev.raddle.kernel.Gate.Entry.HELD;
-import static dev.raddle.kernel.Gate.Entry.WAITING;
+import static dev.raddle.kernel.Entry.HELD;
+import static dev.raddle.kernel.Entry.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 

@@ -1,10 +1,10 @@
 package dev.raddle.kernel;
 
-import static dev.raddle.kernel.Gate.Entry.BULKHEAD_FULL;
-import static dev.raddle.kernel.Gate.Entry.COMMON_QUEUE_FULL;
-import static dev.raddle.kernel.Gate.Entry.HELD;
-import static dev.raddle.kernel.Gate.Entry.QUEUE_FULL;
-import static dev.raddle.kernel.Gate.Entry.WAITING;
+import static dev.raddle.kernel.Entry.BULKHEAD_FULL;
+import static dev.raddle.kernel.Entry.COMMON_QUEUE_FULL;
+import static dev.raddle.kernel.Entry.HELD;
+import static dev.raddle.kernel.Entry.QUEUE_FULL;
+import static dev.raddle.kernel.Entry.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
@@ -372,7 +372,7 @@ class GateTest {
                 .as("permits whose limits are unknown take no place in the common queue")
                 .isEqualTo(WAITING);
 
-        Map<Permit, Gate.Entry> refused = new LinkedHashMap<>();
+        Map<Permit, Entry> refused = new LinkedHashMap<>();
         assertThat(gate.bindFirstLimits(Limits.of(2).waiting(1), refused)).containsExactly(urgent, early.get(0));
 
         assertThat(refused)
@@ -392,7 +392,7 @@ class GateTest {
         Request c = gate.request("c");
         List.of(a, b, c).forEach(gate::tryEnter);
 
-        Map<Permit, Gate.Entry> refused = new LinkedHashMap<>();
+        Map<Permit, Entry> refused = new LinkedHashMap<>();
         assertThat(gate.bindFirstLimits(Limits.of(1).waiting(1), refused)).containsExactly(a);
 
         assertThat(refused).containsOnly(entry(c, QUEUE_FULL));
@@ -502,7 +502,7 @@ class GateTest {
         int queueCapacity = Integer.MAX_VALUE;
         boolean paused;
 
-        Gate.Entry tryEnter(Request request) {
+        Entry tryEnter(Request request) {
             boolean first = waiting.isEmpty() || request.priority > waiting.getFirst().priority;
             if (first && fits(request)) {
                 held.add(request);
@@ -558,7 +558,7 @@ class GateTest {
         TestGate gate = new TestGate(Limits.of(1));
         Request request = gate.request("a");
 
-        assertThatThrownBy(() -> gate.enter(request)).isInstanceOf(AssertionError.class);
+        assertThatThrownBy(() -> gate.enter(request, GrantedPermits.NO_TIME)).isInstanceOf(AssertionError.class);
         assertThatThrownBy(() -> gate.drain(permit -> {})).isInstanceOf(AssertionError.class);
     }
 }

@@ -588,7 +588,7 @@ class TaskRunTest {
     @Test
     void all_waiting_threads_are_woken_when_the_run_is_settled_after_the_listener() throws Exception {
         Run<String> run = new Run<>("a", () -> "value");
-        run.end().whenSet(() -> events.add("signalled, done " + run.isSettled()));
+        run.settledSignal().whenSet(() -> events.add("signalled, done " + run.isSettled()));
         FutureTask<Outcome<String>> one = new FutureTask<>(run::await);
         FutureTask<Outcome<String>> other =
                 new FutureTask<>(() -> run.await(Deadline.after(time, Duration.ofSeconds(1))));

@@ -118,7 +118,7 @@ final class TestGate extends Gate {
         Entry entry;
         lock();
         try {
-            entry = enter(request);
+            entry = enter(request, GrantedPermits.NO_TIME);
         } finally {
             unlock();
         }
@@ -135,7 +135,7 @@ final class TestGate extends Gate {
     Entry tryEnterWithoutServing(Request request) {
         lock();
         try {
-            return enter(request);
+            return enter(request, GrantedPermits.NO_TIME);
         } finally {
             unlock();
         }
@@ -147,7 +147,7 @@ final class TestGate extends Gate {
         Entry entry;
         lock();
         try {
-            entry = enter(request);
+            entry = enter(request, GrantedPermits.NO_TIME);
         } finally {
             unlock();
         }

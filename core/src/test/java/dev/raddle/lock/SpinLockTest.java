@@ -1,4 +1,4 @@
-package dev.raddle.time;
+package dev.raddle.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,9 +10,9 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.Phaser;
 import org.junit.jupiter.api.Test;
 
-class BriefLockTest {
+class SpinLockTest {
 
-    private static final class Counter extends BriefLock {
+    private static final class Counter extends SpinLock {
         private long count; // guarded by this lock
 
         long add() {

@@ -1,4 +1,4 @@
-package dev.raddle.kernel;
+package dev.raddle.lock;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -48,7 +48,6 @@ public abstract class SpinLock {
     private static final VarHandle LOCKED;
 
     static {
-        StackRoom.ensure(); // initializes that class: at the end of a stack this would fail, for good
         try {
             LOCKED = MethodHandles.lookup().findVarHandle(SpinLock.class, "locked", boolean.class);
         } catch (ReflectiveOperationException impossible) {
@@ -62,7 +61,7 @@ public abstract class SpinLock {
     protected SpinLock() {}
 
     /** Enters a section, which ends with {@link #unlock} in a {@code finally}. */
-    protected final void lock() {
+    public final void lock() {
         if (!LOCKED.compareAndSet(this, false, true)) {
             lockAfterPauses();
         }
@@ -72,7 +71,7 @@ public abstract class SpinLock {
      * Enters a section as {@link #lock} does, with shorter pauses first. For sections between which a thread does other
      * work, so that contention is rare.
      */
-    protected final void lockSoon() {
+    public final void lockSoon() {
         if (!LOCKED.compareAndSet(this, false, true) && !tryLockSoon()) {
             lockAfterPauses();
         }
@@ -89,7 +88,7 @@ public abstract class SpinLock {
     }
 
     /** Leaves the section. Actions in it <i>happen-before</i> the next one. */
-    protected final void unlock() {
+    public final void unlock() {
         LOCKED.setRelease(this, false);
     }
 
@@ -98,7 +97,7 @@ public abstract class SpinLock {
      *
      * @return true between {@link #lock} and {@link #unlock}
      */
-    protected final boolean isLocked() {
+    public final boolean isLocked() {
         return locked;
     }
 
@@ -109,7 +108,7 @@ public abstract class SpinLock {
      * @param section the supplier
      * @return the result of the supplier
      */
-    protected final <R> R locked(Supplier<R> section) {
+    public final <R> R locked(Supplier<R> section) {
         lock();
         try {
             return section.get();

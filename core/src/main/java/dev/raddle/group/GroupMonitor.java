@@ -1,0 +1,130 @@
+package dev.raddle.group;
+
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.RateLimit;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the groups of an engine: statistics, reasons for waiting, and whether there are any tasks. */
+record GroupMonitor(GroupEngine engine) {
+
+    private static final Signal SET_SIGNAL = new Signal(); // the caller repeats its check at once
+
+    static {
+        SET_SIGNAL.set();
+    }
+
+    /** Checks once more after the deadline, and not again: the signals may be set at every check. */
+    static boolean awaitIdle(Deadline deadline, Supplier<@Nullable Signal> firstBusy) throws InterruptedException {
+        for (; ; ) {
+            boolean isLast = deadline.hasPassed();
+            Signal busy = firstBusy.get();
+            if (busy == null) {
+                return true;
+            }
+            if (isLast || !busy.await(deadline)) {
+                return false;
+            }
+        }
+    }
+
+    /*
+     * The groups are read twice. All groups were empty at one moment if each is empty at both reads, none has become
+     * empty again between its first read and its second, and no group was created in between. Then each group was empty
+     * from its first read to its second, and all of these intervals contain the moment between the two passes.
+     */
+
+    /** Returns a signal after which to check again, or null if all groups were empty at one moment. */
+    @Nullable
+    Signal firstBusy() {
+        long groupsBefore = engine.groupsCreated.get();
+        Map<Group, Integer> timesEmptied = new HashMap<>();
+        for (Group group : engine.groups.values()) {
+            Signal busy = group.untilEmpty();
+            if (busy != null) {
+                return busy;
+            }
+            timesEmptied.put(group, group.timesEmptied());
+        }
+        for (Map.Entry<Group, Integer> seen : timesEmptied.entrySet()) {
+            Signal busy = seen.getKey().untilEmpty();
+            if (busy != null) {
+                return busy;
+            }
+            if (seen.getKey().timesEmptied() != seen.getValue()) {
+                return SET_SIGNAL;
+            }
+        }
+        return engine.groupsCreated.get() == groupsBefore ? null : SET_SIGNAL;
+    }
+
+    Optional<GroupStats> stats(String key) {
+        engine.idleGroups.sweep();
+        Group group = engine.groups.get(key);
+        Optional<GroupStats> stats = group == null ? Optional.empty() : group.stats();
+        PermitExchange permits = engine.permits;
+        return permits == null ? stats : stats.map(known -> known.with(permits.status(key)));
+    }
+
+    GroupExecutorStats stats() {
+        engine.idleGroups.sweep();
+        int active = 0;
+        int[] runningAndWaiting = new int[2];
+        for (Group group : engine.groups.values()) {
+            active += group.isActive() ? 1 : 0;
+            group.addTo(runningAndWaiting);
+        }
+        int max = engine.cap.max();
+        int used = max == FairCap.UNLIMITED ? 0 : engine.cap.used(); // a global rate counts the slots, too
+        return new GroupExecutorStats(active, runningAndWaiting[0], runningAndWaiting[1], used, max);
+    }
+
+    Set<String> activeKeys() {
+        engine.idleGroups.sweep();
+        Set<String> keys = new HashSet<>();
+        for (Group group : engine.groups.values()) {
+            if (group.isActive()) {
+                keys.add(group.key);
+            }
+        }
+        return Set.copyOf(keys);
+    }
+
+    /** Explains the first waiting task of a group with an id, or the first of all if the id is null. */
+    Optional<Explanation> explainFirst(String key, @Nullable String taskId) {
+        Group group = engine.groups.get(key);
+        GroupRun<?> run = group == null ? null : group.firstWaiting(taskId);
+        return Optional.ofNullable(run)
+                .map(this::explain)
+                .filter(why -> why.waitingFor() != Explanation.WaitReason.NOTHING); // it has started meanwhile
+    }
+
+    Explanation explain(GroupRun<?> run) {
+        Explanation explanation = run.group.explain(run);
+        if (explanation.waitingFor() == Explanation.WaitReason.FLEET_LIMIT && engine.permits != null) {
+            return explanation.withPermits(explanation.permits(), engine.permits.status(run.groupKey()));
+        }
+        if (explanation.waitingFor() != Explanation.WaitReason.GLOBAL_CAP) {
+            return explanation;
+        }
+        RateLimit globalRate = engine.cap.rate();
+        if (globalRate != null && engine.cap.isThrottled()) {
+            long left = Math.max(0, engine.cap.allowedAt() - engine.time.nanoTime());
+            return new Explanation(Explanation.WaitReason.GLOBAL_RATE, explanation.place(), 0)
+                    .withNextStart(globalRate.rate(), Duration.ofNanos(left));
+        }
+        long tag = run.group.tagAtCap();
+        long before = engine.groups.values().stream()
+                .filter(group -> group != run.group && group.isBeforeAtCap(tag))
+                .count();
+        return new Explanation(explanation.waitingFor(), explanation.place(), (int) before);
+    }
+}

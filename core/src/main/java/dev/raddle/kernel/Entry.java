@@ -1,0 +1,31 @@
+package dev.raddle.kernel;
+
+/** The result of an attempt to enter a {@link Gate}. */
+public enum Entry {
+    /** The permit holds its slots. The caller starts it. */
+    HELD,
+    /** The permit is in the queue. */
+    WAITING,
+    /** The permit is the first in the queue and waits for the rate. The caller arms the alarm of this gate. */
+    THROTTLED,
+    /** Refused: the queue of this gate is full. */
+    QUEUE_FULL,
+    /**
+     * Refused: the queue of this gate is full, and the bulkhead, not the concurrency, keeps its permits waiting.
+     */
+    BULKHEAD_FULL,
+    /** Refused: the queue of this gate is full, and the rate, not the concurrency, keeps its permits waiting. */
+    RATE_FULL,
+    /** Refused: the queue of this gate is full, and its permits wait for what {@link Gate#mayTake} bounds. */
+    PERMITS_FULL,
+    /** Refused: the common queue of all gates is full. */
+    COMMON_QUEUE_FULL,
+    /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */
+    UNRESOLVED,
+    /** Refused: this gate is closed. Returned by subclasses only. */
+    CLOSED,
+    /** Refused: this gate was removed, and another one takes its place. Returned by subclasses only. */
+    RETIRED,
+    /** Refused: the run of the permit has ended. Returned by subclasses only. */
+    ENDED
+}
