@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -10,8 +11,10 @@ import org.jspecify.annotations.Nullable;
 /** What distinguishes a run from a plain one: its options, its time limit, its alarms and its placement. */
 final class RunSettings {
 
-    final TaskOptions options;
-    final @Nullable Duration queueTimeout; // that of the options, or else of the policy
+    final int priority;
+    final int cost;
+    final @Nullable RetryPolicy retry; // null for one attempt
+    final @Nullable Duration queueTimeout; // that of the spec, or else of the policy
     final @Nullable TimeLimit limit;
     final @Nullable Placement placement; // null on a thread of the group's scheduler
     int taken = 1; // guarded by the group
@@ -24,11 +27,15 @@ final class RunSettings {
     private @Nullable Alarm limitAlarm; // written by the submitter before the run enters a group
 
     RunSettings(
-            TaskOptions options,
+            int priority,
+            int cost,
+            @Nullable RetryPolicy retry,
             @Nullable Duration queueTimeout,
             @Nullable TimeLimit limit,
             @Nullable Placement placement) {
-        this.options = options;
+        this.priority = priority;
+        this.cost = cost;
+        this.retry = retry;
         this.queueTimeout = queueTimeout;
         this.limit = limit;
         this.placement = placement;

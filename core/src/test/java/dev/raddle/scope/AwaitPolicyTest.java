@@ -61,9 +61,9 @@ class AwaitPolicyTest {
         BlockingTask bystander = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.FAIL_FAST)) {
-            Task<String> first = scope.submit("first", stubborn); // a wait in list order would never end
+            Task<String> first = scope.submit("first", stubborn::call); // a wait in list order would never end
             Task<String> second = scope.submit("second", failing(bad, failure));
-            Task<String> notWaitedFor = scope.submit("bystander", bystander);
+            Task<String> notWaitedFor = scope.submit("bystander", bystander::call);
             stubborn.awaitBegun();
             bystander.awaitBegun();
             FutureTask<ScopeResult> waiter = new FutureTask<>(() -> scope.await(first, second));
@@ -256,7 +256,7 @@ class AwaitPolicyTest {
         BlockingTask other = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.CANCEL_OTHERS)) {
-            Task<String> cancelled = scope.submit("other", other);
+            Task<String> cancelled = scope.submit("other", other::call);
             Task<String> failed = scope.submit("bad", failing(bad, failure));
             FutureTask<ScopeResult> waiter = new FutureTask<>(() -> scope.await(cancelled, failed));
             Thread thread = Thread.startVirtualThread(waiter);

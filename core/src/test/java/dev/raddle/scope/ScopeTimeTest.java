@@ -53,7 +53,7 @@ class ScopeTimeTest {
         BlockingTask other = new BlockingTask();
         try (ThreadScope scope = threaded()) {
             Task<String> task = scope.submit("slow", slow, SECOND);
-            Task<String> goesOn = scope.submit("other", other);
+            Task<String> goesOn = scope.submit("other", other::call);
             slow.awaitBegun();
             other.awaitBegun();
 
@@ -83,7 +83,7 @@ class ScopeTimeTest {
     void a_task_runs_out_of_time_while_it_waits_for_the_limit() throws Exception {
         BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = threaded().withConcurrencyLimit(1)) {
-            scope.submit(blocker);
+            scope.submit(blocker::call);
             blocker.awaitBegun();
             Task<String> late = scope.submit("late", () -> "never", SECOND);
             Task<String> next = scope.submit("next", () -> "value");
@@ -174,7 +174,7 @@ class ScopeTimeTest {
         try (ThreadScope scope = threaded().withDeadline(SECOND).withConcurrencyLimit(1)) {
             Task<String> ended = scope.submit("ended", () -> "value");
             assertThat(ended.await()).isEqualTo("value");
-            Task<String> runs = scope.submit("runs", running);
+            Task<String> runs = scope.submit("runs", running::call);
             Task<String> waits = scope.submit("waits", () -> "never");
             Task<String> later = scope.schedule(SECOND.multipliedBy(9), () -> "never");
             running.awaitBegun();
@@ -251,7 +251,7 @@ class ScopeTimeTest {
         BlockingTask stubborn = BlockingTask.uninterruptible();
         Task<String> task;
         try (ThreadScope scope = threaded().withDeadline(SECOND)) {
-            task = scope.submit(stubborn);
+            task = scope.submit(stubborn::call);
             stubborn.awaitBegun();
             time.advance(SECOND);
             stubborn.awaitInterrupt();
