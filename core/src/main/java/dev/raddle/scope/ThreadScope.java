@@ -717,7 +717,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the task, pending until then
      * @throws IllegalStateException if this scope is closed
      */
-    public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
+    public <T> Task<T> schedule(Duration delay, Callable<? extends T> callable) {
         beginWith("a scheduled task");
         return ScheduledRun.submit(tasks, delay, callable);
     }
@@ -730,7 +730,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the task, pending until then
      * @throws IllegalStateException if this scope is closed
      */
-    public ScheduledTask<Void> schedule(Duration delay, Runnable action) {
+    public Task<Void> schedule(Duration delay, Runnable action) {
         return schedule(delay, TaskSpec.callable(action));
     }
 
@@ -745,7 +745,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalArgumentException if the period is not positive
      * @throws IllegalStateException if this scope is closed
      */
-    public ScheduledTask<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
+    public Task<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
         return schedulePeriodic(delay, period, job, true);
     }
 
@@ -760,11 +760,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalArgumentException if the rest is not positive
      * @throws IllegalStateException if this scope is closed
      */
-    public ScheduledTask<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
+    public Task<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
         return schedulePeriodic(delay, rest, job, false);
     }
 
-    private ScheduledTask<?> schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
+    private Task<?> schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
         Objects.requireNonNull(job, "job");
         if (!period.isPositive()) {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
@@ -945,15 +945,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public Scheduler scheduler() {
         return settings.options.all.scheduler;
-    }
-
-    /**
-     * Returns the failure policy of waits for several tasks.
-     *
-     * @return the policy
-     */
-    public FailurePolicy failurePolicy() {
-        return settings.options.all.failurePolicy;
     }
 
     @Override

@@ -157,8 +157,8 @@ class AwaitPolicyTest {
     @Test
     void scheduled_tasks_are_cancelled_with_the_others() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST)) {
-            ScheduledTask<String> later = scope.schedule(SECOND, () -> "never");
-            ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {});
+            Task<String> later = scope.schedule(SECOND, () -> "never");
+            Task<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {});
             Task<String> bad = scope.submit(failing(new IllegalStateException("bad")));
             steps.runAll();
 
@@ -244,7 +244,6 @@ class AwaitPolicyTest {
             ScopeResult result = scope.await(three, two, one, four);
 
             assertThat(result).isEqualTo(new ScopeResult(4, 1, 2, 1, List.of(error, checked)));
-            assertThat(result.hasFailures()).isTrue();
         }
     }
 
@@ -282,7 +281,6 @@ class AwaitPolicyTest {
             ScopeResult result = scope.await(one, two);
 
             assertThat(result).isEqualTo(new ScopeResult(2, 1, 1, 0, List.of()));
-            assertThat(result.hasFailures()).isTrue();
         }
     }
 

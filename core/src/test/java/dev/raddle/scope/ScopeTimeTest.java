@@ -313,8 +313,7 @@ class ScopeTimeTest {
     @Test
     void a_scheduled_task_begins_when_its_time_has_come() throws Exception {
         try (ThreadScope scope = threaded()) {
-            ScheduledTask<String> task = scope.schedule(SECOND, () -> "value");
-            assertThat(task.isPeriodic()).isFalse();
+            Task<String> task = scope.schedule(SECOND, () -> "value");
             time.advance(SECOND.minusNanos(1));
             assertThat(task.state()).isEqualTo(Task.State.PENDING);
 
@@ -351,10 +350,10 @@ class ScopeTimeTest {
                 events.add(task.name() + " " + outcome.status());
             }
         };
-        ScheduledTask<Integer> two;
+        Task<Integer> two;
         ScopeMetrics metrics;
         try (ThreadScope scope = threaded().addListener(listener)) {
-            ScheduledTask<Integer> one = scope.schedule(SECOND, calls::incrementAndGet);
+            Task<Integer> one = scope.schedule(SECOND, calls::incrementAndGet);
             two = scope.schedule(SECOND, calls::incrementAndGet);
             assertThat(time.alarms()).isEqualTo(2);
             assertThat(one.cancel()).isTrue();
@@ -379,11 +378,10 @@ class ScopeTimeTest {
         BlockingQueue<Long> moments = new LinkedBlockingQueue<>();
         Semaphore mayEnd = new Semaphore(1);
         try (ThreadScope scope = threaded()) {
-            ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND.multipliedBy(2), () -> {
+            Task<?> job = scope.scheduleAtFixedRate(SECOND, SECOND.multipliedBy(2), () -> {
                 moments.add(Duration.ofNanos(time.nanoTime()).toSeconds());
                 mayEnd.acquireUninterruptibly();
             });
-            assertThat(job.isPeriodic()).isTrue();
             time.advance(SECOND);
             assertThat(moments.take()).isEqualTo(1);
             time.awaitAlarms(1);
@@ -471,7 +469,7 @@ class ScopeTimeTest {
         AtomicInteger rounds = new AtomicInteger();
         IllegalStateException failure = new IllegalStateException("round 2");
         try (ThreadScope scope = threaded().withFailurePolicy(FailurePolicy.SUPERVISOR)) {
-            ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {
+            Task<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {
                 if (rounds.incrementAndGet() == 2) {
                     throw failure;
                 }
@@ -495,7 +493,7 @@ class ScopeTimeTest {
         BlockingTask blocker = new BlockingTask();
         AtomicInteger rounds = new AtomicInteger();
         try (ThreadScope scope = threaded()) {
-            ScheduledTask<?> job = scope.scheduleWithFixedDelay(SECOND, SECOND, () -> {
+            Task<?> job = scope.scheduleWithFixedDelay(SECOND, SECOND, () -> {
                 rounds.incrementAndGet();
                 try {
                     blocker.call();
@@ -519,7 +517,7 @@ class ScopeTimeTest {
     @Test
     void a_job_ends_with_its_scope_in_every_state() throws Exception {
         BlockingTask blocker = new BlockingTask();
-        List<ScheduledTask<?>> jobs = new ArrayList<>();
+        List<Task<?>> jobs = new ArrayList<>();
         try (ThreadScope scope = threaded()) {
             jobs.add(scope.scheduleAtFixedRate(SECOND.multipliedBy(9), SECOND, () -> {}));
             jobs.add(scope.scheduleAtFixedRate(SECOND, SECOND, () -> {
