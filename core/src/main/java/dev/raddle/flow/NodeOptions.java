@@ -44,15 +44,32 @@ final class NodeOptions implements Cloneable {
 
     // Changed only before with() returns the options that have them.
     int flags;
-    @Nullable Duration timeout;
-    @Nullable RetryPolicy retry;
+
+    @Nullable
+    Duration timeout;
+
+    @Nullable
+    RetryPolicy retry;
+
     CheckedFunction.@Nullable F1<Throwable, ?> fallback;
-    @Nullable Supplier<?> defaultValue;
-    @Nullable Predicate<? super NodeContext<?>> condition;
-    @Nullable Function<? super NodeContext<?>, String> group;
-    @Nullable Consumer<? super NodeContext<?>> begin;
-    @Nullable Consumer<? super NodeReport<?>> result;
-    @Nullable Compensation compensation;
+
+    @Nullable
+    Supplier<?> defaultValue;
+
+    @Nullable
+    Predicate<? super NodeContext<?>> condition;
+
+    @Nullable
+    Function<? super NodeContext<?>, String> group;
+
+    @Nullable
+    Consumer<? super NodeContext<?>> begin;
+
+    @Nullable
+    Consumer<? super NodeReport<?>> result;
+
+    @Nullable
+    Compensation compensation;
 
     private NodeOptions() {}
 
@@ -81,11 +98,13 @@ final class NodeOptions implements Cloneable {
         return retry != null || fallback != null || defaultValue != null;
     }
 
-    @Nullable Duration timeout() {
+    @Nullable
+    Duration timeout() {
         return timeout;
     }
 
-    @Nullable RetryPolicy retry() {
+    @Nullable
+    RetryPolicy retry() {
         return retry;
     }
 
@@ -93,27 +112,33 @@ final class NodeOptions implements Cloneable {
         return fallback;
     }
 
-    @Nullable Supplier<?> defaultValue() {
+    @Nullable
+    Supplier<?> defaultValue() {
         return defaultValue;
     }
 
-    @Nullable Predicate<? super NodeContext<?>> condition() {
+    @Nullable
+    Predicate<? super NodeContext<?>> condition() {
         return condition;
     }
 
-    @Nullable Function<? super NodeContext<?>, String> group() {
+    @Nullable
+    Function<? super NodeContext<?>, String> group() {
         return group;
     }
 
-    @Nullable Consumer<? super NodeContext<?>> begin() {
+    @Nullable
+    Consumer<? super NodeContext<?>> begin() {
         return begin;
     }
 
-    @Nullable Consumer<? super NodeReport<?>> result() {
+    @Nullable
+    Consumer<? super NodeReport<?>> result() {
         return result;
     }
 
-    @Nullable Compensation compensation() {
+    @Nullable
+    Compensation compensation() {
         return compensation;
     }
 }

@@ -432,8 +432,7 @@ class FlowCallbacksTest {
         StepScheduler steps = new StepScheduler();
         Node<String> a = f.node("a", () -> "A");
         f.node("b", a, x -> x);
-        FlowRun<Void> run =
-                f.build().start(null, options.addListener(canceller).withScheduler(steps));
+        FlowRun<Void> run = f.build().start(null, options.addListener(canceller).withScheduler(steps));
         canceller.cancel = () -> run.cancel("just now");
         steps.runAll();
         run.join();

@@ -250,7 +250,8 @@ class ScopeOptionsTest {
             time.advance(SECOND.dividedBy(2));
             Task<Duration> inTask = first.submit(() -> {
                 try (ThreadScope second = ThreadScope.open("second", options)) {
-                    assertThat(second.tasks().settings.options.all.failurePolicy).isEqualTo(FailurePolicy.FAIL_FAST);
+                    assertThat(second.tasks().settings.options.all.failurePolicy)
+                            .isEqualTo(FailurePolicy.FAIL_FAST);
                     return second.remaining().orElseThrow();
                 }
             });
