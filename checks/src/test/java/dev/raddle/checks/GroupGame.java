@@ -15,7 +15,7 @@ import dev.raddle.group.GroupStats;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.group.TaskLifecycleListener;
-import dev.raddle.group.TaskOptions;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -166,11 +166,7 @@ final class GroupGame {
                 task.id,
                 timeout == null && task.cost == 1 && task.priority == 0
                         ? executor.submit(task.group.key, "" + task.id, () -> call(task))
-                        : executor.submit(
-                                task.group.key,
-                                "" + task.id,
-                                () -> call(task),
-                                new TaskOptions(task.priority, task.cost, timeout)));
+                        : executor.submit(task.group.key, spec(task, timeout)));
         undecided.add(task);
         compare();
     }
@@ -375,6 +371,13 @@ final class GroupGame {
     }
 
     // Inside a task.
+
+    private TaskSpec<Integer> spec(Task task, Duration timeout) {
+        TaskSpec<Integer> spec = TaskSpec.named("" + task.id, () -> call(task))
+                .priority(task.priority)
+                .cost(task.cost);
+        return timeout == null ? spec : spec.queueTimeout(timeout);
+    }
 
     private int call(Task task) throws Exception {
         begin(task);

@@ -5,7 +5,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.group.TaskOptions;
+import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -110,11 +110,16 @@ final class SoakDriver implements Runnable {
                 task,
                 cost == 1 && priority == 0 && timeout == null
                         ? executor.submit(key.name, id, task)
-                        : executor.submit(key.name, id, task, new TaskOptions(priority, cost, timeout))));
+                        : executor.submit(key.name, spec(id, task, priority, cost, timeout))));
         soak.countSubmitted();
         if (task.kind == Kind.WAITS) {
             waiting.add(task);
         }
+    }
+
+    private static <T> TaskSpec<T> spec(String id, Callable<T> task, int priority, int cost, Duration timeout) {
+        TaskSpec<T> spec = TaskSpec.named(id, task).priority(priority).cost(cost);
+        return timeout == null ? spec : spec.queueTimeout(timeout);
     }
 
     private Kind kind() {

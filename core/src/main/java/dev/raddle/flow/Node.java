@@ -113,8 +113,8 @@ public final class Node<T> extends Dependency<T> {
         return dependencies[position];
     }
 
-    private Node<T> with(NodeOptions changed) {
-        options = changed;
+    private Node<T> with(Consumer<NodeOptions> change) {
+        options = options.with(change);
         return this;
     }
 
@@ -156,7 +156,7 @@ public final class Node<T> extends Dependency<T> {
         if (!timeout.isPositive()) {
             throw new IllegalArgumentException("timeout of node \"" + id + "\" must be positive, was " + timeout);
         }
-        return with(options.withTimeout(timeout));
+        return with(own -> own.timeout = timeout);
     }
 
     /**
@@ -165,7 +165,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> noInterrupt() {
-        return with(options.with(NodeOptions.NO_INTERRUPT));
+        return with(own -> own.flags |= NodeOptions.NO_INTERRUPT);
     }
 
     /**
@@ -175,7 +175,8 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> retry(RetryPolicy policy) {
-        return with(options.withRetry(Objects.requireNonNull(policy, "retry")));
+        Objects.requireNonNull(policy, "retry");
+        return with(own -> own.retry = policy);
     }
 
     /**
@@ -187,7 +188,7 @@ public final class Node<T> extends Dependency<T> {
      */
     public Node<T> fallback(CheckedFunction.F1<Throwable, ? extends T> recovery) {
         Objects.requireNonNull(recovery, "fallback");
-        return with(options.withFallback(recovery));
+        return with(own -> own.fallback = recovery);
     }
 
     /**
@@ -199,7 +200,7 @@ public final class Node<T> extends Dependency<T> {
      */
     @SuppressWarnings("NullAway") // null is a value
     public Node<T> fallbackValue(@Nullable T value) {
-        return with(options.withFallback(failure -> value));
+        return fallback(failure -> value);
     }
 
     /**
@@ -210,7 +211,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> defaultValue(@Nullable T value) {
-        return with(options.withDefault(new NodeOptions.Constant(value)));
+        return with(own -> own.defaultValue = new NodeOptions.Constant(value));
     }
 
     /**
@@ -221,7 +222,8 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> defaultFrom(Supplier<? extends @Nullable T> supplier) {
-        return with(options.withDefault(Objects.requireNonNull(supplier, "default")));
+        Objects.requireNonNull(supplier, "default");
+        return with(own -> own.defaultValue = supplier);
     }
 
     /**
@@ -233,7 +235,8 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> when(Predicate<? super NodeContext<?>> condition) {
-        return with(options.withCondition(Objects.requireNonNull(condition, "condition")));
+        Objects.requireNonNull(condition, "condition");
+        return with(own -> own.condition = condition);
     }
 
     /**
@@ -242,7 +245,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> essential() {
-        return with(options.with(NodeOptions.ESSENTIAL));
+        return with(own -> own.flags |= NodeOptions.ESSENTIAL);
     }
 
     /**
@@ -251,7 +254,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> compute() {
-        return with(options.with(NodeOptions.COMPUTE));
+        return with(own -> own.flags |= NodeOptions.COMPUTE);
     }
 
     /**
@@ -262,7 +265,8 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> group(String key) {
-        return with(options.withGroup(new NodeOptions.Constant(Objects.requireNonNull(key, "group"))));
+        Objects.requireNonNull(key, "group");
+        return with(own -> own.group = new NodeOptions.Constant(key));
     }
 
     /**
@@ -273,7 +277,8 @@ public final class Node<T> extends Dependency<T> {
      * @see #group(String)
      */
     public Node<T> group(Function<? super NodeContext<?>, String> key) {
-        return with(options.withGroup(Objects.requireNonNull(key, "group")));
+        Objects.requireNonNull(key, "group");
+        return with(own -> own.group = key);
     }
 
     /**
@@ -284,7 +289,8 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> onBegin(Consumer<? super NodeContext<?>> callback) {
-        return with(options.withBegin(Objects.requireNonNull(callback, "callback")));
+        Objects.requireNonNull(callback, "callback");
+        return with(own -> own.begin = NodeOptions.both(own.begin, callback));
     }
 
     /**
@@ -295,9 +301,11 @@ public final class Node<T> extends Dependency<T> {
      * @param callback the callback to add
      * @return this node
      */
+    @SuppressWarnings("unchecked") // the node's values are of the callback's type
     public Node<T> onResult(Consumer<? super NodeReport<T>> callback) {
         Objects.requireNonNull(callback, "callback");
-        return with(options.withResult(callback));
+        Consumer<NodeReport<?>> added = report -> callback.accept((NodeReport<T>) report);
+        return with(own -> own.result = NodeOptions.both(own.result, added));
     }
 
     /**
@@ -334,8 +342,8 @@ public final class Node<T> extends Dependency<T> {
     @SuppressWarnings("unchecked") // the node's values are of the function's type
     public Node<T> compensateWith(CheckedFunction.V2<? super NodeContext<?>, ? super T> undo) {
         Objects.requireNonNull(undo, "compensate");
-        return with(options.withCompensation(
-                new Compensation((c, value) -> undo.accept(c, (T) value), RetryPolicy.noRetry(), null)));
+        Compensation made = new Compensation((c, value) -> undo.accept(c, (T) value), RetryPolicy.noRetry(), null);
+        return with(own -> own.compensation = made);
     }
 
     private Compensation compensation(String option) {
@@ -356,8 +364,8 @@ public final class Node<T> extends Dependency<T> {
      */
     public Node<T> compensationRetry(RetryPolicy policy) {
         Compensation known = compensation("compensationRetry");
-        return with(options.withCompensation(
-                new Compensation(known.undo(), Objects.requireNonNull(policy, "retry"), known.timeout())));
+        Objects.requireNonNull(policy, "retry");
+        return with(own -> own.compensation = new Compensation(known.undo(), policy, known.timeout()));
     }
 
     /**
@@ -374,7 +382,7 @@ public final class Node<T> extends Dependency<T> {
             throw new IllegalArgumentException(
                     "compensationTimeout of node \"" + id + "\" must be positive, was " + timeout);
         }
-        return with(options.withCompensation(new Compensation(known.undo(), known.retry(), timeout)));
+        return with(own -> own.compensation = new Compensation(known.undo(), known.retry(), timeout));
     }
 
     @Override

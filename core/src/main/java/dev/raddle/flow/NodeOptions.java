@@ -8,20 +8,13 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The options of a node. Most nodes share {@link #NONE}. */
-record NodeOptions(
-        int flags,
-        @Nullable Duration timeout,
-        @Nullable RetryPolicy retry,
-        CheckedFunction.@Nullable F1<Throwable, ?> fallback,
-        @Nullable Supplier<?> defaultValue,
-        @Nullable Predicate<? super NodeContext<?>> condition,
-        @Nullable Function<? super NodeContext<?>, String> group,
-        @Nullable Consumer<? super NodeContext<?>> begin,
-        @Nullable Consumer<? super NodeReport<?>> result,
-        @Nullable Compensation compensation) {
+/**
+ * The options of a node. Most nodes share {@link #NONE}; a node with any other options is not {@link Graph#PLAIN}, and
+ * a run does not complete it on the short path.
+ */
+final class NodeOptions implements Cloneable {
 
-    static final NodeOptions NONE = new NodeOptions(0, null, null, null, null, null, null, null, null, null);
+    static final NodeOptions NONE = new NodeOptions();
 
     static final int NO_INTERRUPT = 1;
     static final int ESSENTIAL = 2;
@@ -41,81 +34,7 @@ record NodeOptions(
         }
     }
 
-    /** Returns whether something follows a failed attempt: another one, or another value. */
-    boolean hasRecourse() {
-        return retry != null || fallback != null || defaultValue != null;
-    }
-
-    boolean has(int flag) {
-        return (flags & flag) != 0;
-    }
-
-    NodeOptions with(int flag) {
-        return new NodeOptions(
-                flags | flag, timeout, retry, fallback, defaultValue, condition, group, begin, result, compensation);
-    }
-
-    NodeOptions withTimeout(Duration length) {
-        return new NodeOptions(
-                flags, length, retry, fallback, defaultValue, condition, group, begin, result, compensation);
-    }
-
-    NodeOptions withRetry(RetryPolicy policy) {
-        return new NodeOptions(
-                flags, timeout, policy, fallback, defaultValue, condition, group, begin, result, compensation);
-    }
-
-    NodeOptions withFallback(CheckedFunction.F1<Throwable, ?> recovery) {
-        return new NodeOptions(
-                flags, timeout, retry, recovery, defaultValue, condition, group, begin, result, compensation);
-    }
-
-    NodeOptions withDefault(Supplier<?> value) {
-        return new NodeOptions(flags, timeout, retry, fallback, value, condition, group, begin, result, compensation);
-    }
-
-    NodeOptions withCondition(Predicate<? super NodeContext<?>> whether) {
-        return new NodeOptions(
-                flags, timeout, retry, fallback, defaultValue, whether, group, begin, result, compensation);
-    }
-
-    NodeOptions withGroup(Function<? super NodeContext<?>, String> key) {
-        return new NodeOptions(
-                flags, timeout, retry, fallback, defaultValue, condition, key, begin, result, compensation);
-    }
-
-    NodeOptions withBegin(Consumer<? super NodeContext<?>> callback) {
-        Consumer<NodeContext<?>> both = callback::accept;
-        return new NodeOptions(
-                flags,
-                timeout,
-                retry,
-                fallback,
-                defaultValue,
-                condition,
-                group,
-                begin == null ? both : new Both<>(begin, callback),
-                result,
-                compensation);
-    }
-
-    @SuppressWarnings("unchecked") // the node's values are of the callback's type
-    <T> NodeOptions withResult(Consumer<? super NodeReport<T>> callback) {
-        Consumer<NodeReport<?>> added = report -> callback.accept((NodeReport<T>) report);
-        return new NodeOptions(
-                flags,
-                timeout,
-                retry,
-                fallback,
-                defaultValue,
-                condition,
-                group,
-                begin,
-                result == null ? added : new Both<>(result, added),
-                compensation);
-    }
-
-    /** Two callbacks, each of which is called even if the other throws. */
+    /** Two callbacks, each of which is called even if the other throws. The caller calls them separately. */
     record Both<X>(Consumer<? super X> first, Consumer<? super X> second) implements Consumer<X> {
         @Override
         public void accept(X argument) {
@@ -123,7 +42,103 @@ record NodeOptions(
         }
     }
 
-    NodeOptions withCompensation(Compensation how) {
-        return new NodeOptions(flags, timeout, retry, fallback, defaultValue, condition, group, begin, result, how);
+    // Changed only before with() returns the options that have them.
+    int flags;
+
+    @Nullable
+    Duration timeout;
+
+    @Nullable
+    RetryPolicy retry;
+
+    CheckedFunction.@Nullable F1<Throwable, ?> fallback;
+
+    @Nullable
+    Supplier<?> defaultValue;
+
+    @Nullable
+    Predicate<? super NodeContext<?>> condition;
+
+    @Nullable
+    Function<? super NodeContext<?>, String> group;
+
+    @Nullable
+    Consumer<? super NodeContext<?>> begin;
+
+    @Nullable
+    Consumer<? super NodeReport<?>> result;
+
+    @Nullable
+    Compensation compensation;
+
+    private NodeOptions() {}
+
+    /** Returns a changed copy of these options. */
+    NodeOptions with(Consumer<NodeOptions> change) {
+        try {
+            NodeOptions changed = (NodeOptions) clone();
+            change.accept(changed);
+            return changed;
+        } catch (CloneNotSupportedException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    /** Returns a callback that stands for two, or for one if there was none before. */
+    static <X> Consumer<? super X> both(@Nullable Consumer<? super X> before, Consumer<? super X> added) {
+        return before == null ? added : new Both<>(before, added);
+    }
+
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    /** Returns whether something follows a failed attempt: another one, or another value. */
+    boolean hasRecourse() {
+        return retry != null || fallback != null || defaultValue != null;
+    }
+
+    @Nullable
+    Duration timeout() {
+        return timeout;
+    }
+
+    @Nullable
+    RetryPolicy retry() {
+        return retry;
+    }
+
+    CheckedFunction.@Nullable F1<Throwable, ?> fallback() {
+        return fallback;
+    }
+
+    @Nullable
+    Supplier<?> defaultValue() {
+        return defaultValue;
+    }
+
+    @Nullable
+    Predicate<? super NodeContext<?>> condition() {
+        return condition;
+    }
+
+    @Nullable
+    Function<? super NodeContext<?>, String> group() {
+        return group;
+    }
+
+    @Nullable
+    Consumer<? super NodeContext<?>> begin() {
+        return begin;
+    }
+
+    @Nullable
+    Consumer<? super NodeReport<?>> result() {
+        return result;
+    }
+
+    @Nullable
+    Compensation compensation() {
+        return compensation;
     }
 }

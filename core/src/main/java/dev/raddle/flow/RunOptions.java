@@ -230,7 +230,7 @@ public final class RunOptions {
      * @param added the listener to add
      * @return a changed copy
      */
-    public RunOptions withListener(TaskListener added) {
+    public RunOptions addListener(TaskListener added) {
         Objects.requireNonNull(added, "listener");
         return with(changed -> changed.listener = listener == null ? added : listener.and(added));
     }
@@ -241,7 +241,7 @@ public final class RunOptions {
      * @param propagator the propagator of the context
      * @return a changed copy
      */
-    public RunOptions withPropagator(ContextPropagator propagator) {
+    public RunOptions addPropagator(ContextPropagator propagator) {
         Objects.requireNonNull(propagator, "propagator");
         return with(changed -> changed.propagators = added(propagators, propagator));
     }
@@ -252,7 +252,7 @@ public final class RunOptions {
      * @param value the scoped value, which may be unbound
      * @return a changed copy
      */
-    public RunOptions withScopedValue(ScopedValue<?> value) {
+    public RunOptions addScopedValue(ScopedValue<?> value) {
         return with(changed -> changed.scopedValues = added(scopedValues, Objects.requireNonNull(value, "value")));
     }
 

@@ -27,8 +27,7 @@ record GroupBatch<T>(List<GroupRun<T>> runs) {
         }
         List<GroupRun<T>> runs = new ArrayList<>(all.size());
         for (GroupTask<T> task : all) {
-            TaskOptions options = task.options().equals(TaskOptions.DEFAULTS) ? TaskOptions.DEFAULTS : task.options();
-            runs.add(engine.submit(task.groupKey(), task.taskId(), task.task(), options, null));
+            runs.add(engine.submit(task.groupKey(), task.taskId(), task.task(), task.spec(), null));
         }
         return new GroupBatch<>(runs);
     }

@@ -18,6 +18,7 @@ import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -102,6 +103,9 @@ final class GroupEngine {
     volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
+    /** The options of a task that is submitted without any. */
+    static final TaskSpec<?> DEFAULTS = TaskSpec.named("any", () -> {});
+
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
         this.policy = policy;
         this.time = policy.timeSource();
@@ -140,16 +144,21 @@ final class GroupEngine {
 
     // Submission.
 
-    /** Creates the run of a task, in the calling thread's context, and lets it enter its group. */
+    /**
+     * Creates the run of a task, in the calling thread's context, and lets it enter its group.
+     *
+     * @param spec the options of the task
+     * @param caller the thread that runs the task, or null for the group's scheduler
+     */
     <T> GroupRun<T> submit(
-            String key, String id, Callable<? extends T> task, TaskOptions options, @Nullable CallerThread caller) {
+            String key, String id, Callable<? extends T> task, TaskSpec<?> spec, @Nullable CallerThread caller) {
         TaskContext context = TaskContext.current();
         EnclosingScope scope = EnclosingScope.innermost(context);
         boolean isOutermost = scope == null && context.isEmpty();
         Callable<? extends T> carried = isOutermost && propagatesNothing ? task : carry(task, context, scope);
         long submitted = submitNanos();
-        boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
-        RunSettings settings = isPlain ? null : settings(options, scope, caller);
+        boolean isPlain = spec == DEFAULTS && scope == null && caller == null && queueTimeout == null;
+        RunSettings settings = isPlain ? null : settings(spec, scope, caller);
         StackRoom.ensure();
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
         if (caller != null) {
@@ -170,13 +179,14 @@ final class GroupEngine {
 
     /** Returns the settings of a run that is not plain, or null if it is nevertheless. */
     private @Nullable RunSettings settings(
-            TaskOptions options, @Nullable EnclosingScope scope, @Nullable Placement placement) {
-        TimeLimit limit =
-                options.timeout() == null && scope == null ? null : TimeLimit.of(time, options.timeout(), scope);
-        Duration longest = options.queueTimeout() == null ? queueTimeout : options.queueTimeout();
-        return limit == null && longest == null && placement == null && options == TaskOptions.DEFAULTS
+            TaskSpec<?> spec, @Nullable EnclosingScope scope, @Nullable Placement placement) {
+        int priority = spec.priorityOr(0);
+        TimeLimit limit = spec.timeout() == null && scope == null ? null : TimeLimit.of(time, spec.timeout(), scope);
+        Duration longest = spec.queueTimeout() == null ? queueTimeout : spec.queueTimeout();
+        boolean isPlain = priority == 0 && spec.cost() == 1 && spec.retry() == null;
+        return isPlain && limit == null && longest == null && placement == null
                 ? null
-                : new RunSettings(options, longest, limit, placement);
+                : new RunSettings(priority, spec.cost(), spec.retry(), longest, limit, placement);
     }
 
     /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */
@@ -214,8 +224,7 @@ final class GroupEngine {
                 ? propagation.captureWithoutTaskContext()
                 : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
         int priority = task instanceof Scheduler.Placeable placeable ? placeable.priority() : 0;
-        TaskOptions options = priority == 0 ? TaskOptions.DEFAULTS : TaskOptions.DEFAULTS.priority(priority);
-        RunSettings settings = settings(options, null, placed);
+        RunSettings settings = new RunSettings(priority, 1, null, queueTimeout, null, placed);
         String name = PlacedTask.nameOf(task);
         long submitted = submitNanos();
         StackRoom.ensure();

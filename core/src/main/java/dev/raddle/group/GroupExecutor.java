@@ -86,27 +86,31 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task) {
-        return submit(groupKey, taskId, task, TaskOptions.DEFAULTS);
+        Objects.requireNonNull(groupKey, "groupKey");
+        Objects.requireNonNull(taskId, "taskId");
+        Objects.requireNonNull(task, "task");
+        requireRunning(groupKey, taskId);
+        return engine.submit(groupKey, taskId, task, GroupEngine.DEFAULTS, null);
     }
 
     /**
      * Submits a task with options of its own. Otherwise behaves as {@link #submit(String, String, Callable)}.
      *
+     * {@snippet :
+     * executor.submit("tenant-a", TaskSpec.named("mail-7", () -> mailer.send(mail)).priority(5).cost(2));
+     * }
+     *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param taskId the id of the task in results and events; need not be unique
-     * @param task the callable
-     * @param options its priority, cost, timeouts and retry policy
+     * @param spec the task and its options; its name is the task's id
      * @return the task's handle, also if it is rejected
      * @throws IllegalStateException if this executor is shut down
      */
-    public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task, TaskOptions options) {
+    public <T> TaskHandle<T> submit(String groupKey, TaskSpec<T> spec) {
         Objects.requireNonNull(groupKey, "groupKey");
-        Objects.requireNonNull(taskId, "taskId");
-        Objects.requireNonNull(task, "task");
-        Objects.requireNonNull(options, "options");
-        requireRunning(groupKey, taskId);
-        return engine.submit(groupKey, taskId, task, options, null);
+        Objects.requireNonNull(spec, "spec");
+        requireRunning(groupKey, spec.name());
+        return engine.submit(groupKey, spec.name(), spec.callable(), spec, null);
     }
 
     /**
@@ -134,65 +138,11 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public TaskHandle<Void> submit(String groupKey, Runnable task) {
-        Objects.requireNonNull(task, "task");
-        return submit(groupKey, callable(task));
-    }
-
-    /**
-     * Submits a task without a value. Otherwise behaves as {@link #submit(String, String, Callable)}.
-     *
-     * {@snippet :
-     * executor.submit("tenant-a", "mail-7", () -> mailer.send(mail));
-     * executor.submit("tenant-a", "mail-8", () -> mailer.send(urgent), TaskOptions.defaults().priority(5));
-     * }
-     *
-     * @param groupKey the key of the group
-     * @param taskId the id of the task in results and events; need not be unique
-     * @param task the runnable; an exception that it throws is the error of the task
-     * @param options none, or one object with its priority, cost, timeouts and retry policy. This is a variable-arity
-     *     parameter so that a lambda which returns a value, and a null, always select the overload with a
-     *     {@link Callable}
-     * @return the task's handle, whose value is null
-     * @throws IllegalArgumentException if more than one options object is given
-     * @throws IllegalStateException if this executor is shut down
-     */
-    public TaskHandle<Void> submit(String groupKey, String taskId, Runnable task, TaskOptions... options) {
-        Objects.requireNonNull(task, "task");
-        return switch (options.length) {
-            case 0 -> submit(groupKey, taskId, callable(task));
-            case 1 -> submit(groupKey, taskId, callable(task), options[0]);
-            default ->
-                throw new IllegalArgumentException("options of task \"" + taskId + "\" in group \"" + groupKey
-                        + "\" must be one object at most, were " + options.length);
-        };
-    }
-
-    @SuppressWarnings("NullAway") // the value of a Void task is null
-    private static Callable<Void> callable(Runnable task) {
-        return () -> {
-            task.run();
-            return null;
-        };
+        return submit(groupKey, TaskSpec.callable(task));
     }
 
     private String nextId() {
         return "task-" + ids.incrementAndGet();
-    }
-
-    /**
-     * Submits a task that is described by a plan. Otherwise behaves as {@link #submit(String, String, Callable)}.
-     *
-     * @param <T> the type of the value
-     * @param groupKey the key of the group
-     * @param spec the plan; its name is the task's id
-     * @return the task's handle, also if it is rejected
-     * @throws IllegalStateException if this executor is shut down
-     */
-    public <T> TaskHandle<T> submit(String groupKey, TaskSpec<T> spec) {
-        Objects.requireNonNull(groupKey, "groupKey");
-        Objects.requireNonNull(spec, "spec");
-        requireRunning(groupKey, spec.name());
-        return engine.submit(groupKey, spec.name(), spec.callable(), TaskOptions.of(spec), null);
     }
 
     /**
@@ -256,31 +206,34 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws Exception the exception that the task threw
      */
     public <T> T call(String groupKey, Callable<T> task) throws Exception {
-        return call(groupKey, task, TaskOptions.defaults());
+        return call(groupKey, nameOf(task), task, GroupEngine.DEFAULTS);
     }
 
     /**
      * Calls a task in the calling thread, with options. Otherwise behaves as {@link #call(String, Callable)}.
      *
      * {@snippet :
-     * Page page = executor.call("a", () -> fetch(uri), TaskOptions.defaults().priority(5).timeout(ofSeconds(2)));
+     * Page page = executor.call("a", TaskSpec.named("page", () -> fetch(uri)).priority(5).timeout(ofSeconds(2)));
      * }
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param task the callable
-     * @param options its priority, cost, queue timeout, retry policy and timeout
+     * @param spec the task and its options; its name is the task's id
      * @return the value that the task returned
      * @throws RejectedTaskException if the task was rejected
      * @throws InterruptedException as {@link #call(String, Callable)} does
      * @throws IllegalStateException as {@link #call(String, Callable)} does
-     * @throws dev.raddle.task.TaskTimeoutException if the timeout of the options passed
+     * @throws dev.raddle.task.TaskTimeoutException if the timeout of the task passed
      * @throws Exception the exception that the task threw
      */
-    public <T> T call(String groupKey, Callable<T> task, TaskOptions options) throws Exception {
-        Outcome<T> outcome = callWhenGranted(groupKey, task, options, false);
+    public <T> T call(String groupKey, TaskSpec<T> spec) throws Exception {
+        return call(groupKey, spec.name(), spec.callable(), spec);
+    }
+
+    private <T> T call(String groupKey, String id, Callable<? extends T> task, TaskSpec<?> spec) throws Exception {
+        Outcome<T> outcome = callWhenGranted(groupKey, id, task, spec, false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
-            throw new RejectedTaskException(groupKey, nameOf(task), rejected.rejection());
+            throw new RejectedTaskException(groupKey, id, rejected.rejection());
         }
         return valueOf(outcome);
     }
@@ -300,7 +253,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws Exception the exception that the task threw
      */
     public <T> Optional<T> tryCall(String groupKey, Duration timeout, Callable<T> task) throws Exception {
-        return tryCall(groupKey, timeout, task, TaskOptions.defaults());
+        return tryCall(groupKey, timeout, TaskSpec.named(nameOf(task), task));
     }
 
     /**
@@ -309,30 +262,27 @@ public final class GroupExecutor implements AutoCloseable {
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param timeout the longest time to wait for the slots, which replaces the options' queue timeout
-     * @param task the callable
-     * @param options its priority, cost, retry policy and timeout
+     * @param timeout the longest time to wait for the slots, which replaces the task's queue timeout
+     * @param spec the task and its options; its name is the task's id
      * @return the value that the task returned; empty as for {@link #tryCall(String, Duration, Callable)}
      * @throws InterruptedException as {@link #tryCall(String, Duration, Callable)} does
      * @throws IllegalStateException as {@link #call(String, Callable)} does
-     * @throws dev.raddle.task.TaskTimeoutException if the timeout of the options passed
+     * @throws dev.raddle.task.TaskTimeoutException if the timeout of the task passed
      * @throws Exception the exception that the task threw
      */
-    public <T> Optional<T> tryCall(String groupKey, Duration timeout, Callable<T> task, TaskOptions options)
-            throws Exception {
+    public <T> Optional<T> tryCall(String groupKey, Duration timeout, TaskSpec<T> spec) throws Exception {
         Duration wait = timeout.isNegative() ? Duration.ZERO : timeout;
-        Outcome<T> outcome = callWhenGranted(groupKey, task, options.queueTimeout(wait), true);
+        Outcome<T> outcome = callWhenGranted(groupKey, spec.name(), spec.callable(), spec.queueTimeout(wait), true);
         return outcome instanceof Outcome.Rejected<T> ? Optional.empty() : Optional.ofNullable(valueOf(outcome));
     }
 
-    private <T> Outcome<T> callWhenGranted(String groupKey, Callable<T> task, TaskOptions options, boolean isTryCall)
+    private <T> Outcome<T> callWhenGranted(
+            String groupKey, String id, Callable<? extends T> task, TaskSpec<?> spec, boolean isTryCall)
             throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
-        Objects.requireNonNull(task, "task");
-        String name = nameOf(task);
-        requireRunning(groupKey, name);
+        requireRunning(groupKey, id);
         CallerThread caller = new CallerThread(isTryCall);
-        GroupRun<T> run = engine.submit(groupKey, name, task, options, caller);
+        GroupRun<T> run = engine.submit(groupKey, id, task, spec, caller);
         return run.runWhenGranted(caller);
     }
 
@@ -356,6 +306,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private static String nameOf(Callable<?> task) {
+        Objects.requireNonNull(task, "task");
         return task instanceof NamedTask named
                 ? UserCode.nameOf(named::name, task)
                 : "call-" + Thread.currentThread().threadId();

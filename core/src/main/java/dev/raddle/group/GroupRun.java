@@ -172,12 +172,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected int cost() {
-        return settings == null ? 1 : settings.options.cost();
+        return settings == null ? 1 : settings.cost;
     }
 
     @Override
     public int priority() {
-        return settings == null ? 0 : settings.options.priority();
+        return settings == null ? 0 : settings.priority;
     }
 
     @Override
@@ -213,7 +213,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     private T callWithRetries(Callable<? extends T> callable) throws Exception {
-        RetryPolicy retry = settings == null ? null : settings.options.retry();
+        RetryPolicy retry = settings == null ? null : settings.retry;
         if (settings == null || retry == null || retry.maxAttempts() == 1) {
             return callable.call();
         }

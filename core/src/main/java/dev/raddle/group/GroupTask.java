@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import dev.raddle.task.TaskSpec;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
@@ -8,38 +9,42 @@ import java.util.concurrent.Callable;
  *
  * @param <T> the type of the value
  * @param groupKey the key of the group
- * @param taskId the id of the task in results and events; need not be unique
- * @param task the callable
- * @param options its priority, cost, timeouts and retry policy
+ * @param spec the task, its priority, cost, timeouts and retry policy; its name is the id in results and events
  */
-public record GroupTask<T>(String groupKey, String taskId, Callable<T> task, TaskOptions options) {
+public record GroupTask<T>(String groupKey, TaskSpec<T> spec) {
 
     /** Checks that nothing is null. */
     public GroupTask {
         Objects.requireNonNull(groupKey, "groupKey");
-        Objects.requireNonNull(taskId, "taskId");
-        Objects.requireNonNull(task, "task");
-        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(spec, "spec");
     }
 
     /**
      * Creates a task with the default options.
      *
      * @param groupKey the key of the group
-     * @param taskId the id of the task
+     * @param taskId the id of the task in results and events; need not be unique
      * @param task the callable
      */
-    public GroupTask(String groupKey, String taskId, Callable<T> task) {
-        this(groupKey, taskId, task, TaskOptions.defaults());
+    public GroupTask(String groupKey, String taskId, Callable<? extends T> task) {
+        this(groupKey, TaskSpec.named(Objects.requireNonNull(taskId, "taskId"), task));
     }
 
     /**
-     * Returns this task with other options.
+     * Returns the id.
      *
-     * @param other the new options
-     * @return a new task
+     * @return the id of the task
      */
-    public GroupTask<T> options(TaskOptions other) {
-        return new GroupTask<>(groupKey, taskId, task, other);
+    public String taskId() {
+        return spec.name();
+    }
+
+    /**
+     * Returns the callable.
+     *
+     * @return the callable of the task
+     */
+    public Callable<? extends T> task() {
+        return spec.callable();
     }
 }

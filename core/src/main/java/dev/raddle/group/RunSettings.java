@@ -3,6 +3,7 @@ package dev.raddle.group;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.time.Alarm;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunSettings extends PendingAlarm {
 
-    final TaskOptions options;
-    final @Nullable Duration queueTimeout; // that of the options, or else of the policy
+    final int priority;
+    final int cost;
+    final @Nullable RetryPolicy retry; // null for one attempt
+    final @Nullable Duration queueTimeout; // that of the spec, or else of the policy
     final @Nullable TimeLimit limit;
     final @Nullable Placement placement; // null on a thread of the group's scheduler
     int taken = 1; // guarded by the group
@@ -26,11 +29,15 @@ final class RunSettings extends PendingAlarm {
     private @Nullable Alarm limitAlarm; // written by the submitter before the run enters a group
 
     RunSettings(
-            TaskOptions options,
+            int priority,
+            int cost,
+            @Nullable RetryPolicy retry,
             @Nullable Duration queueTimeout,
             @Nullable TimeLimit limit,
             @Nullable Placement placement) {
-        this.options = options;
+        this.priority = priority;
+        this.cost = cost;
+        this.retry = retry;
         this.queueTimeout = queueTimeout;
         this.limit = limit;
         this.placement = placement;

@@ -7,14 +7,9 @@ public final class AggregateException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
-    /**
-     * Creates an exception.
-     *
-     * @param message the detail message
-     * @param failures the exceptions, at least one; the first becomes the cause
-     */
+    /** Creates an exception of at least one failure; the first becomes the cause. */
     @SuppressWarnings("this-escape") // addSuppressed only writes a field of the superclass
-    public AggregateException(String message, List<? extends Throwable> failures) {
+    AggregateException(String message, List<? extends Throwable> failures) {
         super(message, failures.getFirst());
         failures.forEach(this::addSuppressed);
     }

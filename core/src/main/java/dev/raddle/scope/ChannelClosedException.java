@@ -10,22 +10,11 @@ public final class ChannelClosedException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
 
-    /**
-     * Creates an exception.
-     *
-     * @param message the detail message
-     */
-    public ChannelClosedException(String message) {
+    ChannelClosedException(String message) {
         super(message);
     }
 
-    /**
-     * Creates an exception.
-     *
-     * @param message the detail message
-     * @param cause the failure that closed the channel, or null if it was closed normally
-     */
-    public ChannelClosedException(String message, @Nullable Throwable cause) {
+    ChannelClosedException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

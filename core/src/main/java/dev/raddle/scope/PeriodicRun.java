@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A periodic job: a run that is never admitted itself, and submits a task for each round. A round begins after the
  * previous one has ended, so rounds never overlap. At a fixed rate, a round that is late begins at once.
  */
-final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object> {
+final class PeriodicRun extends ScopeRun<Object> {
 
     private final Runnable job;
     private final Duration period;
@@ -118,10 +118,5 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     @Override
     boolean isTask() {
         return false;
-    }
-
-    @Override
-    public boolean isPeriodic() {
-        return true;
     }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A task that is admitted after a delay. Until then it is only in the scope's set of scheduled tasks.
  */
-final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
+final class ScheduledRun<T> extends ScopeRun<T> {
 
     private final Deadline moment;
     private volatile @Nullable Alarm alarm;
@@ -62,10 +62,5 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
         scope.unschedule(this);
         cancelAlarm();
         super.settled(outcome);
-    }
-
-    @Override
-    public boolean isPeriodic() {
-        return false;
     }
 }

@@ -17,13 +17,4 @@ public record ScopeResult(int total, int succeeded, int failed, int cancelled, L
     public ScopeResult {
         failures = List.copyOf(failures);
     }
-
-    /**
-     * Returns whether a task failed.
-     *
-     * @return true if at least one task failed, whether or not its exception is listed
-     */
-    public boolean hasFailures() {
-        return failed > 0;
-    }
 }

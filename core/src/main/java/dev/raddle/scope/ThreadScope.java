@@ -86,20 +86,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         R map(E element) throws Exception;
     }
 
-    /** A runnable as a callable without a value. */
-    private record Action(Runnable body) implements Callable<Void> {
-        Action {
-            Objects.requireNonNull(body, "action");
-        }
-
-        @Override
-        @SuppressWarnings("NullAway") // Void is null
-        public Void call() {
-            body.run();
-            return null;
-        }
-    }
-
     private final ScopeSettings settings;
     private final ScopeTasks tasks;
     private final ScopeNode node;
@@ -470,21 +456,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /**
      * Submits a task without a value.
      *
-     * {@snippet :
-     * scope.submit(() -> mailer.send(mail));
-     * scope.submit(() -> mailer.send(mail), Duration.ofSeconds(2));
-     * }
-     *
      * @param action the action to run
-     * @param timeout nothing, or the longest time that the task may take including waiting and all attempts, positive.
-     *     The parameter is variable so that the compiler always chooses {@link Callable} for a lambda that returns a
-     *     value
      * @return the task, named by its number
-     * @throws IllegalArgumentException if the timeout is not positive, or if there is more than one
      * @throws IllegalStateException if this scope is closed
      */
-    public Task<Void> submit(Runnable action, Duration... timeout) {
-        return submitAction(null, action, atMostOne(timeout));
+    public Task<Void> submit(Runnable action) {
+        return submit(TaskSpec.callable(action));
     }
 
     /**
@@ -492,50 +469,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      *
      * @param name the name of the task
      * @param action the action to run
-     * @param timeout nothing, or the longest time that the task may take, as of {@link #submit(Runnable, Duration...)}
-     * @return the task
-     * @throws IllegalArgumentException if the timeout is not positive, or if there is more than one
-     * @throws IllegalStateException if this scope is closed
-     */
-    public Task<Void> submit(String name, Runnable action, Duration... timeout) {
-        Objects.requireNonNull(name, "name");
-        return submitAction(name, action, atMostOne(timeout));
-    }
-
-    private Task<Void> submitAction(@Nullable String name, Runnable action, @Nullable Duration timeout) {
-        Action callable = new Action(action);
-        begin(name);
-        ScopeOptions options = settings.options;
-        return tasks.submit(name, callable, options.defaultRank, options.defaultRetry, timeout);
-    }
-
-    private static @Nullable Duration atMostOne(Duration... timeout) {
-        if (timeout.length > 1) {
-            throw new IllegalArgumentException("at most one timeout may be given, were " + timeout.length);
-        }
-        if (timeout.length == 1 && !timeout[0].isPositive()) {
-            throw new IllegalArgumentException("timeout must be positive, was " + timeout[0]);
-        }
-        return timeout.length == 0 ? null : timeout[0];
-    }
-
-    /**
-     * Submits a task with settings of its own.
-     *
-     * {@snippet :
-     * Task<Rank> rank = scope.submit(
-     *         "rank", () -> ranks.of(id), task -> task.priority(TaskPriority.HIGH).retry(RetryPolicy.attempts(3)));
-     * }
-     *
-     * @param <T> the type of the value
-     * @param name the name of the task
-     * @param callable the callable to run
-     * @param plan the function that changes the task's settings, called once by this method
      * @return the task
      * @throws IllegalStateException if this scope is closed
      */
-    public <T> Task<T> submit(String name, Callable<? extends T> callable, UnaryOperator<TaskSpec<T>> plan) {
-        return submit(plan.apply(TaskSpec.named(name, callable)));
+    public Task<Void> submit(String name, Runnable action) {
+        return submit(name, TaskSpec.callable(action));
     }
 
     /**
@@ -554,8 +492,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Submits the task described by a specification. Settings that it does not have are those of this scope. Costs and
-     * queue timeouts are ignored: each task counts as one against the scope's limit.
+     * Submits a task with settings of its own. Settings that it does not have are those of this scope. Costs and queue
+     * timeouts are ignored: each task counts as one against the scope's limit.
+     *
+     * {@snippet :
+     * Task<Rank> rank = scope.submit(
+     *         TaskSpec.named("rank", () -> ranks.of(id)).priority(TaskPriority.HIGH).retry(RetryPolicy.attempts(3)));
+     * }
      *
      * @param <T> the type of the value
      * @param spec the specification of the task
@@ -774,7 +717,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the task, pending until then
      * @throws IllegalStateException if this scope is closed
      */
-    public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
+    public <T> Task<T> schedule(Duration delay, Callable<? extends T> callable) {
         beginWith("a scheduled task");
         return ScheduledRun.submit(tasks, delay, callable);
     }
@@ -787,8 +730,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the task, pending until then
      * @throws IllegalStateException if this scope is closed
      */
-    public ScheduledTask<Void> schedule(Duration delay, Runnable action) {
-        return schedule(delay, new Action(action));
+    public Task<Void> schedule(Duration delay, Runnable action) {
+        return schedule(delay, TaskSpec.callable(action));
     }
 
     /**
@@ -802,7 +745,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalArgumentException if the period is not positive
      * @throws IllegalStateException if this scope is closed
      */
-    public ScheduledTask<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
+    public Task<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
         return schedulePeriodic(delay, period, job, true);
     }
 
@@ -817,11 +760,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalArgumentException if the rest is not positive
      * @throws IllegalStateException if this scope is closed
      */
-    public ScheduledTask<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
+    public Task<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
         return schedulePeriodic(delay, rest, job, false);
     }
 
-    private ScheduledTask<?> schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
+    private Task<?> schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
         Objects.requireNonNull(job, "job");
         if (!period.isPositive()) {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
@@ -1002,15 +945,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public Scheduler scheduler() {
         return settings.options.all.scheduler;
-    }
-
-    /**
-     * Returns the failure policy of waits for several tasks.
-     *
-     * @return the policy
-     */
-    public FailurePolicy failurePolicy() {
-        return settings.options.all.failurePolicy;
     }
 
     @Override

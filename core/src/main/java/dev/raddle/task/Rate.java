@@ -9,7 +9,7 @@ import java.util.Objects;
  * window of length t.
  *
  * <p>A rate is like a bucket that holds {@link #burst()} permits and receives one every {@link #period()} / {@link
- * #count()}. A task takes one permit, or as many as its {@linkplain dev.raddle.group.TaskOptions#cost cost}, when it
+ * #count()}. A task takes one permit, or as many as its {@linkplain TaskSpec#cost cost}, when it
  * starts. A task that costs more than the burst starts when the bucket is full, and those after it wait until its whole
  * cost has flowed in. Immutable.
  *

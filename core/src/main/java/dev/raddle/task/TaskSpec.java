@@ -3,6 +3,7 @@ package dev.raddle.task;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,75 +17,82 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * @param <T> the type of the value
- * @param name the name of the task in results, messages and events
- * @param callable the callable
- * @param priority the priority among the waiting tasks, of which higher ones run first; null for the default of the API
- * @param cost the number of slots that the task takes while it runs, at least 1
- * @param queueTimeout the maximum time to wait for admission; null for the default of the API
- * @param retry the retry policy; null for the default of the API
- * @param timeout the maximum time from the submission to the end, including all attempts; null for no timeout of its
- *     own
  */
-public record TaskSpec<T>(
-        String name,
-        Callable<? extends T> callable,
-        @Nullable Integer priority,
-        int cost,
-        @Nullable Duration queueTimeout,
-        @Nullable RetryPolicy retry,
-        @Nullable Duration timeout) {
+public final class TaskSpec<T> {
 
-    /**
-     * Creates a spec.
-     *
-     * @throws IllegalArgumentException if the cost is less than 1, the queue timeout is negative, or the timeout is not
-     *     positive
-     */
-    public TaskSpec {
-        Objects.requireNonNull(name, "name");
-        Objects.requireNonNull(callable, "callable");
-        if (cost < 1) {
-            throw new IllegalArgumentException("cost of task \"" + name + "\" must be at least 1, was " + cost);
-        }
-        if (queueTimeout != null && queueTimeout.isNegative()) {
-            throw new IllegalArgumentException(
-                    "queueTimeout of task \"" + name + "\" must not be negative, was " + queueTimeout);
-        }
-        if (timeout != null && !timeout.isPositive()) {
-            throw new IllegalArgumentException("timeout of task \"" + name + "\" must be positive, was " + timeout);
-        }
+    private final String name;
+    private final Callable<? extends T> callable;
+
+    // Changed only before the spec that has them is returned.
+    private @Nullable Integer priority;
+    private int cost = 1;
+    private @Nullable Duration queueTimeout;
+    private @Nullable RetryPolicy retry;
+    private @Nullable Duration timeout;
+
+    private TaskSpec(String name, Callable<? extends T> callable) {
+        this.name = Objects.requireNonNull(name, "name");
+        this.callable = Objects.requireNonNull(callable, "callable");
     }
 
     /**
      * Returns a spec of cost 1 with the defaults of the API for all other options.
      *
      * @param <T> the type of the value
-     * @param name the name of the task
+     * @param name the name of the task in results, messages and events
      * @param callable the callable
      * @return a new spec
      */
     public static <T> TaskSpec<T> named(String name, Callable<? extends T> callable) {
-        return new TaskSpec<>(name, callable, null, 1, null, null, null);
+        return new TaskSpec<>(name, callable);
     }
 
     /**
-     * Returns the priority, or a default if this spec has none.
+     * Returns a spec of a task without a value, of cost 1 with the defaults of the API for all other options.
      *
-     * @param otherwise the default if {@link #priority()} is null
-     * @return the priority
+     * @param name the name of the task in results, messages and events
+     * @param action the action
+     * @return a new spec
      */
-    public int priorityOr(int otherwise) {
-        return priority == null ? otherwise : priority;
+    public static TaskSpec<Void> named(String name, Runnable action) {
+        return new TaskSpec<>(name, callable(action));
+    }
+
+    /**
+     * Returns a callable that runs an action and returns null.
+     *
+     * @param action the action
+     * @return the callable
+     */
+    @SuppressWarnings("NullAway") // Void is null
+    public static Callable<Void> callable(Runnable action) {
+        Objects.requireNonNull(action, "action");
+        return () -> {
+            action.run();
+            return null;
+        };
+    }
+
+    private TaskSpec<T> with(Consumer<TaskSpec<T>> change) {
+        TaskSpec<T> changed = new TaskSpec<>(name, callable);
+        changed.priority = priority;
+        changed.cost = cost;
+        changed.queueTimeout = queueTimeout;
+        changed.retry = retry;
+        changed.timeout = timeout;
+        change.accept(changed);
+        return changed;
     }
 
     /**
      * Returns this spec with another priority.
      *
-     * @param rank the priority; tasks of a higher priority run first
+     * @param rank the priority, any number; of the waiting tasks those of a higher priority run first, equal ones in
+     *     order of arrival
      * @return a new spec
      */
     public TaskSpec<T> priority(int rank) {
-        return new TaskSpec<>(name, callable, rank, cost, queueTimeout, retry, timeout);
+        return with(spec -> spec.priority = rank);
     }
 
     /**
@@ -98,49 +106,130 @@ public record TaskSpec<T>(
     }
 
     /**
-     * Returns this spec with another cost.
+     * Returns this spec with another cost. A group takes that many slots for the task, of the group and of the global
+     * cap, all at once; if the cost exceeds a limit, the task takes all slots of that limit. It takes as many permits
+     * of a permit source as slots, and the whole cost of the rates of its group and of all groups: if that exceeds a
+     * burst, the task starts when a whole burst could, and delays the tasks after it. Scopes ignore the cost.
      *
-     * @param slots the number of slots that the task takes while it runs, at least 1
+     * @param slots the cost, at least 1
      * @return a new spec
      * @throws IllegalArgumentException if the cost is less than 1
      */
     public TaskSpec<T> cost(int slots) {
-        return new TaskSpec<>(name, callable, priority, slots, queueTimeout, retry, timeout);
+        if (slots < 1) {
+            throw new IllegalArgumentException("cost of task \"" + name + "\" must be at least 1, was " + slots);
+        }
+        return with(spec -> spec.cost = slots);
     }
 
     /**
-     * Returns this spec with a maximum time to wait for admission.
+     * Returns this spec with a maximum time to wait for admission to a group. Scopes ignore it.
      *
      * @param longest the maximum time, not negative
      * @return a new spec
      * @throws IllegalArgumentException if the time is negative
      */
     public TaskSpec<T> queueTimeout(Duration longest) {
-        Objects.requireNonNull(longest, "queueTimeout");
-        return new TaskSpec<>(name, callable, priority, cost, longest, retry, timeout);
+        if (longest.isNegative()) {
+            throw new IllegalArgumentException(
+                    "queueTimeout of task \"" + name + "\" must not be negative, was " + longest);
+        }
+        return with(spec -> spec.queueTimeout = longest);
     }
 
     /**
-     * Returns this spec with another retry policy.
+     * Returns this spec with another retry policy. The task keeps its slots between attempts.
      *
      * @param policy the retry policy
      * @return a new spec
      */
     public TaskSpec<T> retry(RetryPolicy policy) {
         Objects.requireNonNull(policy, "retry");
-        return new TaskSpec<>(name, callable, priority, cost, queueTimeout, policy, timeout);
+        return with(spec -> spec.retry = policy);
     }
 
     /**
-     * Returns this spec with a timeout, which spans the time from the submission to the end. A task that exceeds it
-     * fails with a {@link TaskTimeoutException}, and if it is running, its thread is interrupted.
+     * Returns this spec with a timeout, which spans the time from the submission to the end, waiting and all attempts
+     * included. When it passes, the task fails with a {@link TaskTimeoutException}; a waiting task leaves the queue,
+     * and a running one is interrupted.
      *
      * @param longest the timeout, positive
      * @return a new spec
      * @throws IllegalArgumentException if the timeout is not positive
      */
     public TaskSpec<T> timeout(Duration longest) {
-        Objects.requireNonNull(longest, "timeout");
-        return new TaskSpec<>(name, callable, priority, cost, queueTimeout, retry, longest);
+        if (!longest.isPositive()) {
+            throw new IllegalArgumentException("timeout of task \"" + name + "\" must be positive, was " + longest);
+        }
+        return with(spec -> spec.timeout = longest);
+    }
+
+    /**
+     * Returns the name.
+     *
+     * @return the name of the task
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns the callable.
+     *
+     * @return the callable, which may be called any number of times
+     */
+    public Callable<? extends T> callable() {
+        return callable;
+    }
+
+    /**
+     * Returns the priority.
+     *
+     * @param otherwise the default if this spec has none
+     * @return the priority
+     */
+    public int priorityOr(int otherwise) {
+        return priority == null ? otherwise : priority;
+    }
+
+    /**
+     * Returns the cost.
+     *
+     * @return the number of slots, at least 1
+     */
+    public int cost() {
+        return cost;
+    }
+
+    /**
+     * Returns the queue timeout.
+     *
+     * @return the maximum time to wait for admission; null for the default of the API
+     */
+    public @Nullable Duration queueTimeout() {
+        return queueTimeout;
+    }
+
+    /**
+     * Returns the retry policy.
+     *
+     * @return the retry policy; null for the default of the API
+     */
+    public @Nullable RetryPolicy retry() {
+        return retry;
+    }
+
+    /**
+     * Returns the timeout.
+     *
+     * @return the maximum time from the submission to the end; null for no timeout of its own
+     */
+    public @Nullable Duration timeout() {
+        return timeout;
+    }
+
+    @Override
+    public String toString() {
+        return "spec of task \"" + name + "\"";
     }
 }

@@ -255,7 +255,7 @@ class FlowCallbacksTest {
         Node<String> bad = failing("bad");
         f.node("must", bad, x -> x);
         f.node("off", a, x -> x).when(c -> false);
-        f.build().run(null, options.withListener(recorder));
+        f.build().run(null, options.addListener(recorder));
         assertThat(recorder.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
         assertThat(recorder.events.get("bad")).containsExactly("submitted", "started", "settled FAILED");
         assertThat(recorder.events.get("off")).containsExactly("submitted", "settled SKIPPED");
@@ -294,7 +294,7 @@ class FlowCallbacksTest {
                         null,
                         RunOptions.timeout(Duration.ofSeconds(1))
                                 .withTimeSource(clock)
-                                .withListener(listener));
+                                .addListener(listener));
         assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
         assertThat(recorded).containsExactly("started", "settled");
     }
@@ -315,7 +315,7 @@ class FlowCallbacksTest {
             clock.advance(Duration.ofSeconds(2));
             return 1;
         });
-        f.build().run(null, RunOptions.defaults().withTimeSource(clock).withListener(new TaskListener() {
+        f.build().run(null, RunOptions.defaults().withTimeSource(clock).addListener(new TaskListener() {
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                 ran.set(runNanos);
@@ -329,9 +329,9 @@ class FlowCallbacksTest {
         RecordingListener recorder = new RecordingListener();
         f.node("a", () -> "A");
         FlowPlan<Void, Void> plan = f.build();
-        plan.run(null, options.withListener(recorder));
+        plan.run(null, options.addListener(recorder));
         assertThat(recorder.identities).hasSize(1);
-        plan.run(null, options.withListener(recorder));
+        plan.run(null, options.addListener(recorder));
         assertThat(recorder.identities).hasSize(2);
         assertThat(Set.copyOf(recorder.identities)).hasSize(2);
     }
@@ -358,7 +358,7 @@ class FlowCallbacksTest {
             }
         };
         FlowRun<Void> run = f.build()
-                .start(null, options.withListener(listener).withScheduler(steps).withTimeSource(time));
+                .start(null, options.addListener(listener).withScheduler(steps).withTimeSource(time));
         time.advance(Duration.ofNanos(5));
         steps.runAll();
         run.join();
@@ -376,7 +376,7 @@ class FlowCallbacksTest {
         };
         Node<String> a = f.node("a", () -> "A");
         FlowResult<String> result =
-                f.returning(a).run(null, options.withListener(broken).withListener(recorder));
+                f.returning(a).run(null, options.addListener(broken).addListener(recorder));
         assertThat(result.value()).isEqualTo("A");
         assertThat(recorder.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
         assertThat(swallowed).anyMatch(each -> each.endsWith("listener is broken"));
@@ -422,8 +422,7 @@ class FlowCallbacksTest {
         StepScheduler steps = new StepScheduler();
         Node<String> a = f.node("a", () -> "A");
         f.node("b", a, x -> x);
-        FlowRun<Void> run =
-                f.build().start(null, options.withListener(canceller).withScheduler(steps));
+        FlowRun<Void> run = f.build().start(null, options.addListener(canceller).withScheduler(steps));
         canceller.cancel = () -> run.cancel("just now");
         steps.runAll();
         run.join();
@@ -463,7 +462,7 @@ class FlowCallbacksTest {
                 .run(
                         null,
                         RunOptions.defaults()
-                                .withListener(broken)
+                                .addListener(broken)
                                 .withExceptionSink(
                                         ExceptionSink.to((source, failure) -> recorded.add(failure.getMessage()))));
         assertThat(result.value()).isEqualTo("AB");

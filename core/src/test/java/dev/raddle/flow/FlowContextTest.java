@@ -47,7 +47,7 @@ class FlowContextTest {
 
     private final Map<String, String> seen = new ConcurrentHashMap<>();
     private final RunOptions options =
-            RunOptions.defaults().withPropagator(PROPAGATOR).withScopedValue(LOCALE);
+            RunOptions.defaults().addPropagator(PROPAGATOR).addScopedValue(LOCALE);
 
     private static String context() {
         return TaskContext.current().get(TENANT) + " " + (LOCALE.isBound() ? LOCALE.get() : null) + " " + MDC.get();
@@ -129,7 +129,7 @@ class FlowContextTest {
         FlowBuilder<Void> f = FlowPlan.define("heard");
         Node<String> a = f.node("a", () -> "A").onBegin(context -> see("begin"));
         f.node("b", a, x -> x);
-        inContext(() -> f.build().run(null, options.withListener(listener)));
+        inContext(() -> f.build().run(null, options.addListener(listener)));
 
         assertThat(recorded)
                 .containsOnly(
@@ -278,7 +278,7 @@ class FlowContextTest {
         RunOptions all =
                 options.withExceptionSink(ExceptionSink.to((source, error) -> swallowed.add(error.getMessage())));
         for (ContextPropagator each : broken) {
-            all = all.withPropagator(each);
+            all = all.addPropagator(each);
         }
         FlowBuilder<Void> f = FlowPlan.define("broken");
         FlowPlan<Void, String> plan = f.returning(f.node("a", () -> "A"));

@@ -294,7 +294,7 @@ class FlowDeadlinesTest {
                 recorded.append("settled ");
             }
         };
-        FlowRun<Void> run = f.build().start(null, timed.withListener(listener));
+        FlowRun<Void> run = f.build().start(null, timed.addListener(listener));
         condition.awaitBegun();
         time.advance(SECOND);
         run.join();

@@ -485,7 +485,7 @@ class FlowWaitsTest {
                 log.add("settled " + outcome.status());
             }
         };
-        try (FlowRun<Void> run = f.build().start("p", options.withListener(listener))) {
+        try (FlowRun<Void> run = f.build().start("p", options.addListener(listener))) {
             assertThat(log).containsExactly("submitted", "started", "begin wait");
             endWait(run, "wait", sleeps);
             assertThat(log).containsExactly("submitted", "started", "begin wait", "result SUCCESS", "settled SUCCESS");

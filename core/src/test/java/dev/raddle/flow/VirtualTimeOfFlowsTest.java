@@ -77,7 +77,7 @@ class VirtualTimeOfFlowsTest {
                     return "D";
                 });
         f.node("b", after(a), o -> "B").compute();
-        FlowRun<Void> run = f.build().start(null, untimed.withListener(listener).withComputeScheduler(steps));
+        FlowRun<Void> run = f.build().start(null, untimed.addListener(listener).withComputeScheduler(steps));
         slow.awaitBegun();
 
         advance();
@@ -96,7 +96,7 @@ class VirtualTimeOfFlowsTest {
     void a_deadline_has_ended_the_run_and_called_every_callback() throws Exception {
         Node<String> a = f.node("a", slow::call).onResult(this::noteResult);
         f.node("b", a, x -> x).onResult(this::noteResult);
-        FlowRun<Void> run = f.build().start(null, timed.withListener(listener));
+        FlowRun<Void> run = f.build().start(null, timed.addListener(listener));
         slow.awaitBegun();
 
         advance();
@@ -170,7 +170,7 @@ class VirtualTimeOfFlowsTest {
             }
         };
         for (int seconds : new int[] {3, 1, 3}) {
-            runs.add(plan.start("", untimed.withListener(counting).withTimeout(SECOND.multipliedBy(seconds))));
+            runs.add(plan.start("", untimed.addListener(counting).withTimeout(SECOND.multipliedBy(seconds))));
             blocked[runs.size() - 1].awaitBegun();
         }
 
@@ -198,7 +198,7 @@ class VirtualTimeOfFlowsTest {
             throw new IllegalStateException("callback");
         });
         f.node("b", a, x -> x).onResult(this::noteResult);
-        RunOptions options = timed.withListener(broken)
+        RunOptions options = timed.addListener(broken)
                 .withExceptionSink(ExceptionSink.to((source, failure) -> reported.add(failure.getMessage())));
         FlowRun<Void> run = f.build().start(null, options);
         slow.awaitBegun();

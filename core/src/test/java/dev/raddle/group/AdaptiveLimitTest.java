@@ -9,6 +9,7 @@ import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
 import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -259,13 +260,13 @@ class AdaptiveLimitTest {
     void a_timeout_is_a_drop_if_the_task_ran_for_most_of_it_and_not_if_it_waited() {
         use(AdaptiveLimit.custom(this::record).initial(1));
         run(1, lasting(10));
-        TaskOptions timeout = TaskOptions.defaults().timeout(Duration.ofMillis(100));
-        executor.submit("a", "ran", lasting(100), timeout); // starts at once
+        Duration timeout = Duration.ofMillis(100);
+        executor.submit("a", TaskSpec.named("ran", lasting(100)).timeout(timeout)); // starts at once
         executor.submit("a", lasting(5));
         steps.runNext();
         run(1, lasting(30));
         executor.submit("a", lasting(80)); // starts at once
-        executor.submit("a", "waited", lasting(30), timeout);
+        executor.submit("a", TaskSpec.named("waited", lasting(30)).timeout(timeout));
         steps.runNext();
         steps.runNext();
         steps.runNext();
@@ -299,26 +300,25 @@ class AdaptiveLimitTest {
     void a_task_that_was_repeated_by_its_retry_policy_does_not_count() {
         use(AdaptiveLimit.custom(this::record).initial(1));
         AtomicInteger calls = new AtomicInteger();
-        TaskOptions retry = TaskOptions.defaults().retry(RetryPolicy.fixedDelay(2, Duration.ZERO));
+        RetryPolicy retry = RetryPolicy.fixedDelay(2, Duration.ZERO);
         for (int i = 0; i < 300; i++) {
             executor.submit(
                     "a",
-                    "again",
-                    () -> {
-                        time.advance(Duration.ofMillis(10));
-                        if (calls.incrementAndGet() % 2 == 1) {
-                            throw new IOException("once more");
-                        }
-                        return "done";
-                    },
-                    retry);
+                    TaskSpec.named("again", () -> {
+                                time.advance(Duration.ofMillis(10));
+                                if (calls.incrementAndGet() % 2 == 1) {
+                                    throw new IOException("once more");
+                                }
+                                return "done";
+                            })
+                            .retry(retry));
             steps.runNext();
         }
         assertThat(samples).isEmpty();
         assertThat(calls).hasValue(600);
 
         for (int i = 0; i < 30; i++) {
-            executor.submit("a", "first", lasting(10), retry);
+            executor.submit("a", TaskSpec.named("first", lasting(10)).retry(retry));
             steps.runNext();
         }
         assertThat(samples).hasSize(1); // tasks with a retry policy count if it was not needed
@@ -326,9 +326,8 @@ class AdaptiveLimitTest {
 
     @Test
     void the_first_task_in_the_queue_that_is_too_wide_for_the_rest_means_that_the_limit_is_near() {
-        TaskOptions wide = TaskOptions.defaults().cost(3);
         for (int i = 0; i < 60; i++) {
-            executor.submit("a", "wide", lasting(10), wide); // one at a time under a limit of 4
+            executor.submit("a", TaskSpec.named("wide", lasting(10)).cost(3)); // one at a time under a limit of 4
         }
         for (int i = 0; i < 59; i++) {
             steps.runNext();

@@ -122,7 +122,7 @@ class CallTest {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             assertThatNullPointerException().isThrownBy(() -> executor.call(null, () -> ""));
-            assertThatNullPointerException().isThrownBy(() -> executor.call("a", null));
+            assertThatNullPointerException().isThrownBy(() -> executor.call("a", (Callable<String>) null));
             assertThatNullPointerException().isThrownBy(() -> executor.tryCall("a", null, () -> ""));
             assertThat(executor.activeGroupKeys()).isEmpty();
         }

@@ -1,7 +1,6 @@
 package dev.raddle.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
@@ -47,8 +46,7 @@ class ConfiguredTasksTest {
         RetryPolicy policy = RetryPolicy.attempts(3);
         try (GroupExecutor executor = stepped()) {
             List<TaskHandle<Integer>> handles = List.of(
-                    executor.submit(
-                            "g", "a", this::thirdTime, TaskOptions.defaults().retry(policy)),
+                    executor.submit("g", TaskSpec.named("a", this::thirdTime).retry(policy)),
                     executor.submit(
                             "g", TaskSpec.<Integer>named("b", this::thirdTime).retry(policy)));
             for (TaskHandle<Integer> handle : handles) {
@@ -79,11 +77,11 @@ class ConfiguredTasksTest {
                 .idleGroupTtl(Duration.ZERO)
                 .build())) {
             List<GroupResult<Integer>> results = executor.executeAll(List.of(
-                    new GroupTask<>("g", "retried", this::thirdTime)
-                            .options(TaskOptions.defaults().retry(RetryPolicy.attempts(3))),
-                    new GroupTask<>("g", "plain", () -> 7),
                     new GroupTask<>(
-                            "h", "timed", () -> 8, TaskOptions.defaults().timeout(SECOND))));
+                            "g",
+                            TaskSpec.<Integer>named("retried", this::thirdTime).retry(RetryPolicy.attempts(3))),
+                    new GroupTask<>("g", "plain", () -> 7),
+                    new GroupTask<>("h", TaskSpec.named("timed", () -> 8).timeout(SECOND))));
 
             assertThat(results).extracting(GroupResult::value).containsExactly(3, 7, 8);
         }
@@ -96,10 +94,10 @@ class ConfiguredTasksTest {
         try (GroupExecutor executor = threaded()) {
             TaskHandle<String> holds = executor.submit("g", "holder", holder);
             holder.awaitBegun();
-            TaskHandle<String> late = executor.submit(
-                    "g", "late", () -> "never", TaskOptions.defaults().timeout(SECOND));
+            TaskHandle<String> late =
+                    executor.submit("g", TaskSpec.named("late", () -> "never").timeout(SECOND));
             TaskHandle<String> elsewhere = executor.submit(
-                    "h", "late too", () -> "never", TaskOptions.defaults().timeout(SECOND));
+                    "h", TaskSpec.named("late too", () -> "never").timeout(SECOND));
             TaskHandle<String> next = executor.submit("g", "next", () -> "value");
             assertThat(executor.stats().totalQueuedCount()).isEqualTo(3);
 
@@ -125,8 +123,8 @@ class ConfiguredTasksTest {
     void a_running_task_whose_timeout_passes_keeps_its_slots_until_it_ends() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();
         try (GroupExecutor executor = threaded()) {
-            TaskHandle<String> slow = executor.submit(
-                    "g", "slow", stubborn, TaskOptions.defaults().timeout(SECOND));
+            TaskHandle<String> slow =
+                    executor.submit("g", TaskSpec.named("slow", stubborn::call).timeout(SECOND));
             TaskHandle<String> next = executor.submit("g", "next", () -> "value");
             stubborn.awaitBegun();
 
@@ -152,9 +150,7 @@ class ConfiguredTasksTest {
         try (GroupExecutor executor = threaded()) {
             TaskHandle<Integer> rests = executor.submit(
                     "g",
-                    "rests",
-                    this::thirdTime,
-                    TaskOptions.defaults()
+                    TaskSpec.named("rests", this::thirdTime)
                             .retry(RetryPolicy.fixedDelay(3, SECOND.multipliedBy(2)))
                             .timeout(SECOND.multipliedBy(3)));
             TaskHandle<String> next = executor.submit("g", "next", () -> "value");
@@ -179,7 +175,7 @@ class ConfiguredTasksTest {
     void a_cancel_between_two_attempts_ends_the_task_at_once() throws Exception {
         try (GroupExecutor executor = threaded()) {
             TaskHandle<Integer> rests = executor.submit(
-                    "g", "rests", this::thirdTime, TaskOptions.defaults().retry(RetryPolicy.fixedDelay(3, SECOND)));
+                    "g", TaskSpec.named("rests", this::thirdTime).retry(RetryPolicy.fixedDelay(3, SECOND)));
             TaskHandle<String> next = executor.submit("g", "next", () -> "value");
             time.awaitAlarms(1);
 
@@ -194,24 +190,25 @@ class ConfiguredTasksTest {
 
     @Test
     void no_alarm_is_left_after_any_end_of_a_task_with_a_time_limit() {
-        TaskOptions limited = TaskOptions.defaults().timeout(SECOND);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
                 .timeSource(time)
                 .idleGroupTtl(Duration.ZERO)
                 .defaultQueueThresholdPerGroup(2)
                 .build())) {
             List<TaskHandle<String>> handles = new ArrayList<>();
-            handles.add(executor.submit("g", "ends", () -> "value", limited));
+            handles.add(
+                    executor.submit("g", TaskSpec.named("ends", () -> "value").timeout(SECOND)));
             handles.add(executor.submit(
                     "g",
-                    "fails",
-                    () -> {
-                        throw new IOException();
-                    },
-                    limited));
-            handles.add(executor.submit("g", "cancelled", () -> "never", limited));
+                    TaskSpec.<String>named("fails", () -> {
+                                throw new IOException();
+                            })
+                            .timeout(SECOND)));
+            handles.add(executor.submit(
+                    "g", TaskSpec.named("cancelled", () -> "never").timeout(SECOND)));
             assertThat(time.alarms()).isEqualTo(3);
-            TaskHandle<String> rejected = executor.submit("g", "rejected", () -> "never", limited);
+            TaskHandle<String> rejected = executor.submit(
+                    "g", TaskSpec.named("rejected", () -> "never").timeout(SECOND));
             assertThat(rejected.isDone()).isTrue();
             assertThat(time.alarms()).as("of the rejected one").isEqualTo(3);
             handles.getLast().cancel(true);
@@ -219,8 +216,8 @@ class ConfiguredTasksTest {
             steps.runAll();
             assertThat(handles).allMatch(TaskHandle::isDone);
             assertThat(time.alarms()).isZero();
-            executor.submit("g", "granted", () -> "never", limited);
-            executor.submit("g", "waiting", () -> "never", limited);
+            executor.submit("g", TaskSpec.named("granted", () -> "never").timeout(SECOND));
+            executor.submit("g", TaskSpec.named("waiting", () -> "never").timeout(SECOND));
             executor.evictGroup("g");
             executor.shutdown();
             steps.runAll();
@@ -232,27 +229,13 @@ class ConfiguredTasksTest {
     void a_timeout_that_passes_before_the_thread_begins_keeps_the_callable_from_being_called() {
         try (GroupExecutor executor = stepped()) {
             TaskHandle<Integer> late = executor.submit(
-                    "g", "late", calls::incrementAndGet, TaskOptions.defaults().timeout(SECOND));
+                    "g", TaskSpec.named("late", calls::incrementAndGet).timeout(SECOND));
             time.advance(SECOND);
             steps.runAll();
             assertThat(late.join().error()).isInstanceOf(TaskTimeoutException.class);
             assertThat(calls).hasValue(0);
             assertThat(executor.stats().totalActiveCount()).isZero();
         }
-    }
-
-    @Test
-    void invalid_options_are_refused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> TaskOptions.defaults().timeout(Duration.ZERO))
-                .withMessage("timeout must be positive, was PT0S");
-        TaskOptions all = TaskOptions.defaults()
-                .retry(RetryPolicy.noRetry())
-                .timeout(SECOND)
-                .priority(3)
-                .cost(2)
-                .queueTimeout(SECOND);
-        assertThat(all).isEqualTo(new TaskOptions(3, 2, SECOND, RetryPolicy.noRetry(), SECOND));
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
@@ -181,7 +182,7 @@ class DeadlockDetectionTest {
             List<TaskHandle<String>> behind = new CopyOnWriteArrayList<>();
             TaskHandle<String> outer = executor.submit("a", "outer", () -> {
                 behind.add(executor.submit(
-                        "a", "wide", () -> "wide", TaskOptions.defaults().cost(2)));
+                        "a", TaskSpec.named("wide", () -> "wide").cost(2)));
                 behind.add(executor.submit("a", "narrow", () -> "narrow"));
                 return behind.get(itself ? 0 : 1).await().value();
             });

@@ -42,7 +42,7 @@ class GroupContextTest {
             value.set("of the submitter");
             TaskContext.current().with(TENANT, "a").<Object>call(() -> {
                 executor.submit("g", "t1", task);
-                executor.submit("g", "t2", task, TaskOptions.defaults());
+                executor.submit("g", TaskSpec.named("t2", task));
                 executor.submit("g", TaskSpec.named("t3", task));
                 executor.call("g", task);
                 return executor.tryCall("g", Duration.ZERO, task);

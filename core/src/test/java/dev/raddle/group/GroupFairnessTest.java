@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -48,9 +49,8 @@ class GroupFairnessTest {
             long number = handles.size();
             TaskHandle<Long> handle = executor.submit(
                     key,
-                    "t" + number,
-                    () -> enter(number, key, millis, cost),
-                    TaskOptions.defaults().cost(cost));
+                    TaskSpec.named("t" + number, () -> enter(number, key, millis, cost))
+                            .cost(cost));
             handles.put(number, handle);
             return handle;
         }

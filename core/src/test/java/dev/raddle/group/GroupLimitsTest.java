@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Together;
@@ -47,14 +48,11 @@ class GroupLimitsTest {
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().taskLifecycleListener(listener).build())) {
-            TaskOptions options = TaskOptions.defaults();
             assertThatNullPointerException().isThrownBy(() -> executor.submit(null, "t", task));
             assertThatNullPointerException().isThrownBy(() -> executor.submit("a", null, task));
             assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", (Callable<String>) null));
-            assertThatNullPointerException().isThrownBy(() -> executor.submit(null, "t", task, options));
-            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", null, task, options));
-            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", null, options));
-            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", task, null));
+            assertThatNullPointerException().isThrownBy(() -> executor.submit(null, TaskSpec.named("t", task)));
+            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", (TaskSpec<String>) null));
 
             assertThat(heard).isEmpty();
             assertThat(executor.activeGroupKeys()).isEmpty();
@@ -520,8 +518,8 @@ class GroupLimitsTest {
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("a", "holds one of two", () -> "x");
-            TaskHandle<String> wide = executor.submit(
-                    "a", "needs both", () -> "x", TaskOptions.defaults().cost(2));
+            TaskHandle<String> wide =
+                    executor.submit("a", TaskSpec.named("needs both", () -> "x").cost(2));
             executor.submit("a", "needs one", () -> "x");
             assertThat(steps.size()).isEqualTo(1);
 
@@ -800,13 +798,14 @@ class GroupLimitsTest {
                 .defaultMaxConcurrencyPerGroup(4)
                 .globalMaxInFlight(5)
                 .build();
-        TaskOptions wide = TaskOptions.defaults().cost(3);
         AtomicInteger called = new AtomicInteger();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             for (int i = 0; i < 100; i++) {
-                executor.submit("a", "a" + i, called::incrementAndGet, wide);
-                executor.submit("b", "b" + i, called::incrementAndGet, wide);
+                executor.submit(
+                        "a", TaskSpec.named("a" + i, called::incrementAndGet).cost(3));
+                executor.submit(
+                        "b", TaskSpec.named("b" + i, called::incrementAndGet).cost(3));
             }
             for (int ended = 0; ended < 200; ended++) {
                 assertThat(steps.size()).isEqualTo(1);
@@ -829,17 +828,19 @@ class GroupLimitsTest {
                 .defaultQueueThresholdPerGroup(0)
                 .globalMaxInFlight(4)
                 .build();
-        TaskOptions wide = TaskOptions.defaults().cost(100); // takes both slots
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             List<Consumer<TaskHandle<Object>>> ends = List.of(
                     handle -> steps.runNext(), handle -> handle.cancel(true), handle -> executor.evictGroup("a"));
             for (Callable<Object> task : List.<Callable<Object>>of(() -> "x", GroupLimitsTest::fail)) {
                 for (Consumer<TaskHandle<Object>> end : ends) {
-                    TaskHandle<Object> handle = executor.submit("a", "wide", task, wide);
+                    TaskHandle<Object> handle =
+                            executor.submit("a", TaskSpec.named("wide", task).cost(100));
                     assertThat(executor.stats().globalInFlightUsed()).isEqualTo(2);
                     assertThat(executor.submit("a", "refused", task).isDone()).isTrue();
-                    assertThat(executor.submit("a", "refused", task, wide).isDone())
+                    assertThat(executor.submit(
+                                            "a", TaskSpec.named("refused", task).cost(100))
+                                    .isDone())
                             .isTrue();
                     assertThat(executor.stats().globalInFlightUsed()).isEqualTo(2);
 

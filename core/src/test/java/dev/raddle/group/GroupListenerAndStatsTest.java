@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Together;
@@ -218,7 +219,6 @@ class GroupListenerAndStatsTest {
                 .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
                 .taskLifecycleListener(recorder)
                 .build();
-        TaskOptions impatient = TaskOptions.defaults().queueTimeout(Duration.ofSeconds(1));
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("a", "runs", () -> "x");
@@ -226,7 +226,8 @@ class GroupListenerAndStatsTest {
             executor.submit("a", "drained", () -> "x");
             executor.submit("a", "run by its caller", () -> "x");
             executor.evictGroup("a");
-            TaskHandle<String> late = executor.submit("a", "too late", () -> "x", impatient);
+            TaskHandle<String> late =
+                    executor.submit("a", TaskSpec.named("too late", () -> "x").queueTimeout(Duration.ofSeconds(1)));
             time.advance(Duration.ofSeconds(1));
             assertThatThrownBy(late::await).isInstanceOf(RejectedTaskException.class);
             steps.runAll();

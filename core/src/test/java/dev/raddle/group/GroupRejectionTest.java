@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.raddle.task.Rejection;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -593,7 +594,6 @@ class GroupRejectionTest {
                 .perGroupQueueThreshold(Map.of("full", 0, "bulkhead", 0))
                 .globalQueueThreshold(4)
                 .build();
-        TaskOptions impatient = TaskOptions.defaults().queueTimeout(Duration.ofMillis(1_500));
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             assertThat(reason(submit(executor, "full", 2).get(1)))
@@ -605,7 +605,8 @@ class GroupRejectionTest {
             List<TaskHandle<String>> evicted = submit(executor, "evicted", 2);
             List<TaskHandle<String>> withTheExecutor = submit(executor, "executor", 2);
             submit(executor, "late", 1);
-            TaskHandle<String> late = executor.submit("late", "impatient", () -> "x", impatient);
+            TaskHandle<String> late = executor.submit(
+                    "late", TaskSpec.named("impatient", () -> "x").queueTimeout(Duration.ofMillis(1_500)));
             assertThat(reason(submit(executor, "late", 1).getFirst()))
                     .isEqualTo("global-queue: 4 of 4 waiting in all groups, 0 of unlimited slots held");
 

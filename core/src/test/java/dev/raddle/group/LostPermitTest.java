@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -70,7 +71,8 @@ class LostPermitTest {
             awaitWanted(1);
             source.grant("a", 1);
             Runnable first = granted.take(); // several threads place tasks: their order is certain one by one only
-            TaskHandle<Boolean> wide = executor.submit("a", "wide", this::noteFence, TaskOptions.DEFAULTS.cost(2));
+            TaskHandle<Boolean> wide =
+                    executor.submit("a", TaskSpec.named("wide", this::noteFence).cost(2));
             awaitWanted(2);
             source.grant("a", 2);
             Runnable second = granted.take();

@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import java.util.ArrayList;
@@ -31,11 +32,13 @@ class ManyWaitingTasksTest {
             executor.submit("a", "holder", () -> "");
             List<TaskHandle<Integer>> waiting = new ArrayList<>(MANY);
             for (int i = 0; i < MANY; i++) {
-                TaskOptions options = TaskOptions.defaults().priority(i % priorities);
                 waiting.add(
                         priorities == 1
                                 ? executor.submit("a", "t", ran::incrementAndGet)
-                                : executor.submit("a", "t", ran::incrementAndGet, options));
+                                : executor.submit(
+                                        "a",
+                                        TaskSpec.named("t", ran::incrementAndGet)
+                                                .priority(i % priorities)));
             }
             assertThat(executor.stats().totalQueuedCount()).isEqualTo(MANY);
             assertThat(executor.submit("a", "rejected", () -> "").isDone()).isTrue();

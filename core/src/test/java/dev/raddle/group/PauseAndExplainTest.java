@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -131,8 +132,7 @@ class PauseAndExplainTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(2).globalMaxInFlight(2).build())) {
             submit(executor, "holder", "holder");
-            executor.submit(
-                    "a", "wide", () -> ran.add("wide"), TaskOptions.defaults().cost(2));
+            executor.submit("a", TaskSpec.named("wide", () -> ran.add("wide")).cost(2));
             submit(executor, "b", "other");
             assertThat(steps.size()).isEqualTo(1);
 
@@ -197,8 +197,8 @@ class PauseAndExplainTest {
             TaskHandle<Boolean> runs = submit(executor, "a", "runs");
             TaskHandle<Boolean> first = submit(executor, "a", "first");
             TaskHandle<Boolean> second = submit(executor, "a", "second");
-            TaskHandle<Boolean> urgent = executor.submit(
-                    "a", "urgent", () -> true, TaskOptions.defaults().priority(1));
+            TaskHandle<Boolean> urgent =
+                    executor.submit("a", TaskSpec.named("urgent", () -> true).priority(1));
 
             assertThat(executor.explain(runs)).isEqualTo(new Explanation(NOTHING, 0, 0));
             assertThat(executor.explain(urgent)).isEqualTo(new Explanation(GROUP_LIMIT, 0, 0));
@@ -303,7 +303,7 @@ class PauseAndExplainTest {
             assertThat(executor.explain("a", "runs")).isEmpty();
             assertThat(executor.explain("a", "twice")).contains(new Explanation(GROUP_LIMIT, 1, 0));
             assertThat(executor.explainNext("a")).contains(new Explanation(GROUP_LIMIT, 0, 0));
-            executor.submit("a", "urgent", () -> true, TaskOptions.defaults().priority(1));
+            executor.submit("a", TaskSpec.named("urgent", () -> true).priority(1));
             assertThat(executor.explain("a", "urgent")).contains(new Explanation(GROUP_LIMIT, 0, 0));
             assertThat(executor.explain("a", "twice")).contains(new Explanation(GROUP_LIMIT, 2, 0));
             assertThat(executor.explain("b", "twice")).isEmpty();

@@ -6,6 +6,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -243,13 +244,13 @@ class PermitGameTest {
         return ++started;
     }
 
-    private static TaskOptions options(Random random) {
+    private static <T> TaskSpec<T> withOptions(TaskSpec<T> spec, Random random) {
         return switch (random.nextInt(16)) {
-            case 0, 1 -> TaskOptions.DEFAULTS.queueTimeout(Duration.ofNanos(700));
-            case 2 -> TaskOptions.DEFAULTS.queueTimeout(Duration.ZERO);
-            case 3 -> TaskOptions.DEFAULTS.timeout(Duration.ofNanos(900));
-            case 4 -> TaskOptions.DEFAULTS.retry(RetryPolicy.fixedDelay(2, Duration.ZERO));
-            default -> TaskOptions.DEFAULTS;
+            case 0, 1 -> spec.queueTimeout(Duration.ofNanos(700));
+            case 2 -> spec.queueTimeout(Duration.ZERO);
+            case 3 -> spec.timeout(Duration.ofNanos(900));
+            case 4 -> spec.retry(RetryPolicy.fixedDelay(2, Duration.ZERO));
+            default -> spec;
         };
     }
 
@@ -259,9 +260,7 @@ class PermitGameTest {
             case 0, 1, 2, 3 ->
                 handles.add(executor.submit(
                         key,
-                        "task",
-                        this::useFence,
-                        options(random)
+                        withOptions(TaskSpec.named("task", this::useFence), random)
                                 .cost(1 + random.nextInt(largestCost))
                                 .priority(random.nextInt(8) == 0 ? 1 : 0)));
             case 4 -> steps.runNext();

@@ -13,6 +13,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -23,6 +24,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class PermitSourceTest {
@@ -61,8 +63,9 @@ class PermitSourceTest {
         return result.getFirst();
     }
 
-    private TaskHandle<Boolean> submit(GroupExecutor executor, String key, String id, TaskOptions options) {
-        return perform(() -> executor.submit(key, id, () -> ran.add(id), options));
+    private TaskHandle<Boolean> submit(
+            GroupExecutor executor, String key, String id, UnaryOperator<TaskSpec<Boolean>> options) {
+        return perform(() -> executor.submit(key, options.apply(TaskSpec.named(id, () -> ran.add(id)))));
     }
 
     private List<TaskHandle<Boolean>> submit(GroupExecutor executor, String key, int tasks) {
@@ -102,7 +105,7 @@ class PermitSourceTest {
     void a_grant_is_used_by_the_next_waiting_task_in_order_of_priority_and_arrival() {
         try (GroupExecutor executor = executor(policy())) {
             submit(executor, "a", 2);
-            submit(executor, "a", "urgent", TaskOptions.DEFAULTS.priority(1));
+            submit(executor, "a", "urgent", spec -> spec.priority(1));
             assertThat(source.demands()).containsExactly("a 2 0", "a 3 0");
 
             grant("a", 2);
@@ -260,8 +263,8 @@ class PermitSourceTest {
     @Test
     void a_task_takes_as_many_permits_as_it_costs_and_loses_its_place_if_it_loses_one() {
         try (GroupExecutor executor = executor(policy())) {
-            TaskHandle<Boolean> wide = submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(3));
-            submit(executor, "a", "next", TaskOptions.DEFAULTS);
+            TaskHandle<Boolean> wide = submit(executor, "a", "wide", spec -> spec.cost(3));
+            submit(executor, "a", "next", spec -> spec);
             assertThat(source.demands()).containsExactly("a 3 0", "a 4 0");
             grant("a", 2);
             assertThat(steps.size()).isZero();
@@ -278,7 +281,7 @@ class PermitSourceTest {
     @Test
     void permits_that_do_not_suffice_for_the_first_task_are_taken_back_and_wanted_again() {
         try (GroupExecutor executor = executor(policy())) {
-            submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(3));
+            submit(executor, "a", "wide", spec -> spec.cost(3));
             grant("a", 2);
 
             perform(() -> assertThat(source.holder().reclaimGathered("a")).isEqualTo(new PermitSource.Reclaimed(2, 0)));
@@ -294,7 +297,7 @@ class PermitSourceTest {
     @Test
     void a_cost_is_clipped_to_the_limit_of_the_fleet_and_no_more_is_wanted() {
         try (GroupExecutor executor = executor(policy())) {
-            submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(9));
+            submit(executor, "a", "wide", spec -> spec.cost(9));
             submit(executor, "a", 3);
             assertThat(source.wanted("a")).isEqualTo(4);
 
@@ -316,7 +319,8 @@ class PermitSourceTest {
         List<OptionalLong> fences = new ArrayList<>();
         try (GroupExecutor executor = executor(policy());
                 GroupExecutor other = executor(policy().permits(null))) {
-            perform(() -> executor.submit("a", "wide", () -> fences.add(fence()), TaskOptions.DEFAULTS.cost(2)));
+            perform(() -> executor.submit(
+                    "a", TaskSpec.named("wide", () -> fences.add(fence())).cost(2)));
             perform(() -> executor.submit("a", () -> {
                 fences.add(fence());
                 return other.submit("b", () -> fences.add(fence()));
@@ -435,8 +439,7 @@ class PermitSourceTest {
     void queue_timeouts_and_cancellations_make_the_demand_smaller() {
         try (GroupExecutor executor = executor(policy())) {
             List<TaskHandle<Boolean>> handles = submit(executor, "a", 2);
-            TaskHandle<Boolean> late =
-                    submit(executor, "a", "late", TaskOptions.DEFAULTS.queueTimeout(Duration.ofSeconds(1)));
+            TaskHandle<Boolean> late = submit(executor, "a", "late", spec -> spec.queueTimeout(Duration.ofSeconds(1)));
             assertThat(source.demands()).containsExactly("a 2 0", "a 3 0");
 
             time.advance(Duration.ofSeconds(1));
@@ -875,7 +878,7 @@ class PermitSourceTest {
         try (GroupExecutor executor = executor(policy)) {
             submit(executor, "b", 1);
             grant("b", 1);
-            submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(8));
+            submit(executor, "a", "wide", spec -> spec.cost(8));
             grant("a", 4); // enough under this cap, of which the other group has taken one slot
             assertThat(source.demands()).containsExactly("b 1 0", "a 4 0");
 

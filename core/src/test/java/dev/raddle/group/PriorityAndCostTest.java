@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -24,26 +24,18 @@ class PriorityAndCostTest {
         return () -> ran.add(name);
     }
 
-    private static TaskOptions priority(int rank) {
-        return TaskOptions.defaults().priority(rank);
-    }
-
-    private static TaskOptions cost(int slots) {
-        return TaskOptions.defaults().cost(slots);
-    }
-
     @Test
     void the_higher_priority_starts_first_and_equals_start_in_order_of_submission() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             executor.submit("a", "holder", task("holder"));
             executor.submit("a", "plain 1", task("plain 1"));
-            executor.submit("a", "low", task("low"), priority(-1));
-            executor.submit("a", "high 1", task("high 1"), priority(5));
-            executor.submit("a", "plain 2", task("plain 2"), priority(0));
-            executor.submit("a", "highest", task("highest"), priority(Integer.MAX_VALUE));
-            executor.submit("a", "high 2", task("high 2"), priority(5));
-            executor.submit("a", "lowest", task("lowest"), priority(Integer.MIN_VALUE));
+            executor.submit("a", TaskSpec.named("low", task("low")).priority(-1));
+            executor.submit("a", TaskSpec.named("high 1", task("high 1")).priority(5));
+            executor.submit("a", TaskSpec.named("plain 2", task("plain 2")).priority(0));
+            executor.submit("a", TaskSpec.named("highest", task("highest")).priority(Integer.MAX_VALUE));
+            executor.submit("a", TaskSpec.named("high 2", task("high 2")).priority(5));
+            executor.submit("a", TaskSpec.named("lowest", task("lowest")).priority(Integer.MIN_VALUE));
 
             steps.runAll();
 
@@ -59,7 +51,7 @@ class PriorityAndCostTest {
             executor.submit("a", "holder", task("holder"));
             executor.submit("b", "plain", task("plain"));
             for (int i = 0; i < 9; i++) {
-                executor.submit("a", "urgent", task("urgent"), priority(100));
+                executor.submit("a", TaskSpec.named("urgent", task("urgent")).priority(100));
             }
 
             steps.runAll();
@@ -74,10 +66,11 @@ class PriorityAndCostTest {
     void a_task_takes_as_many_slots_of_the_group_and_of_the_cap_as_it_costs() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(5).build())) {
-            executor.submit("a", "two", task("two"), cost(2));
-            executor.submit("a", "also two", task("also two"), cost(2));
+            executor.submit("a", TaskSpec.named("two", task("two")).cost(2));
+            executor.submit("a", TaskSpec.named("also two", task("also two")).cost(2));
             executor.submit("a", "one", task("one"));
-            executor.submit("b", "two elsewhere", task("two elsewhere"), cost(2));
+            executor.submit(
+                    "b", TaskSpec.named("two elsewhere", task("two elsewhere")).cost(2));
 
             assertThat(executor.groupStats("a")).contains(new GroupStats("a", 4, 1, 4, Integer.MAX_VALUE));
             assertThat(executor.groupStats("b"))
@@ -100,7 +93,7 @@ class PriorityAndCostTest {
                 stepped().defaultMaxConcurrencyPerGroup(3).build())) {
             executor.submit("a", "n1", task("n1"));
             executor.submit("a", "n2", task("n2"));
-            executor.submit("a", "wide", task("wide"), cost(3));
+            executor.submit("a", TaskSpec.named("wide", task("wide")).cost(3));
             executor.submit("a", "n3", task("n3"));
             executor.submit("a", "n4", task("n4"));
             assertThat(steps.size())
@@ -122,7 +115,7 @@ class PriorityAndCostTest {
             for (int i = 0; i < 100; i++) {
                 executor.submit("flood", "n" + i, task("narrow"));
             }
-            executor.submit("a", "wide", task("wide"), cost(4));
+            executor.submit("a", TaskSpec.named("wide", task("wide")).cost(4));
 
             steps.runAll();
 
@@ -137,11 +130,11 @@ class PriorityAndCostTest {
     void a_task_whose_cost_exceeds_the_limit_takes_all_slots() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(3).globalMaxInFlight(2).build())) {
-            executor.submit("a", "huge", task("huge"), cost(Integer.MAX_VALUE));
+            executor.submit("a", TaskSpec.named("huge", task("huge")).cost(Integer.MAX_VALUE));
             assertThat(executor.stats().totalActiveCount()).isEqualTo(2);
             assertThat(executor.stats().globalInFlightUsed()).isEqualTo(2);
 
-            executor.submit("a", "next", task("next"), cost(3));
+            executor.submit("a", TaskSpec.named("next", task("next")).cost(3));
             steps.runAll();
 
             assertThat(ran).containsExactly("huge", "next");
@@ -153,11 +146,11 @@ class PriorityAndCostTest {
     void a_wide_task_releases_the_slots_that_it_took_although_the_limit_has_changed() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(4).build())) {
-            executor.submit("a", "wide", task("wide"), cost(4));
+            executor.submit("a", TaskSpec.named("wide", task("wide")).cost(4));
 
             executor.setMaxConcurrency("a", 1);
             executor.setGlobalMaxInFlight(2);
-            executor.submit("a", "next", task("next"), cost(4));
+            executor.submit("a", TaskSpec.named("next", task("next")).cost(4));
             assertThat(executor.stats().totalActiveCount()).isEqualTo(4);
             steps.runNext();
 
@@ -184,28 +177,6 @@ class PriorityAndCostTest {
             assertThatNullPointerException().isThrownBy(() -> executor.setMaxConcurrency(null, 1));
             assertThat(executor.activeGroupKeys()).isEmpty();
             assertThat(executor.stats().globalInFlightMax()).isEqualTo(Integer.MAX_VALUE);
-        }
-    }
-
-    @Test
-    void options_are_checked_and_each_change_keeps_the_other_values() {
-        TaskOptions options = TaskOptions.defaults().priority(3).cost(2).queueTimeout(Duration.ofSeconds(1));
-
-        assertThat(options).isEqualTo(new TaskOptions(3, 2, Duration.ofSeconds(1)));
-        assertThat(options.priority(4)).isEqualTo(new TaskOptions(4, 2, Duration.ofSeconds(1)));
-        assertThat(options.cost(1)).isEqualTo(new TaskOptions(3, 1, Duration.ofSeconds(1)));
-        assertThat(options.queueTimeout(Duration.ZERO)).isEqualTo(new TaskOptions(3, 2, Duration.ZERO));
-        assertThat(TaskOptions.defaults()).isEqualTo(new TaskOptions(0, 1, null));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> options.cost(0))
-                .withMessage("cost must be at least 1, was 0");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> options.queueTimeout(Duration.ofSeconds(-1)))
-                .withMessage("queueTimeout must not be negative, was PT-1S");
-        assertThatNullPointerException().isThrownBy(() -> options.queueTimeout(null));
-        try (GroupExecutor executor =
-                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
-            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", task("t"), null));
         }
     }
 }

@@ -79,8 +79,8 @@ class QueueTimeoutTest {
         GroupPolicy.Builder policy = TestTasks.stepped(steps).taskLifecycleListener(listener);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build())) {
             executor.submit("a", "holder", () -> "value");
-            TaskOptions atOnce = TaskOptions.defaults().queueTimeout(Duration.ZERO);
-            TaskHandle<String> refused = executor.submit("a", "refused", () -> "never", atOnce);
+            TaskHandle<String> refused = executor.submit(
+                    "a", TaskSpec.named("refused", () -> "never").queueTimeout(Duration.ZERO));
 
             assertThat(refused.isDone()).isTrue();
             assertThat(rejecting).containsExactly(Thread.currentThread());
@@ -114,17 +114,13 @@ class QueueTimeoutTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().queueTimeout(TWO_SECONDS).build())) {
             executor.submit("a", "holder", () -> "");
-            TaskHandle<String> sooner = executor.submit(
-                    "a", "sooner", () -> "", TaskOptions.defaults().queueTimeout(Duration.ofSeconds(1)));
+            TaskHandle<String> sooner =
+                    executor.submit("a", TaskSpec.named("sooner", () -> "").queueTimeout(Duration.ofSeconds(1)));
             TaskHandle<String> later =
                     executor.submit("a", TaskSpec.named("later", () -> "value").queueTimeout(Duration.ofSeconds(9)));
             TaskHandle<String> longest = executor.submit(
-                    "a",
-                    "longest",
-                    () -> "value",
-                    TaskOptions.defaults().queueTimeout(Duration.ofSeconds(Long.MAX_VALUE)));
-            TaskHandle<String> asThePolicySays =
-                    executor.submit("a", "as the policy says", () -> "", TaskOptions.defaults());
+                    "a", TaskSpec.named("longest", () -> "value").queueTimeout(Duration.ofSeconds(Long.MAX_VALUE)));
+            TaskHandle<String> asThePolicySays = executor.submit("a", TaskSpec.named("as the policy says", () -> ""));
 
             time.advance(Duration.ofSeconds(1));
             assertThat(executor.stats().totalQueuedCount()).isEqualTo(3);
@@ -145,8 +141,8 @@ class QueueTimeoutTest {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             executor.submit("a", "holder", () -> "");
-            TaskHandle<String> waits = executor.submit(
-                    "a", "waits", () -> "", TaskOptions.defaults().queueTimeout(TWO_SECONDS));
+            TaskHandle<String> waits =
+                    executor.submit("a", TaskSpec.named("waits", () -> "").queueTimeout(TWO_SECONDS));
             executor.submit("a", "patient", () -> "");
 
             time.advance(TWO_SECONDS);
@@ -158,11 +154,12 @@ class QueueTimeoutTest {
 
     @Test
     void a_task_with_a_queue_timeout_of_zero_starts_at_once_or_is_rejected() throws InterruptedException {
-        TaskOptions atOnce = TaskOptions.defaults().queueTimeout(Duration.ZERO);
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
-            TaskHandle<String> first = executor.submit("a", "first", () -> "value", atOnce);
-            TaskHandle<String> second = executor.submit("a", "second", () -> "never", atOnce);
+            TaskHandle<String> first =
+                    executor.submit("a", TaskSpec.named("first", () -> "value").queueTimeout(Duration.ZERO));
+            TaskHandle<String> second =
+                    executor.submit("a", TaskSpec.named("second", () -> "never").queueTimeout(Duration.ZERO));
 
             assertThatThrownBy(second::await).hasMessageContaining("queue timeout after 0 ms");
             assertThat(executor.stats().totalQueuedCount()).isZero();
@@ -235,7 +232,7 @@ class QueueTimeoutTest {
                 stepped().defaultMaxConcurrencyPerGroup(2).build())) {
             executor.submit("a", "holder", () -> "");
             TaskHandle<String> wide = executor.submit(
-                    "a", "wide", () -> "never", TaskOptions.defaults().cost(2).queueTimeout(TWO_SECONDS));
+                    "a", TaskSpec.named("wide", () -> "never").cost(2).queueTimeout(TWO_SECONDS));
             TaskHandle<String> narrow = executor.submit("a", "narrow", () -> "value");
             assertThat(steps.size()).isEqualTo(1);
 

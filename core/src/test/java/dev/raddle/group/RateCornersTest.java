@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Rate;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.Alarm;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Rates and holds together with evictions, priorities, nested calls and the last moment of a clock. */
 class RateCornersTest {
 
-    private static final TaskOptions COST_13 = TaskOptions.DEFAULTS.cost(13);
+    private static final UnaryOperator<TaskSpec<String>> COST_13 = spec -> spec.cost(13);
 
     private final VirtualTime time = new VirtualTime();
     private final StepScheduler steps = new StepScheduler();
@@ -27,8 +29,8 @@ class RateCornersTest {
         return TestTasks.stepped(steps).timeSource(time).defaultMaxConcurrencyPerGroup(100);
     }
 
-    private static TaskHandle<String> submit(GroupExecutor executor, TaskOptions options) {
-        return executor.submit("a", "task", () -> "done", options);
+    private static TaskHandle<String> submit(GroupExecutor executor, UnaryOperator<TaskSpec<String>> options) {
+        return executor.submit("a", options.apply(TaskSpec.named("task", () -> "done")));
     }
 
     @ParameterizedTest
@@ -46,7 +48,7 @@ class RateCornersTest {
             }
             time.advance(Duration.ofSeconds(2));
 
-            TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS);
+            TaskHandle<String> next = submit(executor, spec -> spec);
             assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofSeconds(11));
             time.advance(Duration.ofSeconds(11).minusNanos(1));
             assertThat(steps.size()).isZero();
@@ -65,7 +67,7 @@ class RateCornersTest {
             steps.runAll();
             executor.evictGroup("a");
 
-            TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS);
+            TaskHandle<String> next = submit(executor, spec -> spec);
             assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofMillis(400)); // 13 - (10 - 1) permits
             time.advance(Duration.ofMillis(400));
             assertThat(steps.size()).isEqualTo(1);
@@ -77,17 +79,17 @@ class RateCornersTest {
     void a_task_of_a_higher_priority_does_not_wait_until_the_global_rate_allows_a_costlier_one() {
         GroupPolicy.Builder shared = policy().globalRate(Rate.perSecond(1).burst(5));
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(shared.build())) {
-            submit(executor, TaskOptions.DEFAULTS.cost(5));
-            TaskHandle<String> wide = submit(executor, TaskOptions.DEFAULTS.cost(4));
+            submit(executor, spec -> spec.cost(5));
+            TaskHandle<String> wide = submit(executor, spec -> spec.cost(4));
             assertThat(executor.explain(wide).nextStart()).isEqualTo(Duration.ofSeconds(4));
 
-            TaskHandle<String> urgent = submit(executor, TaskOptions.DEFAULTS.priority(1));
+            TaskHandle<String> urgent = submit(executor, spec -> spec.priority(1));
             assertThat(executor.explain(urgent).nextStart()).isEqualTo(Duration.ofSeconds(1));
             time.advance(Duration.ofSeconds(1));
             assertThat(executor.explain(urgent).waitingFor()).isEqualTo(Explanation.WaitReason.NOTHING);
 
             time.advance(Duration.ofSeconds(1));
-            TaskHandle<String> atOnce = submit(executor, TaskOptions.DEFAULTS.priority(1));
+            TaskHandle<String> atOnce = submit(executor, spec -> spec.priority(1));
             assertThat(executor.explain(atOnce).waitingFor()).isEqualTo(Explanation.WaitReason.NOTHING);
             steps.runAll();
         }
@@ -153,8 +155,8 @@ class RateCornersTest {
         };
         GroupPolicy.Builder rated = policy().timeSource(wrapping).defaultRatePerGroup(Rate.perSecond(2));
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rated.build())) {
-            submit(executor, TaskOptions.DEFAULTS);
-            submit(executor, TaskOptions.DEFAULTS);
+            submit(executor, spec -> spec);
+            submit(executor, spec -> spec);
 
             assertThat(steps.size()).isEqualTo(2);
             steps.runAll();
@@ -187,13 +189,13 @@ class RateCornersTest {
     void a_change_by_way_of_a_very_fast_rate_keeps_what_is_missing() {
         GroupPolicy.Builder slow = policy().defaultRatePerGroup(Rate.perSecond(1));
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(slow.build())) {
-            submit(executor, TaskOptions.DEFAULTS);
+            submit(executor, spec -> spec);
             steps.runAll();
             executor.setRate(
                     "a", Rate.of(Integer.MAX_VALUE, Duration.ofMillis(1)).burst(1));
             executor.setRate("a", Rate.perSecond(1));
 
-            TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS);
+            TaskHandle<String> next = submit(executor, spec -> spec);
             assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofSeconds(1));
             time.advance(Duration.ofSeconds(1));
             steps.runAll();
@@ -206,13 +208,13 @@ class RateCornersTest {
         AtomicReference<Rate> rate = new AtomicReference<>(Rate.perSecond(10));
         GroupPolicy.Builder changing = policy().rateResolver(key -> rate.get());
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(changing.build())) {
-            submit(executor, TaskOptions.DEFAULTS.cost(10));
+            submit(executor, spec -> spec.cost(10));
             steps.runAll();
             executor.evictGroup("a");
             rate.set(Rate.perSecond(1).burst(10));
             time.advance(Duration.ofMillis(500)); // 5 of the 10 permits flow in
 
-            TaskHandle<String> next = submit(executor, TaskOptions.DEFAULTS.cost(6));
+            TaskHandle<String> next = submit(executor, spec -> spec.cost(6));
             assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofSeconds(1));
             time.advance(Duration.ofSeconds(1));
             steps.runAll();
@@ -224,7 +226,7 @@ class RateCornersTest {
     void without_a_cap_no_slot_of_it_is_taken_although_there_is_a_global_rate() {
         GroupPolicy.Builder shared = policy().globalRate(Rate.perSecond(5));
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(shared.build())) {
-            submit(executor, TaskOptions.DEFAULTS);
+            submit(executor, spec -> spec);
             assertThat(executor.stats().totalActiveCount()).isEqualTo(1);
             assertThat(executor.stats().globalInFlightUsed()).isZero();
 

@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Rate;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -100,9 +101,7 @@ class RateGameTest {
             case 0, 1, 2, 3 ->
                 handles.add(executor.submit(
                         key,
-                        "task",
-                        () -> "done",
-                        TaskOptions.DEFAULTS
+                        TaskSpec.named("task", () -> "done")
                                 .cost(1 + random.nextInt(largestCost))
                                 .priority(random.nextInt(8) == 0 ? 1 : 0)));
             case 4 -> steps.runNext();

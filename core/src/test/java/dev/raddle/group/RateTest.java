@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.task.Rate;
 import dev.raddle.task.Rejection;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.lang.ref.WeakReference;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class RateTest {
@@ -36,14 +38,15 @@ class RateTest {
         return GroupExecutor.newVirtualThreadExecutor(policy.build());
     }
 
-    private TaskHandle<Boolean> submit(GroupExecutor executor, String key, String id, TaskOptions options) {
-        return executor.submit(key, id, () -> ran.add(id), options);
+    private TaskHandle<Boolean> submit(
+            GroupExecutor executor, String key, String id, UnaryOperator<TaskSpec<Boolean>> options) {
+        return executor.submit(key, options.apply(TaskSpec.named(id, () -> ran.add(id))));
     }
 
     private List<TaskHandle<Boolean>> submit(GroupExecutor executor, String key, int tasks) {
         List<TaskHandle<Boolean>> handles = new ArrayList<>();
         for (int i = 0; i < tasks; i++) {
-            handles.add(submit(executor, key, key + i, TaskOptions.DEFAULTS));
+            handles.add(submit(executor, key, key + i, spec -> spec));
         }
         return handles;
     }
@@ -129,10 +132,10 @@ class RateTest {
     void a_cost_takes_as_much_of_the_rate() {
         try (GroupExecutor executor =
                 executor(policy().defaultRatePerGroup(Rate.perSecond(10).burst(4)))) {
-            submit(executor, "a", "three", TaskOptions.DEFAULTS.cost(3));
-            submit(executor, "a", "two", TaskOptions.DEFAULTS.cost(2));
-            submit(executor, "a", "nine", TaskOptions.DEFAULTS.cost(9));
-            submit(executor, "a", "last", TaskOptions.DEFAULTS);
+            submit(executor, "a", "three", spec -> spec.cost(3));
+            submit(executor, "a", "two", spec -> spec.cost(2));
+            submit(executor, "a", "nine", spec -> spec.cost(9));
+            submit(executor, "a", "last", spec -> spec);
 
             assertThat(steps.size()).isEqualTo(1);
             advance(100, 2); // 1 left of 4, 2 wanted
@@ -322,13 +325,16 @@ class RateTest {
         try (GroupExecutor executor =
                 executor(policy().defaultMaxConcurrencyPerGroup(1_000).globalRate(Rate.of(100, Duration.ofHours(1))))) {
             submit(executor, "a", 1);
-            assertThat(executor.tryCall("a", Duration.ZERO, () -> "never", TaskOptions.DEFAULTS.cost(200)))
+            assertThat(executor.tryCall(
+                            "a",
+                            Duration.ZERO,
+                            TaskSpec.named("call", () -> "never").cost(200)))
                     .isEmpty();
             submit(executor, "b", 1);
             assertThat(steps.size()).isEqualTo(2);
 
-            TaskHandle<Boolean> wide = submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(200));
-            TaskHandle<Boolean> next = submit(executor, "b", "next", TaskOptions.DEFAULTS);
+            TaskHandle<Boolean> wide = submit(executor, "a", "wide", spec -> spec.cost(200));
+            TaskHandle<Boolean> next = submit(executor, "b", "next", spec -> spec);
             assertThat(steps.size()).isEqualTo(2);
             wide.cancel(false);
             assertThat(steps.size()).isEqualTo(3);

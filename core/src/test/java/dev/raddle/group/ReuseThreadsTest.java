@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Jvm;
@@ -86,8 +87,7 @@ class ReuseThreadsTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().scheduler(key -> steps)
                 .defaultMaxConcurrencyPerGroup(2)
                 .build())) {
-            executor.submit(
-                    "a", "wide", () -> ran.add("wide"), TaskOptions.defaults().cost(2));
+            executor.submit("a", TaskSpec.named("wide", () -> ran.add("wide")).cost(2));
             executor.submit("a", "t1", () -> ran.add("t1"));
             executor.submit("a", "t2", () -> ran.add("t2"));
 
@@ -218,7 +218,7 @@ class ReuseThreadsTest {
                     return true;
                 });
                 for (int i = 0; i < 200; i++) {
-                    executor.submit("a", "t" + i, () -> {
+                    executor.submit("a", () -> {
                         before.addAndGet(witnessed.get() ? 0 : 1);
                         ended.countDown();
                     });

@@ -9,6 +9,7 @@ import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rate;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -46,9 +47,9 @@ public final class ServiceProgram implements Consumer<String> {
     }
 
     private static void useGroups(GroupPolicy.Builder policy) {
-        TaskOptions bounded = TaskOptions.defaults().timeout(LONG).queueTimeout(LONG);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build())) {
-            executor.submit("a", "task", () -> "a", bounded).await();
+            executor.submit("a", TaskSpec.named("task", () -> "a").timeout(LONG).queueTimeout(LONG))
+                    .await();
             executor.submit("b", "task", () -> "b").await(LONG);
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
@@ -59,11 +60,11 @@ public final class ServiceProgram implements Consumer<String> {
         GroupPolicy.Builder slow =
                 policy().defaultRatePerGroup(Rate.of(1, LONG)).globalRate(Rate.of(2, LONG));
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(slow.build());
-        TaskOptions bounded = TaskOptions.defaults().timeout(LONG).queueTimeout(LONG);
-        executor.submit("a", "runs", () -> "a", bounded).await();
-        executor.submit("a", "waits", () -> "a", bounded);
-        executor.submit("b", "waits", () -> "b", bounded);
-        executor.submit("c", "waits", () -> "c", bounded);
+        executor.submit("a", TaskSpec.named("runs", () -> "a").timeout(LONG).queueTimeout(LONG))
+                .await();
+        executor.submit("a", TaskSpec.named("waits", () -> "a").timeout(LONG).queueTimeout(LONG));
+        executor.submit("b", TaskSpec.named("waits", () -> "b").timeout(LONG).queueTimeout(LONG));
+        executor.submit("c", TaskSpec.named("waits", () -> "c").timeout(LONG).queueTimeout(LONG));
         executor.holdGroup("d", LONG);
         executor.pauseGroup("e");
         executor.shutdown();

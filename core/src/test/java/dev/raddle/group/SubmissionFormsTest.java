@@ -1,7 +1,6 @@
 package dev.raddle.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,6 +9,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskExecutionException;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
@@ -60,9 +60,11 @@ class SubmissionFormsTest {
         Runnable task = runs::incrementAndGet;
         try (GroupExecutor executor = executor()) {
             assertThat(executor.submit("a", task).await().orElseThrow()).isNull();
-            assertThat(executor.submit("a", "named", task).await().isSuccess()).isTrue();
-            assertThat(executor.submit(
-                                    "a", "ranked", task, TaskOptions.defaults().priority(3))
+            assertThat(executor.submit("a", TaskSpec.named("named", task))
+                            .await()
+                            .isSuccess())
+                    .isTrue();
+            assertThat(executor.submit("a", TaskSpec.named("ranked", task).priority(3))
                             .await()
                             .isSuccess())
                     .isTrue();
@@ -74,7 +76,7 @@ class SubmissionFormsTest {
     void the_exception_of_a_runnable_is_the_error_of_its_task() throws Exception {
         IllegalStateException failure = new IllegalStateException("on purpose");
         try (GroupExecutor executor = executor()) {
-            GroupResult<Void> result = executor.submit("a", "t", () -> {
+            GroupResult<Void> result = executor.submit("a", () -> {
                         fail(failure);
                     })
                     .await();
@@ -93,7 +95,7 @@ class SubmissionFormsTest {
         try (GroupExecutor executor = executor()) {
             TaskHandle<Integer> withValue = executor.submit("a", "t1", () -> counter.incrementAndGet());
             withValue.await();
-            TaskHandle<Void> without = executor.submit("a", "t2", () -> {
+            TaskHandle<Void> without = executor.submit("a", () -> {
                 counter.incrementAndGet();
             });
             without.await();
@@ -108,29 +110,18 @@ class SubmissionFormsTest {
         List<String> order = new ArrayList<>();
         try (GroupExecutor executor = stepped()) {
             executor.submit("a", "runs", () -> order.add("runs"));
-            executor.submit("a", "late", () -> {
+            executor.submit("a", () -> {
                 order.add("late");
             });
             executor.submit(
                     "a",
-                    "urgent",
-                    () -> {
-                        order.add("urgent");
-                    },
-                    TaskOptions.defaults().priority(1));
+                    TaskSpec.named("urgent", () -> {
+                                order.add("urgent");
+                            })
+                            .priority(1));
             steps.runAll();
         }
         assertThat(order).containsExactly("runs", "urgent", "late");
-    }
-
-    @Test
-    void two_options_objects_are_refused_and_the_message_names_the_task() {
-        try (GroupExecutor executor = executor()) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> executor.submit(
-                            "a", "t", (Runnable) () -> {}, TaskOptions.defaults(), TaskOptions.defaults()))
-                    .withMessage("options of task \"t\" in group \"a\" must be one object at most, were 2");
-        }
     }
 
     @Test
@@ -139,7 +130,7 @@ class SubmissionFormsTest {
             assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", null));
             assertThatNullPointerException().isThrownBy(() -> executor.submit("a", (Runnable) null));
             assertThatNullPointerException().isThrownBy(() -> executor.submit(null, () -> "x"));
-            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", (Runnable) null));
+            assertThatNullPointerException().isThrownBy(() -> TaskSpec.named("t", (Runnable) null));
 
             assertThat(executor.activeGroupKeys()).isEmpty();
         }
@@ -283,10 +274,7 @@ class SubmissionFormsTest {
             TaskHandle<Boolean> before = executor.submit("a", "before", () -> order.add("before"));
             Thread caller = Thread.startVirtualThread(() -> results.set(executor.executeAll(List.of(
                     new GroupTask<>(
-                            "a",
-                            "own",
-                            () -> order.add("own"),
-                            TaskOptions.defaults().priority(9)),
+                            "a", TaskSpec.named("own", () -> order.add("own")).priority(9)),
                     new GroupTask<>("a", "plain", () -> order.add("plain"))))));
             while (executor.groupStats("a").orElseThrow().queuedCount() < 3) {
                 Thread.onSpinWait();
@@ -311,17 +299,18 @@ class SubmissionFormsTest {
         try (GroupExecutor executor = executor()) {
             String value = executor.call(
                     "a",
-                    () -> {
-                        if (attempts.incrementAndGet() < 3) {
-                            throw new IOException("not yet");
-                        }
-                        return "third";
-                    },
-                    TaskOptions.defaults().retry(RetryPolicy.attempts(3)));
+                    TaskSpec.named("call", () -> {
+                                if (attempts.incrementAndGet() < 3) {
+                                    throw new IOException("not yet");
+                                }
+                                return "third";
+                            })
+                            .retry(RetryPolicy.attempts(3)));
 
             assertThat(value).isEqualTo("third");
             assertThatThrownBy(() -> executor.call(
-                            "a", new BlockingTask(), TaskOptions.defaults().timeout(Duration.ofMillis(1))))
+                            "a",
+                            TaskSpec.named("call", new BlockingTask()::call).timeout(Duration.ofMillis(1))))
                     .isInstanceOf(TaskTimeoutException.class);
         }
     }
@@ -334,16 +323,14 @@ class SubmissionFormsTest {
             assertThat(executor.tryCall(
                             "a",
                             Duration.ZERO,
-                            () -> "y",
-                            TaskOptions.defaults()
+                            TaskSpec.named("call", () -> "y")
                                     .queueTimeout(Duration.ofDays(1))
                                     .priority(7)))
                     .isEmpty();
             assertThat(executor.tryCall(
                             "b",
                             Duration.ZERO,
-                            () -> "z",
-                            TaskOptions.defaults().cost(2)))
+                            TaskSpec.named("call", () -> "z").cost(2)))
                     .contains("z");
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
@@ -305,8 +306,8 @@ class TaskHandleTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).defaultMaxConcurrencyPerGroup(2).build())) {
             executor.submit("a", "narrow", () -> "");
-            TaskHandle<String> wide = executor.submit(
-                    "a", "wide", () -> "", TaskOptions.defaults().cost(2));
+            TaskHandle<String> wide =
+                    executor.submit("a", TaskSpec.named("wide", () -> "").cost(2));
             executor.submit("a", "behind", () -> "");
             assertThat(steps.size()).isEqualTo(1);
 

@@ -59,9 +59,9 @@ class AwaitPolicyTest {
         BlockingTask bystander = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.FAIL_FAST)) {
-            Task<String> first = scope.submit("first", stubborn); // a wait in list order would never end
+            Task<String> first = scope.submit("first", stubborn::call); // a wait in list order would never end
             Task<String> second = scope.submit("second", failing(bad, failure));
-            Task<String> notWaitedFor = scope.submit("bystander", bystander);
+            Task<String> notWaitedFor = scope.submit("bystander", bystander::call);
             stubborn.awaitBegun();
             bystander.awaitBegun();
             FutureTask<ScopeResult> waiter = new FutureTask<>(() -> scope.await(first, second));
@@ -155,8 +155,8 @@ class AwaitPolicyTest {
     @Test
     void scheduled_tasks_are_cancelled_with_the_others() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST)) {
-            ScheduledTask<String> later = scope.schedule(SECOND, () -> "never");
-            ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {});
+            Task<String> later = scope.schedule(SECOND, () -> "never");
+            Task<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {});
             Task<String> bad = scope.submit(failing(new IllegalStateException("bad")));
             steps.runAll();
 
@@ -238,7 +238,6 @@ class AwaitPolicyTest {
             ScopeResult result = scope.await(three, two, one, four);
 
             assertThat(result).isEqualTo(new ScopeResult(4, 1, 2, 1, List.of(error, checked)));
-            assertThat(result.hasFailures()).isTrue();
         }
     }
 
@@ -248,7 +247,7 @@ class AwaitPolicyTest {
         BlockingTask other = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.CANCEL_OTHERS)) {
-            Task<String> cancelled = scope.submit("other", other);
+            Task<String> cancelled = scope.submit("other", other::call);
             Task<String> failed = scope.submit("bad", failing(bad, failure));
             FutureTask<ScopeResult> waiter = new FutureTask<>(() -> scope.await(cancelled, failed));
             Thread thread = Thread.startVirtualThread(waiter);
@@ -272,7 +271,6 @@ class AwaitPolicyTest {
             ScopeResult result = scope.await(one, two);
 
             assertThat(result).isEqualTo(new ScopeResult(2, 1, 1, 0, List.of()));
-            assertThat(result.hasFailures()).isTrue();
         }
     }
 

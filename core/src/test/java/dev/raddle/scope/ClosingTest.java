@@ -151,7 +151,7 @@ class ClosingTest {
         BlockingTask blocker = new BlockingTask();
         Task<String> lost;
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.from(executor))) {
-            Task<String> runs = scope.submit(blocker);
+            Task<String> runs = scope.submit(blocker::call);
             lost = scope.submit(() -> "never");
             blocker.awaitBegun();
 
@@ -199,8 +199,8 @@ class ClosingTest {
                         sources.add(source);
                         reports.add(error);
                     }));
-            scope.submit("quick", new BlockingTask());
-            scope.submit("stubborn", stubborn);
+            scope.submit("quick", new BlockingTask()::call);
+            scope.submit("stubborn", stubborn::call);
             stubborn.awaitBegun();
             time.advance(SECOND.multipliedBy(3));
             closing.set(scope);
@@ -244,7 +244,7 @@ class ClosingTest {
             try (ThreadScope scope = ThreadScope.open("s")
                     .withTimeSource(time)
                     .withExceptionSink(ExceptionSink.to((source, error) -> reports.add(error)))) {
-                scope.submit("stubborn", stubborn);
+                scope.submit("stubborn", stubborn::call);
                 stubborn.awaitBegun();
             }
             return "closed";
@@ -292,7 +292,7 @@ class ClosingTest {
     @Test
     void only_the_owner_closes() throws Exception {
         try (ThreadScope scope = ThreadScope.open("s")) {
-            Task<String> goesOn = scope.submit(new BlockingTask());
+            Task<String> goesOn = scope.submit(new BlockingTask()::call);
             FutureTask<String> other = new FutureTask<>(() -> {
                 scope.close();
                 return "";
@@ -341,7 +341,7 @@ class ClosingTest {
         BlockingTask stubborn = BlockingTask.uninterruptible();
         FutureTask<Boolean> block = new FutureTask<>(() -> {
             ThreadScope scope = ThreadScope.open();
-            scope.submit(stubborn);
+            scope.submit(stubborn::call);
             scope.defer(() -> events.add(
                     "cleaned up, interrupted: " + Thread.currentThread().isInterrupted()));
             stubborn.awaitBegun();
@@ -367,7 +367,7 @@ class ClosingTest {
     void a_thread_that_is_interrupted_before_it_closes_waits_as_well() throws Exception {
         BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open()) {
-            scope.submit(blocker);
+            scope.submit(blocker::call);
             blocker.awaitBegun();
             Thread.currentThread().interrupt();
         }

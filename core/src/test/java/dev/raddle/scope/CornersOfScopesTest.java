@@ -159,7 +159,7 @@ class CornersOfScopesTest {
             Task<String> failed = scope.submit(() -> {
                 throw failure;
             });
-            Task<String> slow = scope.submit(new BlockingTask());
+            Task<String> slow = scope.submit(new BlockingTask()::call);
             assertThatThrownBy(failed::await).isSameAs(failure);
             time.advance(Duration.ofSeconds(1));
 
@@ -203,7 +203,7 @@ class CornersOfScopesTest {
             }
         });
         try (ThreadScope scope = ThreadScope.open()) {
-            scope.submit(stubborn);
+            scope.submit(stubborn::call);
             stubborn.awaitBegun();
             scope.defer(() -> disturbed.set(Thread.currentThread().isInterrupted()));
             interrupter.start();
@@ -229,7 +229,7 @@ class CornersOfScopesTest {
         };
         try (ThreadScope scope = ThreadScope.open().withTimeSource(ringsAtOnce).withConcurrencyLimit(1)) {
             BlockingTask blocker = new BlockingTask();
-            Task<String> holder = scope.submit(blocker);
+            Task<String> holder = scope.submit(blocker::call);
             Task<String> late = scope.submit("late", () -> "never", Duration.ofSeconds(1));
             assertThatThrownBy(late::await).isInstanceOf(TaskTimeoutException.class);
             blocker.release();

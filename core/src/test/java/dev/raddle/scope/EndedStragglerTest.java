@@ -52,7 +52,7 @@ class EndedStragglerTest {
                 };
                 scope.withScheduler(task -> new EndingThread(task, endTask).start());
                 scope.withPatience(PATIENCE).withExceptionSink(sink);
-                scope.submit("stubborn", stubborn);
+                scope.submit("stubborn", stubborn::call);
                 stubborn.awaitBegun();
             }
             return null;

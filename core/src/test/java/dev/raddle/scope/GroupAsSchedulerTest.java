@@ -91,7 +91,7 @@ class GroupAsSchedulerTest {
         BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = executor(1)) {
             try (ThreadScope scope = ThreadScope.open().withScheduler(executor.scheduler("g"))) {
-                scope.submit(blocker);
+                scope.submit(blocker::call);
                 blocker.awaitBegun();
             }
             assertThat(blocker.interrupts()).isEqualTo(1);

@@ -228,7 +228,7 @@ class HooksAndMetricsTest {
     void a_cancelled_task_has_run_until_its_cancel() throws Exception {
         BlockingTask stubborn = BlockingTask.uninterruptible();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(named("hook"))) {
-            Task<String> task = scope.submit("t", stubborn);
+            Task<String> task = scope.submit("t", stubborn::call);
             stubborn.awaitBegun();
             time.advance(SECOND.multipliedBy(2));
             task.cancel();
@@ -453,7 +453,7 @@ class HooksAndMetricsTest {
         SlowTaskHook slow = SlowTaskHook.create(SECOND, slowEvents::add, time);
         assertThat(slow.threshold()).isEqualTo(SECOND);
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(slow)) {
-            Task<String> task = scope.submit("slow", blocker);
+            Task<String> task = scope.submit("slow", blocker::call);
             blocker.awaitBegun();
             time.advance(SECOND.minusNanos(1));
             assertThat(time.alarms()).isEqualTo(1);

@@ -13,6 +13,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
@@ -44,7 +45,7 @@ class MapAndFormsTest {
             });
             Runnable action = runs::incrementAndGet;
             Task<Void> named = scope.submit("named", action);
-            Task<Void> bounded = scope.submit("bounded", action, Duration.ofDays(1));
+            Task<Void> bounded = scope.submit(TaskSpec.named("bounded", action).timeout(Duration.ofDays(1)));
             Task<Void> later = scope.schedule(Duration.ZERO, action);
             assertThat(scope.awaitAll(plain, named, bounded, later)).containsExactly(null, null, null, null);
             assertThat(named.name()).isEqualTo("named");
@@ -71,7 +72,7 @@ class MapAndFormsTest {
                     Thread.currentThread().interrupt();
                 }
             };
-            Task<Void> late = scope.submit("late", slow, Duration.ofSeconds(1));
+            Task<Void> late = scope.submit(TaskSpec.named("late", slow).timeout(Duration.ofSeconds(1)));
             blocker.awaitBegun();
             time.advance(Duration.ofSeconds(1));
             assertThatThrownBy(late::await).isInstanceOf(TaskTimeoutException.class);
@@ -85,17 +86,17 @@ class MapAndFormsTest {
         StepScheduler steps = new StepScheduler();
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).withScheduler(steps)) {
             Task<Boolean> first = scope.submit("first", () -> order.add("first"));
-            Task<Boolean> low = scope.submit("low", () -> order.add("low"), task -> task.priority(TaskPriority.LOW));
-            Task<Integer> high = scope.submit(
-                    "high",
-                    () -> {
+            Task<Boolean> low =
+                    scope.submit(TaskSpec.named("low", () -> order.add("low")).priority(TaskPriority.LOW));
+            Task<Integer> high = scope.submit(TaskSpec.named("high", () -> {
                         order.add("high");
                         if (attempts.incrementAndGet() < 3) {
                             throw new IOException("attempt " + attempts);
                         }
                         return attempts.get();
-                    },
-                    task -> task.priority(TaskPriority.HIGH).retry(RetryPolicy.attempts(3)));
+                    })
+                    .priority(TaskPriority.HIGH)
+                    .retry(RetryPolicy.attempts(3)));
             steps.runAll();
             assertThat(first.await() && low.await()).isTrue();
             assertThat(high.await()).isEqualTo(3);
@@ -268,7 +269,7 @@ class MapAndFormsTest {
         };
         FutureTask<String> block = new FutureTask<>(() -> {
             try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).addListener(order)) {
-                Task<String> first = scope.submit("first", blocker);
+                Task<String> first = scope.submit("first", blocker::call);
                 assertThatThrownBy(() -> scope.map(HUNDRED, 2, number -> number))
                         .isInstanceOf(InterruptedException.class);
                 blocker.release();

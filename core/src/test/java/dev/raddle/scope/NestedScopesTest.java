@@ -8,9 +8,9 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.group.TaskOptions;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
@@ -202,7 +202,7 @@ class NestedScopesTest {
             Task<String> task = outer.submit("parent", () -> {
                 try (ThreadScope inner = ThreadScope.open("inner")) {
                     assertThat(inner.remaining()).contains(SECOND);
-                    return inner.submit("child", blocker).await();
+                    return inner.submit("child", blocker::call).await();
                 }
             });
             blocker.awaitBegun();
@@ -228,8 +228,8 @@ class NestedScopesTest {
             TaskHandle<String> runs = executor.submit("g", "runs", running);
             TaskHandle<String> waits =
                     executor.submit("g", "waits", new BlockingTask()); // begins if the first ends first
-            TaskHandle<String> ownLimit = executor.submit(
-                    "g", "own", () -> "never", TaskOptions.defaults().timeout(SECOND.dividedBy(2)));
+            TaskHandle<String> ownLimit =
+                    executor.submit("g", TaskSpec.named("own", () -> "never").timeout(SECOND.dividedBy(2)));
             Task<TaskStatus> fromTask = outer.submit(() -> {
                 try {
                     return executor.submit("g", "from a task", new BlockingTask())

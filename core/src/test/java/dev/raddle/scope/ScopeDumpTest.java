@@ -235,11 +235,11 @@ class ScopeDumpTest {
             Task<String> nests = outer.submit("nests", () -> {
                 try (ThreadScope inner = ThreadScope.open("inner").withTimeSource(time)) {
                     inTask.set(inner);
-                    inner.submit("child", child);
+                    inner.submit("child", child::call);
                     return parent.call();
                 }
             });
-            Task<String> goesOn = outer.submit("goes on", stubborn);
+            Task<String> goesOn = outer.submit("goes on", stubborn::call);
             outer.submit("waits", () -> "");
             outer.schedule(Duration.ofDays(1), () -> "");
             parent.awaitBegun();
@@ -280,7 +280,7 @@ class ScopeDumpTest {
     void the_jdks_dump_shows_the_tasks_of_a_thread_scope_by_name(@TempDir Path directory) throws Exception {
         BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open("page")) {
-            Task<String> task = scope.submit("user", blocker);
+            Task<String> task = scope.submit("user", blocker::call);
             blocker.awaitBegun();
             assertThat(task.runner().orElseThrow().getName()).isEqualTo("page/user");
             assertThat(jcmd(directory)).contains("\"name\": \"page/user\"");

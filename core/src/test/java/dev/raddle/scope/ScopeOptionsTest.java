@@ -214,7 +214,7 @@ class ScopeOptionsTest {
         AtomicInteger calls = new AtomicInteger();
         try (ThreadScope scope = ThreadScope.open("s", options)) {
             assertThat(scope.scheduler()).isSameAs(steps);
-            assertThat(scope.failurePolicy()).isEqualTo(FailurePolicy.SUPERVISOR);
+            assertThat(scope.tasks().settings.options.all.failurePolicy).isEqualTo(FailurePolicy.SUPERVISOR);
             assertThat(scope.remaining()).contains(SECOND);
             Task<String> task = ScopedValue.where(tenant, "a")
                     .call(() -> scope.submit("t", () -> {
@@ -250,7 +250,8 @@ class ScopeOptionsTest {
             time.advance(SECOND.dividedBy(2));
             Task<Duration> inTask = first.submit(() -> {
                 try (ThreadScope second = ThreadScope.open("second", options)) {
-                    assertThat(second.failurePolicy()).isEqualTo(FailurePolicy.FAIL_FAST);
+                    assertThat(second.tasks().settings.options.all.failurePolicy)
+                            .isEqualTo(FailurePolicy.FAIL_FAST);
                     return second.remaining().orElseThrow();
                 }
             });

@@ -31,7 +31,7 @@ class ScopeSchedulerTest {
     /** Submits as many tasks as one thread accepts: one runs until the blocker is released, and 256 wait. */
     private static List<Task<String>> fill(ThreadScope scope, BlockingTask blocker) throws InterruptedException {
         List<Task<String>> tasks = new ArrayList<>();
-        tasks.add(scope.submit(blocker));
+        tasks.add(scope.submit(blocker::call));
         blocker.awaitBegun();
         for (int i = 0; i < 256; i++) {
             tasks.add(scope.submit(() -> "waited"));
@@ -188,7 +188,7 @@ class ScopeSchedulerTest {
         try (ThreadScope other = ThreadScope.open().withScheduler(shared);
                 ThreadScope scope = ThreadScope.open().withScheduler(shared).withConcurrencyLimit(1)) {
             fill(other, blocker);
-            FutureTask<Task<String>> submitter = new FutureTask<>(() -> scope.submit(first));
+            FutureTask<Task<String>> submitter = new FutureTask<>(() -> scope.submit(first::call));
             Thread thread = Thread.ofPlatform().start(submitter);
             first.awaitBegun(); // in its submitter
             List<Task<Integer>> tasks = new ArrayList<>();
@@ -230,7 +230,7 @@ class ScopeSchedulerTest {
         List<String> ran = new CopyOnWriteArrayList<>();
         BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.priority(1))) {
-            scope.submit(blocker);
+            scope.submit(blocker::call);
             blocker.awaitBegun();
             List<Task<Boolean>> tasks = new ArrayList<>();
             for (TaskPriority priority :

@@ -51,7 +51,7 @@ class ScopeTimeTest {
         BlockingTask other = new BlockingTask();
         try (ThreadScope scope = threaded()) {
             Task<String> task = scope.submit("slow", slow, SECOND);
-            Task<String> goesOn = scope.submit("other", other);
+            Task<String> goesOn = scope.submit("other", other::call);
             slow.awaitBegun();
             other.awaitBegun();
 
@@ -81,7 +81,7 @@ class ScopeTimeTest {
     void a_task_runs_out_of_time_while_it_waits_for_the_limit() throws Exception {
         BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = threaded().withConcurrencyLimit(1)) {
-            scope.submit(blocker);
+            scope.submit(blocker::call);
             blocker.awaitBegun();
             Task<String> late = scope.submit("late", () -> "never", SECOND);
             Task<String> next = scope.submit("next", () -> "value");
@@ -170,7 +170,7 @@ class ScopeTimeTest {
         try (ThreadScope scope = threaded().withDeadline(SECOND).withConcurrencyLimit(1)) {
             Task<String> ended = scope.submit("ended", () -> "value");
             assertThat(ended.await()).isEqualTo("value");
-            Task<String> runs = scope.submit("runs", running);
+            Task<String> runs = scope.submit("runs", running::call);
             Task<String> waits = scope.submit("waits", () -> "never");
             Task<String> later = scope.schedule(SECOND.multipliedBy(9), () -> "never");
             running.awaitBegun();
@@ -247,7 +247,7 @@ class ScopeTimeTest {
         BlockingTask stubborn = BlockingTask.uninterruptible();
         Task<String> task;
         try (ThreadScope scope = threaded().withDeadline(SECOND)) {
-            task = scope.submit(stubborn);
+            task = scope.submit(stubborn::call);
             stubborn.awaitBegun();
             time.advance(SECOND);
             stubborn.awaitInterrupt();
@@ -305,8 +305,7 @@ class ScopeTimeTest {
     @Test
     void a_scheduled_task_begins_when_its_time_has_come() throws Exception {
         try (ThreadScope scope = threaded()) {
-            ScheduledTask<String> task = scope.schedule(SECOND, () -> "value");
-            assertThat(task.isPeriodic()).isFalse();
+            Task<String> task = scope.schedule(SECOND, () -> "value");
             time.advance(SECOND.minusNanos(1));
             assertThat(task.state()).isEqualTo(Task.State.PENDING);
 
@@ -343,10 +342,10 @@ class ScopeTimeTest {
                 events.add(task.name() + " " + outcome.status());
             }
         };
-        ScheduledTask<Integer> two;
+        Task<Integer> two;
         ScopeMetrics metrics;
         try (ThreadScope scope = threaded().addListener(listener)) {
-            ScheduledTask<Integer> one = scope.schedule(SECOND, calls::incrementAndGet);
+            Task<Integer> one = scope.schedule(SECOND, calls::incrementAndGet);
             two = scope.schedule(SECOND, calls::incrementAndGet);
             assertThat(time.alarms()).isEqualTo(2);
             assertThat(one.cancel()).isTrue();
@@ -371,11 +370,10 @@ class ScopeTimeTest {
         BlockingQueue<Long> moments = new LinkedBlockingQueue<>();
         Semaphore mayEnd = new Semaphore(1);
         try (ThreadScope scope = threaded()) {
-            ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND.multipliedBy(2), () -> {
+            Task<?> job = scope.scheduleAtFixedRate(SECOND, SECOND.multipliedBy(2), () -> {
                 moments.add(Duration.ofNanos(time.nanoTime()).toSeconds());
                 mayEnd.acquireUninterruptibly();
             });
-            assertThat(job.isPeriodic()).isTrue();
             time.advance(SECOND);
             assertThat(moments.take()).isEqualTo(1);
             time.awaitAlarms(1);
@@ -463,7 +461,7 @@ class ScopeTimeTest {
         AtomicInteger rounds = new AtomicInteger();
         IllegalStateException failure = new IllegalStateException("round 2");
         try (ThreadScope scope = threaded().withFailurePolicy(FailurePolicy.SUPERVISOR)) {
-            ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {
+            Task<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {
                 if (rounds.incrementAndGet() == 2) {
                     throw failure;
                 }
@@ -487,7 +485,7 @@ class ScopeTimeTest {
         BlockingTask blocker = new BlockingTask();
         AtomicInteger rounds = new AtomicInteger();
         try (ThreadScope scope = threaded()) {
-            ScheduledTask<?> job = scope.scheduleWithFixedDelay(SECOND, SECOND, () -> {
+            Task<?> job = scope.scheduleWithFixedDelay(SECOND, SECOND, () -> {
                 rounds.incrementAndGet();
                 try {
                     blocker.call();
@@ -511,7 +509,7 @@ class ScopeTimeTest {
     @Test
     void a_job_ends_with_its_scope_in_every_state() throws Exception {
         BlockingTask blocker = new BlockingTask();
-        List<ScheduledTask<?>> jobs = new ArrayList<>();
+        List<Task<?>> jobs = new ArrayList<>();
         try (ThreadScope scope = threaded()) {
             jobs.add(scope.scheduleAtFixedRate(SECOND.multipliedBy(9), SECOND, () -> {}));
             jobs.add(scope.scheduleAtFixedRate(SECOND, SECOND, () -> {

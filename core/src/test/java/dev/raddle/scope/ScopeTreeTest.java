@@ -11,6 +11,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
@@ -48,7 +49,7 @@ class ScopeTreeTest {
         try (ThreadScope outer = ThreadScope.open("outer");
                 ThreadScope middle = ThreadScope.open("middle");
                 ThreadScope inner = ThreadScope.open("inner")) {
-            Task<String> task = inner.submit("t", blocker);
+            Task<String> task = inner.submit("t", blocker::call);
             blocker.awaitBegun();
 
             Thread.ofPlatform().start(() -> outer.cancel("enough")).join();
@@ -90,7 +91,7 @@ class ScopeTreeTest {
         try (ThreadScope outer = ThreadScope.open("outer")) {
             Task<String> task = outer.submit("parent", () -> {
                 try (ThreadScope inner = ThreadScope.open("inner")) {
-                    inTask.set(inner.submit("child", child));
+                    inTask.set(inner.submit("child", child::call));
                     return parent.call(); // ignores its interrupt
                 }
             });
@@ -112,7 +113,7 @@ class ScopeTreeTest {
             BlockingTask blocker = new BlockingTask();
             var subtask = structured.fork(() -> {
                 try (ThreadScope inner = ThreadScope.open("inner")) {
-                    Task<String> task = inner.submit(blocker);
+                    Task<String> task = inner.submit(blocker::call);
                     try {
                         task.await();
                         return false;
@@ -137,7 +138,7 @@ class ScopeTreeTest {
             try (ThreadScope outer = ThreadScope.open("outer")) {
                 beside = outer.submit(() -> executor.submit("g", "beside", () -> {
                             try (ThreadScope inner = ThreadScope.open("inner")) {
-                                return inner.submit(blocker).await();
+                                return inner.submit(blocker::call).await();
                             }
                         }))
                         .await();
@@ -234,7 +235,7 @@ class ScopeTreeTest {
             ThreadScope middle = ThreadScope.open("middle");
             ThreadScope inner = ThreadScope.open("inner");
             List.of(outer, middle, inner).forEach(each -> each.defer(() -> order.add(each.name())));
-            Task<String> task = inner.submit(blocker);
+            Task<String> task = inner.submit(blocker::call);
             blocker.awaitBegun();
 
             assertThatThrownBy(outer::close)
@@ -347,17 +348,15 @@ class ScopeTreeTest {
         ClassLoader before = Thread.currentThread().getContextClassLoader();
         List<ClassLoader> seen = new ArrayList<>();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Runnable::run)) {
-            Task<String> task = scope.submit(
-                    "t",
-                    () -> {
+            Task<String> task = scope.submit(TaskSpec.named("t", () -> {
                         seen.add(Thread.currentThread().getContextClassLoader());
                         Thread.currentThread().setContextClassLoader(new ClassLoader("of the task", null) {});
                         if (seen.size() < 3) {
                             throw new IllegalStateException("again");
                         }
                         return "value";
-                    },
-                    spec -> spec.retry(RetryPolicy.attempts(3)));
+                    })
+                    .retry(RetryPolicy.attempts(3)));
 
             assertThat(task.await()).isEqualTo("value");
             assertThat(seen).containsExactly(before, before, before);

@@ -524,7 +524,7 @@ class SubmissionTest {
     void the_owner_may_wait_for_a_task_of_its_full_scope() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
             BlockingTask blocker = new BlockingTask();
-            Task<String> first = scope.submit(blocker);
+            Task<String> first = scope.submit(blocker::call);
             Task<String> second = scope.submit(() -> first.await() + ", too");
             blocker.awaitBegun();
             blocker.release();

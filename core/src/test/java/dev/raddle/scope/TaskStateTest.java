@@ -169,7 +169,7 @@ class TaskStateTest {
     void a_cancelled_task_has_no_runner_although_its_callable_still_runs() throws Exception {
         BlockingTask blocker = BlockingTask.uninterruptible();
         try (ThreadScope scope = ThreadScope.open()) {
-            Task<String> task = scope.submit(blocker);
+            Task<String> task = scope.submit(blocker::call);
             blocker.awaitBegun();
             assertThat(task.runner()).contains(blocker.thread());
 
@@ -240,7 +240,7 @@ class TaskStateTest {
     void a_cancel_interrupts_the_runner_once() throws Exception {
         BlockingTask blocker = BlockingTask.uninterruptible();
         try (ThreadScope scope = ThreadScope.open()) {
-            Task<String> task = scope.submit(blocker);
+            Task<String> task = scope.submit(blocker::call);
             blocker.awaitBegun();
 
             assertThat(task.cancel()).isTrue();
@@ -289,8 +289,8 @@ class TaskStateTest {
         BlockingTask blocker = BlockingTask.uninterruptible();
         BlockingTask next = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
-            Task<String> task = scope.submit(blocker);
-            Task<String> waits = scope.submit(next);
+            Task<String> task = scope.submit(blocker::call);
+            Task<String> waits = scope.submit(next::call);
             blocker.awaitBegun();
 
             task.cancel();

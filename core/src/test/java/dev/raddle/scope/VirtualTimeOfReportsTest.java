@@ -51,7 +51,7 @@ class VirtualTimeOfReportsTest {
                             throw new IllegalStateException("sink");
                         }
                     }))) {
-                scope.submit("stubborn", stubborn);
+                scope.submit("stubborn", stubborn::call);
                 stubborn.awaitBegun();
             }
             return "closed";
@@ -82,7 +82,7 @@ class VirtualTimeOfReportsTest {
                 },
                 time);
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(slow)) {
-            scope.submit("slow", stubborn);
+            scope.submit("slow", stubborn::call);
             stubborn.awaitBegun();
 
             advance(SECOND.multipliedBy(3));

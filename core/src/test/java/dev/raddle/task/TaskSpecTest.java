@@ -14,8 +14,19 @@ class TaskSpecTest {
 
     @Test
     void a_named_spec_has_a_cost_of_one_and_no_other_options() {
-        assertThat(TaskSpec.named("rank", callable))
-                .isEqualTo(new TaskSpec<>("rank", callable, null, 1, null, null, null));
+        TaskSpec<String> plain = TaskSpec.named("rank", callable);
+
+        assertThat(plain.name()).isEqualTo("rank");
+        assertThat(plain.callable()).isSameAs(callable);
+        assertIsPlain(plain);
+    }
+
+    private static void assertIsPlain(TaskSpec<?> spec) {
+        assertThat(spec.cost()).isEqualTo(1);
+        assertThat(spec.priorityOr(7)).isEqualTo(7);
+        assertThat(spec.queueTimeout()).isNull();
+        assertThat(spec.retry()).isNull();
+        assertThat(spec.timeout()).isNull();
     }
 
     @Test
@@ -23,11 +34,16 @@ class TaskSpecTest {
         TaskSpec<String> plain = TaskSpec.named("rank", callable);
         TaskSpec<String> changed = plain.priority(-5).cost(3).queueTimeout(Duration.ofMillis(200));
 
-        assertThat(changed).isEqualTo(new TaskSpec<>("rank", callable, -5, 3, Duration.ofMillis(200), null, null));
+        assertThat(changed.name()).isEqualTo("rank");
+        assertThat(changed.callable()).isSameAs(callable);
         assertThat(changed.priority(1).cost()).isEqualTo(3);
         assertThat(changed.cost(1).queueTimeout()).isEqualTo(Duration.ofMillis(200));
-        assertThat(changed.queueTimeout(Duration.ZERO).priority()).isEqualTo(-5);
-        assertThat(plain).isEqualTo(TaskSpec.named("rank", callable));
+        assertThat(changed.queueTimeout(Duration.ZERO).priorityOr(0)).isEqualTo(-5);
+        assertThat(changed.retry(RetryPolicy.noRetry())
+                        .timeout(Duration.ofMillis(1))
+                        .cost())
+                .isEqualTo(3);
+        assertIsPlain(plain);
     }
 
     @Test
@@ -38,11 +54,12 @@ class TaskSpecTest {
                 .isThrownBy(() -> TaskSpec.named(null, callable))
                 .withMessage("name");
         assertThatNullPointerException()
-                .isThrownBy(() -> TaskSpec.named("rank", null))
+                .isThrownBy(() -> TaskSpec.named("rank", (Callable<String>) null))
                 .withMessage("callable");
         assertThatNullPointerException()
-                .isThrownBy(() -> plain.queueTimeout(null))
-                .withMessage("queueTimeout");
+                .isThrownBy(() -> TaskSpec.named("rank", (Runnable) null))
+                .withMessage("action");
+        assertThatNullPointerException().isThrownBy(() -> plain.queueTimeout(null));
     }
 
     @Test
@@ -64,5 +81,8 @@ class TaskSpecTest {
                 .isThrownBy(() -> plain.queueTimeout(Duration.ofMillis(-1)))
                 .withMessage("queueTimeout of task \"rank\" must not be negative, was PT-0.001S");
         assertThat(plain.queueTimeout(Duration.ZERO).queueTimeout()).isZero();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> plain.timeout(Duration.ZERO))
+                .withMessage("timeout of task \"rank\" must be positive, was PT0S");
     }
 }

@@ -322,8 +322,8 @@ class UserCodeThatThrowsTest {
                                 null,
                                 RunOptions.timeout(Duration.ofHours(1))
                                         .withScheduler(parts.scheduler())
-                                        .withListener(parts.listener())
-                                        .withPropagator(parts.propagator())
+                                        .addListener(parts.listener())
+                                        .addPropagator(parts.propagator())
                                         .withExceptionSink(parts.sink()));
                 assertThat(result.status())
                         .isEqualTo(parts.broken == Broken.EXCEPTION_TEXT ? FlowStatus.DEGRADED : FlowStatus.SUCCESS);

@@ -116,7 +116,7 @@ public final class CheckoutExample {
                 order,
                 RunOptions.timeout(DEADLINE)
                         .withTimeSource(time)
-                        .withListener(listener)
+                        .addListener(listener)
                         .obsolete(UnneededPolicy.INTERRUPT)); // the slower source is interrupted
     }
 

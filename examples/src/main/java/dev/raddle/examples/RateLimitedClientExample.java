@@ -4,8 +4,8 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.group.TaskOptions;
 import dev.raddle.task.Rate;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
@@ -102,8 +102,9 @@ public final class RateLimitedClientExample {
     private static List<Call> refused(GroupExecutor executor, List<Call> calls, Client client) throws Exception {
         Map<Call, TaskHandle<Answer>> handles = new LinkedHashMap<>();
         for (Call call : calls) {
-            TaskOptions options = TaskOptions.defaults().cost(call.cost());
-            handles.put(call, executor.submit(call.host(), call.path(), () -> send(executor, call, client), options));
+            TaskSpec<Answer> spec = TaskSpec.named(call.path(), () -> send(executor, call, client))
+                    .cost(call.cost());
+            handles.put(call, executor.submit(call.host(), spec));
         }
         List<Call> refused = new ArrayList<>();
         for (Map.Entry<Call, TaskHandle<Answer>> each : handles.entrySet()) {

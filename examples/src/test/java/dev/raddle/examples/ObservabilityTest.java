@@ -143,9 +143,9 @@ class ObservabilityTest {
                 FlowBuilder<Void> f = FlowPlan.define("owner");
                 Node<String> first = f.node("a", a::call);
                 f.node("b", first, value -> b.call());
-                RunOptions options = RunOptions.defaults().withListener(observers.listener());
+                RunOptions options = RunOptions.defaults().addListener(observers.listener());
                 for (ContextPropagator propagator : observers.propagators()) {
-                    options = options.withPropagator(propagator);
+                    options = options.addPropagator(propagator);
                 }
                 f.build().run(null, options);
             }

@@ -3,7 +3,7 @@ package dev.raddle.checks.stress;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.raddle.group.TaskOptions;
+import dev.raddle.task.TaskSpec;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -28,7 +28,7 @@ public class WideSubmitMeetsRaisedCap {
 
     @Actor
     public void submit() {
-        rig.executor.submit("a", "wide", () -> "done", TaskOptions.defaults().cost(4));
+        rig.executor.submit("a", TaskSpec.named("wide", () -> "done").cost(4));
     }
 
     @Actor

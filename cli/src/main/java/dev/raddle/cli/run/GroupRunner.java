@@ -9,7 +9,7 @@ import dev.raddle.group.GroupResult;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.group.TaskOptions;
+import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -123,12 +123,11 @@ public final class GroupRunner implements AutoCloseable {
         }
 
         private void submit() {
-            TaskOptions options =
-                    TaskOptions.defaults().priority(task.priority()).cost(task.cost());
+            TaskSpec<TaskResult> spec = spec(task, this);
             if (task.retry().attempts() > 1) {
-                options = options.retry(attempts.policy());
+                spec = spec.retry(attempts.policy());
             }
-            TaskHandle<TaskResult> submitted = executor.submit(task.group(), task.id(), this, options);
+            TaskHandle<TaskResult> submitted = executor.submit(task.group(), spec);
             handle = submitted;
             if (stop.isRequested()) {
                 endPause();
@@ -237,15 +236,14 @@ public final class GroupRunner implements AutoCloseable {
 
     /** Submits a part of a flow, with the limits, the priority and the cost of its task. */
     TaskHandle<Boolean> submit(PlannedTask task, Runnable part) {
-        TaskOptions options = TaskOptions.defaults().priority(task.priority()).cost(task.cost());
-        return executor.submit(
-                task.group(),
-                task.id(),
-                () -> {
-                    part.run();
-                    return true;
-                },
-                options);
+        return executor.submit(task.group(), spec(task, () -> {
+            part.run();
+            return true;
+        }));
+    }
+
+    private static <T> TaskSpec<T> spec(PlannedTask task, Callable<T> callable) {
+        return TaskSpec.named(task.id(), callable).priority(task.priority()).cost(task.cost());
     }
 
     TaskAttempts attempts(PlannedTask task, OutputFiles output) {

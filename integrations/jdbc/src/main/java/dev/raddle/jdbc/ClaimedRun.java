@@ -170,7 +170,7 @@ final class ClaimedRun {
     private <P> End execute(Registration<P> registered) throws IOException, SQLException {
         P parameter = (P) registered.values().decode(claim.parameter());
         RunOptions options =
-                registered.options().withScopedValue(JdbcJournal.CURRENT).withJournal(journal, claim.id());
+                registered.options().addScopedValue(JdbcJournal.CURRENT).withJournal(journal, claim.id());
         if (!claim.again().isEmpty()) {
             options = options.rerun(claim.again().toArray(String[]::new));
         }

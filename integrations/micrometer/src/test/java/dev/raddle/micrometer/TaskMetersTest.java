@@ -542,7 +542,7 @@ class TaskMetersTest {
         });
         f.node("has no upstream", fails, x -> x);
         f.node("is not wanted", () -> "never").when(context -> false);
-        f.build().run(null, RunOptions.defaults().inCallersThread().withListener(meters));
+        f.build().run(null, RunOptions.defaults().inCallersThread().addListener(meters));
 
         assertThat(unstarted("flow", "failed")).isEqualTo(1);
         assertThat(unstarted("flow", "skipped")).isEqualTo(1);
@@ -609,7 +609,7 @@ class TaskMetersTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             meters.watch(executor);
             for (int i = 0; i < 30; i++) {
-                executor.submit("a", "task", () -> time.advance(Duration.ofMillis(50)));
+                executor.submit("a", () -> time.advance(Duration.ofMillis(50)));
             }
             assertThat(gauge("raddle.group.limit", "a")).isEqualTo(1);
             for (int i = 0; i < 25; i++) { // a window has 20 tasks and half a second

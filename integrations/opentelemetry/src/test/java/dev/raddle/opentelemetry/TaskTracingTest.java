@@ -444,8 +444,8 @@ class TaskTracingTest {
                                 null,
                                 RunOptions.defaults()
                                         .withGroups(executor::scheduler)
-                                        .withListener(tracing)
-                                        .withPropagator(tracing));
+                                        .addListener(tracing)
+                                        .addPropagator(tracing));
             }
         }
         settledInGroup.await();

@@ -4,8 +4,8 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.PermitSource;
-import dev.raddle.group.TaskOptions;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskSpec;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,17 +33,18 @@ final class FencedExecutor implements AutoCloseable {
                     .orElseThrow(() -> new InterruptedException("the permit was lost before the task began")));
             return true;
         };
-        TaskOptions options = TaskOptions.defaults().cost(permits);
-        if (tasks.getAndIncrement() % 2 == 0) {
-            call(key, callable, options);
+        long number = tasks.getAndIncrement();
+        TaskSpec<Boolean> spec = TaskSpec.named("task-" + number, callable).cost(permits);
+        if (number % 2 == 0) {
+            call(key, spec);
         } else {
-            submit(key, callable, options);
+            submit(key, spec);
         }
     }
 
-    private void call(String key, Callable<Boolean> task, TaskOptions options) throws InterruptedException {
+    private void call(String key, TaskSpec<Boolean> spec) throws InterruptedException {
         try {
-            executor.call(key, task, options);
+            executor.call(key, spec);
         } catch (CancellationException e) {
             throw interrupted(e);
         } catch (InterruptedException | RuntimeException e) {
@@ -53,9 +54,8 @@ final class FencedExecutor implements AutoCloseable {
         }
     }
 
-    private void submit(String key, Callable<Boolean> task, TaskOptions options) throws InterruptedException {
-        GroupResult<Boolean> result =
-                executor.submit(key, "task-" + tasks.get(), task, options).await();
+    private void submit(String key, TaskSpec<Boolean> spec) throws InterruptedException {
+        GroupResult<Boolean> result = executor.submit(key, spec).await();
         if (result.isCancelled() || result.error() instanceof InterruptedException) {
             throw interrupted(result.error());
         }

@@ -7,9 +7,9 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.LostPermitPolicy;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.group.TaskOptions;
 import dev.raddle.processes.Await;
 import dev.raddle.task.Rate;
+import dev.raddle.task.TaskSpec;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -66,10 +66,6 @@ class FleetSeamsTest {
         return executor;
     }
 
-    private static TaskOptions cost(int permits) {
-        return TaskOptions.defaults().cost(permits);
-    }
-
     @Test
     void tasks_of_several_permits_in_several_groups_under_a_cap_all_run() throws Exception {
         RedisFleet fleet = fleet();
@@ -80,12 +76,11 @@ class FleetSeamsTest {
         for (int i = 0; i < 4; i++) {
             handles.add(executor.submit(
                     "g" + i % 2,
-                    "t" + i,
-                    () -> {
-                        gate.await();
-                        return 1;
-                    },
-                    cost(3)));
+                    TaskSpec.named("t" + i, () -> {
+                                gate.await();
+                                return 1;
+                            })
+                            .cost(3)));
         }
         gate.countDown();
 
@@ -100,7 +95,8 @@ class FleetSeamsTest {
         fleet.setCap(3);
         GroupExecutor executor = executor(fleet, policy -> policy);
 
-        TaskHandle<Integer> handle = executor.submit("g", "wide", () -> 1, cost(7));
+        TaskHandle<Integer> handle =
+                executor.submit("g", TaskSpec.named("wide", () -> 1).cost(7));
 
         assertThat(handle.await().orElseThrow()).isEqualTo(1);
     }
@@ -118,9 +114,11 @@ class FleetSeamsTest {
         first.submit("g", "narrow", () -> pass(running, firstGate));
         second.submit("g", "narrow", () -> pass(running, secondGate));
         running.await();
-        TaskHandle<Integer> ofFirst = first.submit("g", "wide", () -> 1, cost(3));
+        TaskHandle<Integer> ofFirst =
+                first.submit("g", TaskSpec.named("wide", () -> 1).cost(3));
         until(() -> a.stats().wanted() == 2);
-        TaskHandle<Integer> ofSecond = second.submit("g", "wide", () -> 2, cost(3));
+        TaskHandle<Integer> ofSecond =
+                second.submit("g", TaskSpec.named("wide", () -> 2).cost(3));
         until(() -> b.stats().wanted() == 2);
 
         firstGate.countDown();
@@ -151,13 +149,14 @@ class FleetSeamsTest {
             GroupExecutor executor = executors.get(random.nextInt(4));
             String key = "k" + random.nextInt(5);
             int limit = key.equals("k0") ? 2 : 3;
-            TaskOptions options = TaskOptions.defaults().priority(random.nextInt(3));
+            TaskSpec<Integer> spec = TaskSpec.named("t" + i, () -> occupy(running, key, limit, violations))
+                    .priority(random.nextInt(3));
             if (random.nextInt(4) == 0) {
-                options = options.queueTimeout(Duration.ofMillis(1 + random.nextInt(30)));
+                spec = spec.queueTimeout(Duration.ofMillis(1 + random.nextInt(30)));
             }
             TaskHandle<Integer> handle;
             try {
-                handle = executor.submit(key, "t" + i, () -> occupy(running, key, limit, violations), options);
+                handle = executor.submit(key, spec);
             } catch (RejectedTaskException evicted) {
                 continue;
             }

@@ -3,9 +3,8 @@ package dev.raddle.spring;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectedTaskException;
-import dev.raddle.group.TaskOptions;
-import dev.raddle.task.NamedTask;
 import dev.raddle.task.Rejection;
+import dev.raddle.task.TaskSpec;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -50,7 +49,9 @@ final class GroupedMethod {
     private final String name;
     private final Supplier<GroupExecutor> executor;
     private final KeyExpression key;
-    private final TaskOptions options;
+    private final Grouped grouped;
+    private final @Nullable Duration queueTimeout;
+    private final @Nullable Duration timeout;
     private final @Nullable Method onReject;
     private final boolean submitted;
     private final boolean declaresInterrupts; // whether callers expect an InterruptedException
@@ -59,12 +60,16 @@ final class GroupedMethod {
             Method method,
             Supplier<GroupExecutor> executor,
             KeyExpression key,
-            TaskOptions options,
+            Grouped grouped,
+            @Nullable Duration queueTimeout,
+            @Nullable Duration timeout,
             @Nullable Method onReject) {
         this.name = nameOf(method);
         this.executor = executor;
         this.key = key;
-        this.options = options;
+        this.grouped = grouped;
+        this.queueTimeout = queueTimeout;
+        this.timeout = timeout;
         this.onReject = onReject;
         this.submitted = isFuture(method.getReturnType());
         this.declaresInterrupts = Stream.of(method.getExceptionTypes())
@@ -99,9 +104,9 @@ final class GroupedMethod {
 
     private @Nullable Object callNow(String groupKey, Call call) throws Exception {
         GroupExecutor groups = executor.get();
-        Started body = new Started(name, call.body());
+        Started body = new Started(call.body());
         try {
-            return groups.call(groupKey, body, options);
+            return groups.call(groupKey, spec(body));
         } catch (RejectedTaskException rejected) {
             if (body.hasStarted) {
                 throw rejected; // of another task, thrown by the method
@@ -157,19 +162,12 @@ final class GroupedMethod {
     }
 
     /** A callable that notes in the caller's thread that it was called. */
-    private static final class Started implements Callable<@Nullable Object>, NamedTask {
-        private final String name;
+    private static final class Started implements Callable<@Nullable Object> {
         private final Callable<@Nullable Object> body;
         private boolean hasStarted;
 
-        Started(String name, Callable<@Nullable Object> body) {
-            this.name = name;
+        Started(Callable<@Nullable Object> body) {
             this.body = body;
-        }
-
-        @Override
-        public String name() {
-            return name;
         }
 
         @Override
@@ -186,7 +184,7 @@ final class GroupedMethod {
         GroupedFuture.Replacement replacement = onReject == null ? null : rejected -> invoke(onReject, call, rejected);
         GroupedFuture future = new GroupedFuture();
         try {
-            future.follow(groups.submit(groupKey, name, () -> GroupedFuture.await(call.body()), options), replacement);
+            future.follow(groups.submit(groupKey, spec(() -> GroupedFuture.await(call.body()))), replacement);
         } catch (IllegalStateException failure) {
             if (!groups.isShutdown()) {
                 throw failure;
@@ -196,9 +194,13 @@ final class GroupedMethod {
         return future;
     }
 
-    /** Returns the options of a method. */
-    static TaskOptions optionsOf(Grouped grouped, @Nullable Duration queueTimeout, @Nullable Duration timeout) {
-        return new TaskOptions(grouped.priority(), grouped.cost(), queueTimeout, null, timeout);
+    private TaskSpec<@Nullable Object> spec(Callable<@Nullable Object> body) {
+        TaskSpec<@Nullable Object> spec =
+                TaskSpec.named(name, body).priority(grouped.priority()).cost(grouped.cost());
+        if (queueTimeout != null) {
+            spec = spec.queueTimeout(queueTimeout);
+        }
+        return timeout == null ? spec : spec.timeout(timeout);
     }
 
     @Override

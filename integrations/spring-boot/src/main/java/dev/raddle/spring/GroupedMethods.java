@@ -193,7 +193,9 @@ final class GroupedMethods {
                 specific,
                 executor(name, grouped.executor()),
                 new KeyExpression(specific, grouped.key(), beans()),
-                GroupedMethod.optionsOf(grouped, queueTimeout, timeout),
+                grouped,
+                queueTimeout,
+                timeout,
                 onReject(name, specific, type, grouped.onReject()));
     }
 
