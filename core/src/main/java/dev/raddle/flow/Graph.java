@@ -62,7 +62,7 @@ final class Graph {
     /** The node waits for a moment or a signal. */
     static final byte WAITS = 32;
 
-    private static final int SIGNATURE_BYTES = 8;
+    private static final int NODE_DIGEST_BYTES = 8;
 
     final String name;
     final int size;
@@ -265,21 +265,24 @@ final class Graph {
                 + "\" has a node of that name; pass that node instead");
     }
 
-    /** Returns a digest of the nodes, dependencies and outputs, which is the same in every JVM. */
+    /** Returns a digest of all nodes, which is the same in every JVM. */
     String digest() {
         String known = digest;
         if (known == null) {
-            known = computedDigest();
+            MessageDigest sum = newSum();
+            for (int node = 0; node < size; node++) {
+                addNode(sum, node);
+            }
+            known = HexFormat.of().formatHex(sum.digest());
             digest = known;
         }
         return known;
     }
 
-    /** Returns a short digest of one node and its dependencies. */
-    String signature(int node) {
+    private String digest(int node) {
         MessageDigest sum = newSum();
         addNode(sum, node);
-        return HexFormat.of().formatHex(sum.digest(), 0, SIGNATURE_BYTES);
+        return HexFormat.of().formatHex(sum.digest(), 0, NODE_DIGEST_BYTES);
     }
 
     private static MessageDigest newSum() {
@@ -290,17 +293,7 @@ final class Graph {
         }
     }
 
-    private String computedDigest() {
-        MessageDigest sum = newSum();
-        for (int node = 0; node < size; node++) {
-            addNode(sum, node);
-        }
-        for (int output : outputs) {
-            add(sum, ids[output]);
-        }
-        return HexFormat.of().formatHex(sum.digest());
-    }
-
+    /** Adds what makes a node another one: its id, dependencies and wait, and whether its value is returned. */
     private void addNode(MessageDigest sum, int node) {
         add(sum, ids[node]);
         if (is(WAITS, node)) {
@@ -315,7 +308,7 @@ final class Graph {
             }
             add(sum, ";");
         }
-        add(sum, ".");
+        add(sum, isOutput[node] ? "output" : ".");
     }
 
     /** Adds a text with its length, so that different lists of texts have different bytes. */
@@ -344,7 +337,8 @@ final class Graph {
         }
         NodeOptions own = optionsOf(node);
         String group = own.group() instanceof NodeOptions.Constant(Object key) ? (String) key : null;
-        return new PlanNode(ids[node], edges, own.has(NodeOptions.ESSENTIAL), isOutput[node], group);
+        return new PlanNode(
+                ids[node], edges, own.has(NodeOptions.ESSENTIAL), isOutput[node], group, digest(node));
     }
 
     private String text(int dependency) {
