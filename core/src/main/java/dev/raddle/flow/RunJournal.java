@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.EndSequence;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
