@@ -75,8 +75,7 @@ public class DurableFile {
         measureLines(EmptyNodes.RUNS);
     }
 
-    private void measure(Function<EmptyNodes, FlowPlan<String, String>> planOf, int runs)
-            throws Exception {
+    private void measure(Function<EmptyNodes, FlowPlan<String, String>> planOf, int runs) throws Exception {
         EmptyNodes nodes = new EmptyNodes();
         FlowPlan<String, String> plan = planOf.apply(nodes);
         try (ProcessDirectory directory = BenchDirectory.create("durable-file")) {

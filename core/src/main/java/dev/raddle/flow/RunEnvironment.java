@@ -375,9 +375,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         Graph.Address address = graph.addressOf(signal);
         Object slot = states.get(address.node());
         return NodeStates.isEnd(slot)
-                || (address.inner() != null
-                        && slot instanceof NestedRun nested
-                        && nested.hasEnded(address.inner()));
+                || (address.inner() != null && slot instanceof NestedRun nested && nested.hasEnded(address.inner()));
     }
 
     @Override

@@ -47,13 +47,15 @@ public final class Runner implements NodePhase {
     public int failed = NodeLinks.NO_NODE; // the first node whose failure must stop the run
     public boolean isReleasing; // whether a frame further down the stack processes the nodes to release
     public boolean isApplier; // whether it applies the recorded ends (EndSequence)
-    public boolean isJoiner; // whether its thread joins this run or an outer one, so that interrupts are meant for the joiner
+    public boolean
+            isJoiner; // whether its thread joins this run or an outer one, so that interrupts are meant for the joiner
     public boolean isForValue; // of the joiner: whether it stops when the outputs have ended
     public boolean placesAnywhere; // whether it places nodes in groups even on the alarm thread
     public int postponed; // the places, as bits, whose schedulers execute requests in this thread
     public final ReadyNodes ready = new ReadyNodes(); // to be dispatched
     public final ReadyNodes grouped = new ReadyNodes(); // to be placed in their groups
-    public int kept = NodeLinks.NO_NODE; // the top of the stack of nodes that it runs itself: at most one, except for the joiner
+    public int kept =
+            NodeLinks.NO_NODE; // the top of the stack of nodes that it runs itself: at most one, except for the joiner
 
     /** The steps that its thread runs at the bottom of its stack; null until there is one. */
     @Nullable
