@@ -2,7 +2,6 @@ package dev.raddle.bench;
 
 import dev.raddle.flow.Entry;
 import dev.raddle.flow.FileJournal;
-import dev.raddle.flow.FileJournal.Forcing;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowStatus;
@@ -27,8 +26,8 @@ import org.openjdk.jmh.annotations.Timeout;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How many empty nodes per second are recorded in files, each record forced alone or in groups? One run at a time, and
- * several, each with a file of its own. The peer forces lines of the same length, without any flow.
+ * How many empty nodes per second are recorded in files? One run at a time, and several, each with a file of its own.
+ * The peer forces lines of the same length, without any flow.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -46,40 +45,22 @@ public class DurableFile {
     @Param("2")
     public int seconds;
 
-    /** A chain, each record forced alone. */
+    /** A chain. */
     @Benchmark
     public void recordsOfChain() throws Exception {
-        measure(EmptyNodes::chain, Forcing.RECORDS, 1);
+        measure(EmptyNodes::chain, 1);
     }
 
-    /** A chain, records forced in groups. */
-    @Benchmark
-    public void groupsOfChain() throws Exception {
-        measure(EmptyNodes::chain, Forcing.GROUPS, 1);
-    }
-
-    /** A fan, each record forced alone. */
+    /** A fan. */
     @Benchmark
     public void recordsOfFan() throws Exception {
-        measure(EmptyNodes::fan, Forcing.RECORDS, 1);
+        measure(EmptyNodes::fan, 1);
     }
 
-    /** A fan, records forced in groups. */
-    @Benchmark
-    public void groupsOfFan() throws Exception {
-        measure(EmptyNodes::fan, Forcing.GROUPS, 1);
-    }
-
-    /** Several chains at once, each record forced alone. */
+    /** Several chains at once. */
     @Benchmark
     public void recordsOfRuns() throws Exception {
-        measure(EmptyNodes::chain, Forcing.RECORDS, EmptyNodes.RUNS);
-    }
-
-    /** Several chains at once, records forced in groups. */
-    @Benchmark
-    public void groupsOfRuns() throws Exception {
-        measure(EmptyNodes::chain, Forcing.GROUPS, EmptyNodes.RUNS);
+        measure(EmptyNodes::chain, EmptyNodes.RUNS);
     }
 
     /** Lines forced to one file. */
@@ -94,17 +75,16 @@ public class DurableFile {
         measureLines(EmptyNodes.RUNS);
     }
 
-    private void measure(Function<EmptyNodes, FlowPlan<String, String>> planOf, Forcing forcing, int runs)
-            throws Exception {
+    private void measure(Function<EmptyNodes, FlowPlan<String, String>> planOf, int runs) throws Exception {
         EmptyNodes nodes = new EmptyNodes();
         FlowPlan<String, String> plan = planOf.apply(nodes);
         try (ProcessDirectory directory = BenchDirectory.create("durable-file")) {
-            nodes.measure(runs, seconds, id -> run(plan, directory.path().resolve(id), forcing));
+            nodes.measure(runs, seconds, id -> run(plan, directory.path().resolve(id)));
         }
     }
 
-    private static void run(FlowPlan<String, String> plan, Path file, Forcing forcing) throws Exception {
-        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), forcing)) {
+    private static void run(FlowPlan<String, String> plan, Path file) throws Exception {
+        try (FileJournal journal = FileJournal.open(file, FlowCodec.text())) {
             FlowStatus status = plan.run("x", RunOptions.defaults().withJournal(journal, "run"))
                     .status();
             long recorded = journal.entries().stream()
@@ -142,12 +122,9 @@ public class DurableFile {
         Stat files = rate(results, "linesOfFiles");
         String several = "nodes of " + EmptyNodes.RUNS + " chains at once, a file each";
         return List.of(
-                row("nodes of a chain, each record forced alone", rate(results, "recordsOfChain"), lines),
-                row("the same, forced in groups", rate(results, "groupsOfChain"), lines),
-                row("nodes of a fan of 100, each record forced alone", rate(results, "recordsOfFan"), lines),
-                row("the same, forced in groups", rate(results, "groupsOfFan"), lines),
-                row(several + ", each record forced alone", rate(results, "recordsOfRuns"), files),
-                row("the same, forced in groups", rate(results, "groupsOfRuns"), files));
+                row("nodes of a chain", rate(results, "recordsOfChain"), lines),
+                row("nodes of a fan of 100", rate(results, "recordsOfFan"), lines),
+                row(several, rate(results, "recordsOfRuns"), files));
     }
 
     private static Row row(String what, Stat measured, Stat lines) {

@@ -2,7 +2,6 @@ package dev.raddle.bench;
 
 import dev.raddle.flow.Entry;
 import dev.raddle.flow.FileJournal;
-import dev.raddle.flow.FileJournal.Forcing;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowJournal;
 import dev.raddle.processes.ProcessDirectory;
@@ -11,11 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -70,21 +65,11 @@ public class DurableLoad {
      * @throws Exception if it cannot be written
      */
     public static void main(String[] args) throws Exception {
-        try (FileJournal journal = FileJournal.open(Path.of(args[0]), FlowCodec.text(), Forcing.GROUPS)) {
+        try (FileJournal journal = FileJournal.open(Path.of(args[0]), FlowCodec.text())) {
             journal.open(WORK);
             journal.record(new Entry.Begun(Instant.now(), List.of()));
-            try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-                List<Future<?>> records = new ArrayList<>();
-                for (int i = 0; i < NODES; i++) {
-                    Entry end = Entry.NodeEnded.succeeded("node-" + i, "the value of node " + i);
-                    records.add(threads.submit(() -> {
-                        journal.record(end);
-                        return null;
-                    }));
-                }
-                for (Future<?> record : records) {
-                    record.get();
-                }
+            for (int i = 0; i < NODES; i++) {
+                journal.record(Entry.NodeEnded.succeeded("node-" + i, "the value of node " + i));
             }
         }
     }
@@ -110,7 +95,7 @@ public class DurableLoad {
     }
 
     private Object load() throws IOException {
-        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), Forcing.GROUPS)) {
+        try (FileJournal journal = FileJournal.open(file, FlowCodec.text())) {
             int found = journal.open(WORK).nodes().size();
             if (found != NODES) {
                 throw new IllegalStateException(found + " nodes are recorded, not " + NODES);

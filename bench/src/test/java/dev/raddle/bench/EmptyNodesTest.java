@@ -63,8 +63,7 @@ class EmptyNodesTest {
     }
 
     private long recordsOf(Function<EmptyNodes, FlowPlan<String, String>> plan) throws Exception {
-        try (FileJournal journal =
-                FileJournal.open(directory.resolve("journal"), FlowCodec.text(), FileJournal.Forcing.GROUPS)) {
+        try (FileJournal journal = FileJournal.open(directory.resolve("journal"), FlowCodec.text())) {
             plan.apply(nodes).run("x", RunOptions.defaults().withJournal(journal, "run"));
             return journal.entries().stream()
                     .filter(Entry.NodeEnded.class::isInstance)

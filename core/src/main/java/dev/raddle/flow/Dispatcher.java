@@ -1,5 +1,13 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.GroupPlacement;
+import dev.raddle.flow.threads.GroupWaits;
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.ReadyNodes;
+import dev.raddle.flow.threads.ReadyStack;
+import dev.raddle.flow.threads.RunEntry;
+import dev.raddle.flow.threads.RunRequest;
+import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.Scheduler;
 import java.util.Objects;

@@ -1,5 +1,13 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.AlarmThread;
+import dev.raddle.flow.threads.DeferredSteps;
+import dev.raddle.flow.threads.GroupPlacement;
+import dev.raddle.flow.threads.GroupWaits;
+import dev.raddle.flow.threads.NestedRun;
+import dev.raddle.flow.threads.ReadyStack;
+import dev.raddle.flow.threads.RunEntry;
+import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.CancelledException;
@@ -124,8 +132,8 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     @Override
-    public RunEnvironment environment() {
-        return run;
+    public boolean hasEnded(String signal) {
+        return run.hasEnded(signal);
     }
 
     @Override

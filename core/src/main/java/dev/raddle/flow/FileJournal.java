@@ -43,36 +43,19 @@ public final class FileJournal implements FlowJournal, Closeable {
     /*
      * Overview. The file is a header and lines, oldest first:
      *
-     *   raddle-flow-journal/4
-     *   work RUN FLOW PLAN PARAMETER FORCED CHECKSUM     the run that the file is bound to; the parameter as a digest
-     *   groups FORCED CHECKSUM                           from here on, lines are forced in groups; `records` ends this
-     *   ended ID SUCCESS ACTION 1 7 2026-11-24T10:15:30Z VALUE - FORCED CHECKSUM    and other entries, see EntryLines
+     *   raddle-flow-journal/5
+     *   work RUN FLOW PLAN PARAMETER CHECKSUM     the run that the file is bound to; the parameter as a digest
+     *   ended ID SUCCESS ACTION 1 7 2026-11-24T10:15:30Z VALUE - CHECKSUM     and other entries, see EntryLines
      *
-     * FORCED is the length of the file that was on the disk when the line was written. Lines are only appended. While
-     * each is forced alone, only the last line can be torn; it is torn if it has no line end or a wrong checksum, and
-     * is then removed when the file is opened. A wrong line before the last was not caused by a crash, and the file is
-     * refused. While lines are forced in groups, a crash of the machine may tear any line of the last group, and leave
-     * later ones. So a wrong line and all behind it are removed, unless one of the later lines shows that the wrong one
-     * was on the disk; then the file is refused.
+     * Lines are only appended, and each is on the disk before the next one is written. So a crash can tear the last
+     * line only; it is torn if it has no line end or a wrong checksum, and is then removed when the file is opened. A
+     * wrong line before the last was not caused by a crash, and the file is refused.
      *
      * A file with a part of a header is refused, too: it might belong to another program, and contains no records.
      */
 
-    /** How many records one force to the disk serves. */
-    public enum Forcing {
-        /** Each record is forced alone, before the next one is written. */
-        RECORDS,
-        /**
-         * Records that are written while the disk is busy are forced together. Faster if many nodes end at about the
-         * same time. A record still counts only when it is on the disk.
-         */
-        GROUPS
-    }
-
-    private static final String HEADER = "raddle-flow-journal/4";
+    private static final String HEADER = "raddle-flow-journal/5";
     private static final String ANY_HEADER = "raddle-flow-journal/";
-    private static final String GROUPS_LINE = "groups";
-    private static final String RECORDS_LINE = "records";
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
     private static final int MAX_BYTES = Integer.MAX_VALUE - 8; // the largest array
 
@@ -95,26 +78,21 @@ public final class FileJournal implements FlowJournal, Closeable {
     private final boolean wasBegun; // whether the file had entries when it was opened
     private @Nullable Work bound; // null until the first run; guarded by this
 
-    private FileJournal(Path file, Object identity, RandomAccessFile bytes, FlowCodec codec, Forcing forcing)
-            throws IOException {
+    private FileJournal(Path file, Object identity, RandomAccessFile bytes, FlowCodec codec) throws IOException {
         this.file = file;
         this.identity = identity;
         lines = new EntryLines(codec);
-        boolean groups = forcing == Forcing.GROUPS;
-        Reading found = read(bytes);
+        int whole = read(bytes);
         wasBegun = !entries.isEmpty();
-        records = new ForcedFile(bytes, found.whole, MAX_BYTES, groups, ForcedFile.SYNC);
-        if (found.whole == 0) {
+        records = new ForcedFile(bytes, whole, MAX_BYTES, ForcedFile.SYNC);
+        if (whole == 0) {
             protect(file);
-            records.append(before -> (HEADER + "\n").getBytes(StandardCharsets.UTF_8));
-        }
-        if (found.groups != groups) {
-            append(groups ? GROUPS_LINE : RECORDS_LINE);
+            records.append((HEADER + "\n").getBytes(StandardCharsets.UTF_8));
         }
     }
 
     /**
-     * Opens a journal whose records are forced to disk one by one, and creates the file if it does not exist.
+     * Opens a journal, and creates the file if it does not exist.
      *
      * @param file the file, in an existing directory
      * @param codec the codec for all values
@@ -123,25 +101,11 @@ public final class FileJournal implements FlowJournal, Closeable {
      *     process or another
      */
     public static FileJournal open(Path file, FlowCodec codec) throws IOException {
-        return open(file, codec, Forcing.RECORDS);
-    }
-
-    /**
-     * Opens a journal, and creates the file if it does not exist.
-     *
-     * @param file the file, in an existing directory
-     * @param codec the codec for all values
-     * @param forcing how many records one force to the disk serves; it may change when a file is opened again
-     * @return a journal with the records of the file
-     * @throws IOException if the file cannot be read or written, is not a journal, has 2 GB or more, or is open in this
-     *     process or another
-     */
-    public static FileJournal open(Path file, FlowCodec codec, Forcing forcing) throws IOException {
-        return open(file, codec, forcing, path -> new RandomAccessFile(path, "rw"));
+        return open(file, codec, path -> new RandomAccessFile(path, "rw"));
     }
 
     /** Opens a journal; tests can provide a file that fails. */
-    static FileJournal open(Path file, FlowCodec codec, Forcing forcing, Opening opening) throws IOException {
+    static FileJournal open(Path file, FlowCodec codec, Opening opening) throws IOException {
         Object identity = identityOf(file);
         if (!OPEN_FILES.add(identity)) {
             throw openAlready(file);
@@ -152,7 +116,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             if (!tryLock(bytes.getChannel())) {
                 throw openAlready(file);
             }
-            return new FileJournal(file, identity, bytes, codec, forcing);
+            return new FileJournal(file, identity, bytes, codec);
         } catch (IOException | RuntimeException | Error failure) {
             try {
                 if (bytes != null) {
@@ -212,14 +176,8 @@ public final class FileJournal implements FlowJournal, Closeable {
 
     // Reading.
 
-    /** What was found in the file. */
-    private static final class Reading {
-        private int whole; // the length of the valid lines
-        private int torn; // the number of the first wrong line, 0 if there is none
-        private boolean groups; // whether the latest lines were forced in groups
-    }
-
-    private Reading read(RandomAccessFile bytes) throws IOException {
+    /** Reads the entries, and returns the length of the valid lines. */
+    private int read(RandomAccessFile bytes) throws IOException {
         long length = bytes.length();
         if (length > MAX_BYTES) {
             throw new IOException("journal " + file + " is too large: it can be read up to " + MAX_BYTES
@@ -228,34 +186,22 @@ public final class FileJournal implements FlowJournal, Closeable {
         byte[] all = new byte[(int) length];
         bytes.readFully(all);
         String bytesAsText = new String(all, StandardCharsets.ISO_8859_1); // one character for each byte
-        Reading found = new Reading();
         int from = 0;
         for (int number = 1; from < all.length; number++) {
             int end = bytesAsText.indexOf('\n', from);
             if (number == 1) {
                 requireHeader(new String(all, 0, end < 0 ? all.length : end, StandardCharsets.UTF_8), end < 0);
-                found.whole = end + 1;
-            } else if (end < 0 || !isWhole(all, from, end)) {
-                found.torn = found.torn == 0 ? number : found.torn;
-                if (!found.groups && end >= 0 && end + 1 < all.length) {
-                    throw damaged(number, null);
-                }
-            } else if (found.torn == 0) {
-                readLine(fields(all, from, end), number, found);
-                found.whole = end + 1;
-            } else if (forcedBefore(fields(all, from, end)) > found.whole) {
-                throw damaged(found.torn, null);
+            } else if (end >= 0 && isWhole(all, from, end)) {
+                readLine(EntryLines.fields(new String(all, from, end - from, StandardCharsets.UTF_8)), number);
+            } else if (end < 0 || end + 1 == all.length) {
+                return from;
+            } else {
+                throw new IOException("journal " + file + " is damaged: line " + number
+                        + " is not a record, and others follow it; restore the file, or remove it to begin anew");
             }
-            from = end < 0 ? all.length : end + 1;
+            from = end + 1;
         }
-        return found;
-    }
-
-    private IOException damaged(int number, @Nullable RuntimeException cause) {
-        return new IOException(
-                "journal " + file + " is damaged: line " + number
-                        + " is not a record, and others follow it; restore the file, or remove it to begin anew",
-                cause);
+        return from;
     }
 
     private void requireHeader(String line, boolean torn) throws IOException {
@@ -273,10 +219,6 @@ public final class FileJournal implements FlowJournal, Closeable {
                 + "\", and a journal with \"" + HEADER + "\"" + advice);
     }
 
-    private static String[] fields(byte[] bytes, int from, int to) {
-        return EntryLines.fields(new String(bytes, from, to - from, StandardCharsets.UTF_8));
-    }
-
     /** Returns whether a line ends with its checksum. */
     private static boolean isWhole(byte[] bytes, int from, int to) {
         int space = to - 1;
@@ -292,24 +234,18 @@ public final class FileJournal implements FlowJournal, Closeable {
                 .equals(new String(bytes, space + 1, to - space - 1, StandardCharsets.UTF_8));
     }
 
-    private static long forcedBefore(String[] fields) {
-        return Long.parseLong(fields[fields.length - 2], 16);
-    }
-
     /** Reads a line whose checksum is right. */
-    private void readLine(String[] all, int number, Reading found) throws IOException {
-        String[] fields = Arrays.copyOf(all, all.length - 2);
+    private void readLine(String[] all, int number) throws IOException {
+        String[] fields = Arrays.copyOf(all, all.length - 1);
         try {
-            switch (fields[0]) {
-                case "work" ->
-                    bound = new Work(
-                            EntryLines.optionalOf(fields[1]),
-                            EntryLines.plain(fields[2]),
-                            fields[3],
-                            EntryLines.plain(fields[4]));
-                case GROUPS_LINE -> found.groups = true;
-                case RECORDS_LINE -> found.groups = false;
-                default -> entries.add(lines.decode(fields));
+            if (fields[0].equals("work")) {
+                bound = new Work(
+                        EntryLines.optionalOf(fields[1]),
+                        EntryLines.plain(fields[2]),
+                        fields[3],
+                        EntryLines.plain(fields[4]));
+            } else {
+                entries.add(lines.decode(fields));
             }
         } catch (IOException | RuntimeException failure) {
             throw new IOException(
@@ -378,20 +314,15 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     private void append(String line) throws IOException {
-        byte[] text = BasicCodecs.utf8(line);
-        records.append(forced -> withChecksum(text, forced));
+        records.append(withChecksum(BasicCodecs.utf8(line)));
     }
 
-    private static byte[] withChecksum(byte[] text, long forced) {
-        byte[] length = (" " + Long.toHexString(forced)).getBytes(StandardCharsets.US_ASCII);
+    private static byte[] withChecksum(byte[] text) {
         CRC32 sum = new CRC32();
         sum.update(text);
-        sum.update(length);
         byte[] end = (" " + Long.toHexString(sum.getValue()) + "\n").getBytes(StandardCharsets.US_ASCII);
-        byte[] whole = new byte[text.length + length.length + end.length];
-        System.arraycopy(text, 0, whole, 0, text.length);
-        System.arraycopy(length, 0, whole, text.length, length.length);
-        System.arraycopy(end, 0, whole, text.length + length.length, end.length);
+        byte[] whole = Arrays.copyOf(text, text.length + end.length);
+        System.arraycopy(end, 0, whole, text.length, end.length);
         return whole;
     }
 

@@ -1,5 +1,9 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.GroupPlacement;
+import dev.raddle.flow.threads.GroupWaits;
+import dev.raddle.flow.threads.JoiningThread;
+import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;

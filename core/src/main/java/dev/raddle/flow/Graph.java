@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A compiled flow: nodes, edges and clauses as numbers. Immutable.
+ * A compiled flow: nodes, edges and clauses as numbers. The {@link Compiler} fills it; nothing changes it after that.
  *
  * <p>The edges into node v are {@code upStart[v]} to {@code upStart[v + 1]}, in the order of declaration; the
  * dependencies of v are {@code dependencyStart[v]} to {@code dependencyStart[v + 1]}, and the edges of dependency d are
@@ -62,95 +62,76 @@ final class Graph {
     /** The node waits for a moment or a signal. */
     static final byte WAITS = 32;
 
-    private static final int SIGNATURE_BYTES = 8;
+    private static final int NODE_DIGEST_BYTES = 8;
+    private static final int[] NO_INTS = {};
+    private static final Kind[] NO_KINDS = {};
+    private static final @Nullable Class<?>[] NO_TYPES = {};
+    private static final @Nullable Graph[] NO_GRAPHS = {};
 
     final String name;
     final int size;
     final String[] ids;
-    private final Ids index;
+    final Ids index;
     final Node.Body[] bodies;
     final @Nullable NodeOptions[] options; // null instead of NONE
     final byte[] traits;
     final boolean[] sinks;
     final boolean[] isOutput;
-    final int[] outputs;
-    final Returns returns;
-    final int[] roots;
-    final boolean hasTimeouts;
-    final boolean hasGroups;
-    final boolean hasComputing; // whether some nodes run on the compute scheduler
-    final boolean hasNested;
-    final boolean hasCallbacks;
-    final boolean hasCompensations;
-    final boolean hasWaits; // whether some nodes wait for a moment or a signal
-    final boolean hasInnerWaits; // the same, or nodes of subflows
-    final boolean hasSignals; // whether some nodes, or nodes of subflows, wait for a signal
-    private final @Nullable Class<?>[] signalTypes; // of the nodes that wait for a signal
-    private final @Nullable Graph[] subflows; // of the nodes whose nested runs are of one plan
+    int[] outputs = NO_INTS;
+    Returns returns = Returns.NOTHING;
+    int[] roots = NO_INTS;
+    boolean hasTimeouts;
+    boolean hasGroups;
+    boolean hasComputing; // whether some nodes run on the compute scheduler
+    boolean hasNested;
+    boolean hasCallbacks;
+    boolean hasCompensations;
+    boolean hasWaits; // whether some nodes wait for a moment or a signal
+    boolean hasInnerWaits; // the same, or nodes of subflows
+    boolean hasSignals; // whether some nodes, or nodes of subflows, wait for a signal
+
+    @Nullable
+    Class<?>[] signalTypes = NO_TYPES; // of the nodes that wait for a signal
+
+    @Nullable
+    Graph[] subflows = NO_GRAPHS; // of the nodes whose nested runs are of one plan
 
     final int[] upStart;
-    final int[] up;
-    final Kind[] upKind;
+    int[] up = NO_INTS;
+    Kind[] upKind = NO_KINDS;
     final int[] dependencyStart;
-    final int[] dependencyEdge;
-    final Kind[] dependencyKind;
-    final int[] dependencyClause; // or -1
-    final int[] downStart;
-    final int[] down;
-    final int[] clauseTarget;
-    final int[] clauseEdge; // the first edge
-    final int[] clauseSize;
-    final int[] clauseNeeded;
+    int[] dependencyEdge = NO_INTS;
+    Kind[] dependencyKind = NO_KINDS;
+    int[] dependencyClause = NO_INTS; // or -1
+    int[] downStart = NO_INTS;
+    int[] down = NO_INTS;
+    int[] clauseTarget = NO_INTS;
+    int[] clauseEdge = NO_INTS; // the first edge
+    int[] clauseSize = NO_INTS;
+    int[] clauseNeeded = NO_INTS;
 
     /** The initial counters of a run, see {@link NodeStates}. */
-    final int[] pending; // of all nodes, followed by needed, lost and winner of all clauses
+    int[] pending = NO_INTS; // of all nodes, followed by needed, lost and winner of all clauses
 
-    final int[] consumers;
+    int[] consumers = NO_INTS;
 
     private final ConcurrentHashMap<Integer, BitSet> ancestors =
             new ConcurrentHashMap<>(0); // of the nodes that read indirect upstreams
 
     private volatile @Nullable String digest; // computed on first use
 
-    Graph(Compiler from, Returns returns) {
-        name = from.name;
-        size = from.size;
-        ids = from.ids;
-        index = from.index;
-        bodies = from.bodies;
-        options = from.options;
-        traits = from.traits;
-        sinks = from.sinks;
-        isOutput = from.isOutput;
-        outputs = from.outputs;
-        this.returns = returns;
-        roots = from.roots;
-        hasTimeouts = from.hasTimeouts;
-        hasGroups = from.hasGroups;
-        hasComputing = from.hasComputing;
-        hasNested = from.hasNested;
-        hasCallbacks = from.hasCallbacks;
-        hasCompensations = from.hasCompensations;
-        hasWaits = from.hasWaits;
-        hasInnerWaits = from.hasInnerWaits;
-        hasSignals = from.hasSignals;
-        signalTypes = from.signalTypes;
-        subflows = from.subflows;
-        upStart = from.upStart;
-        up = from.up;
-        upKind = from.upKind;
-        dependencyStart = from.dependencyStart;
-        dependencyEdge = from.dependencyEdge;
-        dependencyKind = from.dependencyKind;
-        dependencyClause = from.dependencyClause;
-        downStart = from.downStart;
-        down = from.down;
-        clauseTarget = from.clauseTarget;
-        clauseEdge = from.clauseEdge;
-        clauseSize = from.clauseSize;
-        clauseNeeded = from.clauseNeeded;
-        pending = from.counters;
-        consumers = from.consumers;
+    Graph(String name, int size, Ids index) {
+        this.name = name;
+        this.size = size;
+        this.index = index;
+        ids = index.byPosition();
+        bodies = new Node.Body[size];
+        options = new NodeOptions[size];
+        traits = new byte[size];
+        sinks = new boolean[size];
+        isOutput = new boolean[size];
+        upStart = new int[size + 1];
+        dependencyStart = new int[size + 1];
     }
 
     boolean is(byte trait, int node) {
@@ -265,21 +246,24 @@ final class Graph {
                 + "\" has a node of that name; pass that node instead");
     }
 
-    /** Returns a digest of the nodes, dependencies and outputs, which is the same in every JVM. */
+    /** Returns a digest of all nodes, which is the same in every JVM. */
     String digest() {
         String known = digest;
         if (known == null) {
-            known = computedDigest();
+            MessageDigest sum = newSum();
+            for (int node = 0; node < size; node++) {
+                addNode(sum, node);
+            }
+            known = HexFormat.of().formatHex(sum.digest());
             digest = known;
         }
         return known;
     }
 
-    /** Returns a short digest of one node and its dependencies. */
-    String signature(int node) {
+    private String digest(int node) {
         MessageDigest sum = newSum();
         addNode(sum, node);
-        return HexFormat.of().formatHex(sum.digest(), 0, SIGNATURE_BYTES);
+        return HexFormat.of().formatHex(sum.digest(), 0, NODE_DIGEST_BYTES);
     }
 
     private static MessageDigest newSum() {
@@ -290,17 +274,7 @@ final class Graph {
         }
     }
 
-    private String computedDigest() {
-        MessageDigest sum = newSum();
-        for (int node = 0; node < size; node++) {
-            addNode(sum, node);
-        }
-        for (int output : outputs) {
-            add(sum, ids[output]);
-        }
-        return HexFormat.of().formatHex(sum.digest());
-    }
-
+    /** Adds what makes a node another one: its id, dependencies and wait, and whether its value is returned. */
     private void addNode(MessageDigest sum, int node) {
         add(sum, ids[node]);
         if (is(WAITS, node)) {
@@ -315,7 +289,7 @@ final class Graph {
             }
             add(sum, ";");
         }
-        add(sum, ".");
+        add(sum, isOutput[node] ? "output" : ".");
     }
 
     /** Adds a text with its length, so that different lists of texts have different bytes. */
@@ -344,7 +318,7 @@ final class Graph {
         }
         NodeOptions own = optionsOf(node);
         String group = own.group() instanceof NodeOptions.Constant(Object key) ? (String) key : null;
-        return new PlanNode(ids[node], edges, own.has(NodeOptions.ESSENTIAL), isOutput[node], group);
+        return new PlanNode(ids[node], edges, own.has(NodeOptions.ESSENTIAL), isOutput[node], group, digest(node));
     }
 
     private String text(int dependency) {

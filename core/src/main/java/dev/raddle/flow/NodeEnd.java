@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NodeLinks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,7 @@ record NodeEnd(
         UNTIMED
     }
 
-    static final int NO_NODE = -1;
+    static final int NO_NODE = NodeLinks.NO_NODE;
 
     boolean hasValue() {
         return via != ValueSource.NONE;

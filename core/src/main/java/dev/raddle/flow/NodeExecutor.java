@@ -1,5 +1,7 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.LateFailure;

@@ -1,5 +1,7 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NodeLinks;
+import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import java.lang.invoke.MethodHandles;
@@ -9,7 +11,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The states and counters of the nodes of one run, and their atomic transitions. */
-final class NodeStates {
+final class NodeStates implements NodeLinks {
 
     /*
      * Overview.
@@ -157,16 +159,14 @@ final class NodeStates {
         return known;
     }
 
-    /**
-     * Links a ready node to the one below it. The pending counter of a ready node is unused, so it holds the link.
-     *
-     * @param below the previous top, or -1
-     */
-    void link(int node, int below) {
+    /** {@inheritDoc} The pending counter of a ready node is unused, so it holds the link. */
+    @Override
+    public void link(int node, int below) {
         counters[node] = below;
     }
 
-    int below(int node) {
+    @Override
+    public int below(int node) {
         return counters[node];
     }
 
@@ -196,11 +196,11 @@ final class NodeStates {
 
     NodeState state(int node) {
         Object slot = get(node);
-        if (slot == null) {
+        if (slot == null || slot == NodePhase.Plain.READY) {
             return NodeState.PENDING;
         }
         if (slot instanceof NodePhase phase) {
-            return phase.state();
+            return phase.isWaiting() ? NodeState.WAITING : NodeState.RUNNING;
         }
         return slot instanceof NodeEnd end ? end.state() : NodeState.SUCCESS;
     }

@@ -1,5 +1,12 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.EndSequence;
+import dev.raddle.flow.threads.GroupPlacement;
+import dev.raddle.flow.threads.NestedRun;
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.RunEntry;
+import dev.raddle.flow.threads.Runner;
+import dev.raddle.flow.threads.Withdrawable;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.TimeLimit;

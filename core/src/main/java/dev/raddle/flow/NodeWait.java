@@ -1,5 +1,7 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.Withdrawable;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
@@ -35,8 +37,8 @@ final class NodeWait implements Withdrawable {
     }
 
     @Override
-    public NodeState state() {
-        return NodeState.WAITING;
+    public boolean isWaiting() {
+        return true;
     }
 
     /** Sets the alarm. The thread that ends the node sees it, or the caller sees the end. */

@@ -1,5 +1,8 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.RunEntry;
+import dev.raddle.flow.threads.Runner;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.time.Instant;

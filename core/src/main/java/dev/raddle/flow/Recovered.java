@@ -77,23 +77,6 @@ public record Recovered(
         return replay.result();
     }
 
-    /** Returns this state with other nodes. */
-    Recovered withNodes(Map<String, Entry.NodeEnded> others) {
-        return new Recovered(
-                begun,
-                others,
-                attempts,
-                begunAttempts,
-                deadlines,
-                sleeps,
-                signals,
-                elements,
-                compensating,
-                undoAttempts,
-                compensated,
-                ended);
-    }
-
     /** Applies entries, one after the other. */
     private static final class Replay {
         private @Nullable Instant begun;

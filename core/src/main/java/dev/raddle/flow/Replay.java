@@ -1,5 +1,7 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.Runner;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.BitSet;

@@ -1,5 +1,9 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.AlarmThread;
+import dev.raddle.flow.threads.JoiningThread;
+import dev.raddle.flow.threads.NestedRun;
+import dev.raddle.flow.threads.PlacedRun;
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.Propagation;
@@ -23,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * What the parts of a run share: the graph, the options, the states of the nodes, the clock, and the contexts of the
  * starter. It is the scope that encloses the actions, and the source of their arguments.
  */
-final class RunEnvironment extends EnclosingScope implements Node.Inputs {
+final class RunEnvironment extends EnclosingScope implements Node.Inputs, PlacedRun {
 
     /** Code of a run that is called in the thread context. */
     interface Step extends Callable<Object> {
@@ -279,7 +283,8 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
      * Calls a function of the user in the context that was captured when the run was started, in addition to the thread
      * context.
      */
-    <T> T callInStarterContext(Callable<? extends T> action) throws Exception {
+    @Override
+    public <T> T callInStarterContext(Callable<? extends T> action) throws Exception {
         return perNode == null ? action.call() : perNode.call(action);
     }
 
@@ -370,9 +375,17 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         Graph.Address address = graph.addressOf(signal);
         Object slot = states.get(address.node());
         return NodeStates.isEnd(slot)
-                || (address.inner() != null
-                        && slot instanceof NestedRun nested
-                        && nested.environment().hasEnded(address.inner()));
+                || (address.inner() != null && slot instanceof NestedRun nested && nested.hasEnded(address.inner()));
+    }
+
+    @Override
+    public String name() {
+        return graph.name;
+    }
+
+    @Override
+    public String idOf(int node) {
+        return graph.ids[node];
     }
 
     // As a scope.

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.EndSequence;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
@@ -8,7 +9,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
@@ -193,16 +193,15 @@ final class RunJournal {
     private RunJournal ofMap(RunEnvironment inner) {
         String id = inner.graph.name;
         sizes.put(id, inner.graph.size);
-        Map<String, Entry.NodeEnded> nodes = new LinkedHashMap<>();
+        List<Entry> ends = new ArrayList<>();
         Map<Integer, @Nullable Object> known =
                 hasFixedOrder(inner.parameter()) ? recovered.elements().getOrDefault(id, Map.of()) : Map.of();
         known.forEach((index, value) -> {
             if (index < inner.graph.size) {
-                String element = inner.graph.ids[index];
-                nodes.put(element, Entry.NodeEnded.succeeded(element, value));
+                ends.add(Entry.NodeEnded.succeeded(inner.graph.ids[index], value));
             }
         });
-        return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id, true, false);
+        return new RunJournal(inner, journal, Recovered.of(ends), id, true, false);
     }
 
     /**
@@ -289,8 +288,13 @@ final class RunJournal {
         if (before != null) {
             throw new IOException("the journal has lost an end of a node, and records nothing after that", before);
         }
+        call(() -> journal.record(entry));
+    }
+
+    /** Calls the journal. If it is fenced, the run is lost. */
+    private void call(CheckedFunction.V0 action) throws Exception {
         try {
-            journal.record(entry);
+            action.accept();
         } catch (FencedException fenced) {
             run.lose(fenced);
             throw fenced;
@@ -332,14 +336,8 @@ final class RunJournal {
 
     /** Called when the action of an attempt has returned, in its thread. */
     void attemptReturned(int node) throws Exception {
-        if (!isInside[node]) {
-            return;
-        }
-        try {
-            journal.attemptReturned(run.graph.ids[node]);
-        } catch (FencedException fenced) {
-            run.lose(fenced);
-            throw fenced;
+        if (isInside[node]) {
+            call(() -> journal.attemptReturned(run.graph.ids[node]));
         }
     }
 
@@ -451,16 +449,10 @@ final class RunJournal {
 
     /** Records that a node is compensated, when the function has returned. */
     void compensated(int node) throws Exception {
-        if (map != null) {
-            return;
+        if (map == null) {
+            call(() -> journal.attemptReturned(run.graph.ids[node]));
+            record(new Entry.Compensated(run.graph.ids[node]));
         }
-        try {
-            journal.attemptReturned(run.graph.ids[node]);
-        } catch (FencedException fenced) {
-            run.lose(fenced);
-            throw fenced;
-        }
-        record(new Entry.Compensated(run.graph.ids[node]));
     }
 
     void undoAttemptFailed(int node, int attempt, Throwable failure, boolean isLast) throws Exception {

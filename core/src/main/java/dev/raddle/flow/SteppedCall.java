@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.Withdrawable;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,11 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.DeferredSteps;
+import dev.raddle.flow.threads.GroupPlacement;
+import dev.raddle.flow.threads.NestedRun;
+import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.threads.RunEntry;
+import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.TimeLimit;
@@ -122,8 +128,8 @@ final class SteppedRun implements RunEntry, NestedRun {
     }
 
     @Override
-    public RunEnvironment environment() {
-        return run;
+    public boolean hasEnded(String signal) {
+        return run.hasEnded(signal);
     }
 
     String pathOf(int node) {

@@ -6,10 +6,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.flow.FileJournal.Forcing;
 import dev.raddle.flow.FileJournal.Opening;
 import dev.raddle.flow.JournalRecords.Recorded;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -302,76 +300,15 @@ class FileJournalTest {
                 .isEqualTo("rw-------");
     }
 
-    // a crash of the machine may lose any pages of the group that was being forced
     @Test
-    void a_group_that_is_torn_anywhere_is_dropped_from_its_first_torn_record_on() throws IOException {
-        int before;
-        try (FileJournal journal = openGroups()) {
-            journal.record(succeeded("a", "A"));
-            before = (int) Files.size(file);
-        }
-        byte[] forced = Files.readAllBytes(file);
-        byte[] group = groupOf("b", "c", "d");
-        for (int at = before; at < before + group.length; at++) {
-            byte[] torn = Arrays.copyOf(forced, before + group.length);
-            System.arraycopy(group, 0, torn, before, group.length);
-            torn[at] = 0;
-            Files.write(file, torn);
-            int whole = new String(group, 0, at - before, UTF_8).split("\n", -1).length - 1;
-            try (FileJournal journal = openGroups()) {
-                assertThat(journal.entries()).as("torn at %s", at).hasSize(1 + whole);
-                journal.record(succeeded("e", "E"));
-            }
-            try (FileJournal journal = open()) {
-                assertThat(journal.entries()).hasSize(2 + whole).endsWith(succeeded("e", "E"));
-            }
-        }
-    }
-
-    /** Returns the lines of a group that was written when the file had the length of now. */
-    private byte[] groupOf(String... ids) throws IOException {
-        Path other = folder.resolve("other.journal");
-        byte[] mine = Files.readAllBytes(file);
-        ByteArrayOutputStream lines = new ByteArrayOutputStream();
-        for (String id : ids) {
-            Files.write(other, mine);
-            try (FileJournal journal = FileJournal.open(other, FlowCodec.text(), Forcing.GROUPS)) {
-                journal.record(succeeded(id, "X"));
-            }
-            lines.write(Files.readAllBytes(other), mine.length, (int) Files.size(other) - mine.length);
-        }
-        return lines.toByteArray();
-    }
-
-    private FileJournal openGroups() throws IOException {
-        return FileJournal.open(file, FlowCodec.text(), Forcing.GROUPS);
-    }
-
-    @Test
-    void a_damaged_line_of_a_group_that_was_forced_is_refused() throws IOException {
-        int before;
-        try (FileJournal journal = openGroups()) {
-            journal.record(succeeded("a", "A"));
-            before = (int) Files.size(file);
-            journal.record(succeeded("b", "B"));
-            journal.record(succeeded("c", "C"));
-        }
-        byte[] bytes = Files.readAllBytes(file);
-        bytes[before + 2] ^= 1;
-        Files.write(file, bytes);
-        assertThatThrownBy(this::openGroups).hasMessageContaining("line 4 is not a record, and others follow it");
-        assertThat(file).hasBinaryContent(bytes);
-    }
-
-    @Test
-    void records_of_many_threads_in_groups_are_complete_and_each_run_continues() throws Exception {
+    void records_of_many_threads_are_complete_and_each_run_continues() throws Exception {
         FlowBuilder<Void> f = FlowPlan.define("wide");
         for (int i = 0; i < 200; i++) {
             String id = "n" + i;
             f.node(id, () -> id);
         }
         FlowPlan<Void, Void> plan = f.build();
-        try (FileJournal journal = openGroups()) {
+        try (FileJournal journal = open()) {
             assertThat(plan.run(null, RunOptions.defaults().withJournal(journal))
                             .status())
                     .isEqualTo(FlowStatus.SUCCESS);
@@ -465,7 +402,7 @@ class FileJournalTest {
                 throw new IOException("disk is broken");
             }
         };
-        assertThatThrownBy(() -> FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, opening))
+        assertThatThrownBy(() -> FileJournal.open(file, FlowCodec.text(), opening))
                 .hasMessageContaining("is not a journal")
                 .satisfies(failure -> assertThat(failure.getSuppressed())
                         .extracting(Throwable::getMessage)
@@ -484,7 +421,7 @@ class FileJournalTest {
                 return length;
             }
         };
-        assertThatThrownBy(() -> FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, opening))
+        assertThatThrownBy(() -> FileJournal.open(file, FlowCodec.text(), opening))
                 .isInstanceOf(IOException.class)
                 .hasMessage("journal " + file + " is too large: it can be read up to 2147483639 bytes and has " + length
                         + "; move it away to begin anew");
@@ -591,8 +528,7 @@ class FileJournalTest {
     @Test
     void a_record_that_does_not_fit_on_the_disk_is_removed() throws IOException {
         Disk[] disk = new Disk[1];
-        try (FileJournal journal =
-                FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, name -> disk[0] = new Disk(name))) {
+        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), name -> disk[0] = new Disk(name))) {
             journal.record(succeeded("a", "A"));
             long length = disk[0].length();
             disk[0].full = true;
@@ -611,8 +547,7 @@ class FileJournalTest {
     @Test
     void a_torn_record_that_cannot_be_removed_is_overwritten_or_dropped_on_open() throws IOException {
         Disk[] disk = new Disk[1];
-        try (FileJournal journal =
-                FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, name -> disk[0] = new Disk(name))) {
+        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), name -> disk[0] = new Disk(name))) {
             journal.record(succeeded("a", "A"));
             disk[0].broken = true;
             assertThatThrownBy(() -> journal.record(succeeded("b", "a long value ".repeat(100))))

@@ -53,22 +53,25 @@ class FlowDrawingTest {
         FlowPlan<Void, Void> plan = f.build();
         assertThat(plan.name()).isEqualTo("drawn \"so\"");
         assertThat(plan.nodes())
+                .usingRecursiveFieldByFieldElementComparatorIgnoringFields("digest")
                 .containsExactly(
-                        new PlanNode("a", List.of(), false, false, null),
-                        new PlanNode(ODD, List.of(new PlanEdge("a", ODD, "must")), false, false, null),
+                        new PlanNode("a", List.of(), false, false, null, ""),
+                        new PlanNode(ODD, List.of(new PlanEdge("a", ODD, "must")), false, false, null, ""),
                         new PlanNode(
                                 "b",
                                 List.of(new PlanEdge(ODD, "b", "optional"), new PlanEdge("a", "b", "order")),
                                 true,
                                 false,
-                                null),
+                                null,
+                                ""),
                         new PlanNode(
                                 "c",
                                 List.of(new PlanEdge(ODD, "c", "after"), new PlanEdge("b", "c", "any")),
                                 false,
                                 false,
-                                "g"),
-                        new PlanNode("d", List.of(new PlanEdge("c", "d", "atLeast 1")), false, false, null));
+                                "g",
+                                ""),
+                        new PlanNode("d", List.of(new PlanEdge("c", "d", "atLeast 1")), false, false, null, ""));
     }
 
     @Test

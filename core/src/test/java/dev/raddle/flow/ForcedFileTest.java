@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.testing.Wait;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
@@ -16,8 +15,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class ForcedFileTest {
@@ -37,12 +34,12 @@ class ForcedFileTest {
         file = folder.resolve("forced");
     }
 
-    private ForcedFile open(boolean groups) throws IOException {
-        return open(groups, Long.MAX_VALUE);
+    private ForcedFile open() throws IOException {
+        return open(Long.MAX_VALUE);
     }
 
-    private ForcedFile open(boolean groups, long limit) throws IOException {
-        return new ForcedFile(new RandomAccessFile(file.toFile(), "rw"), 0, limit, groups, bytes -> {
+    private ForcedFile open(long limit) throws IOException {
+        return new ForcedFile(new RandomAccessFile(file.toFile(), "rw"), 0, limit, bytes -> {
             forces.incrementAndGet();
             entered.release();
             gate.acquireUninterruptibly();
@@ -56,7 +53,7 @@ class ForcedFileTest {
     private Thread append(ForcedFile forced, String text) {
         return Thread.ofVirtual().start(() -> {
             try {
-                forced.append(before -> (text + before + ";").getBytes(UTF_8));
+                forced.append((text + ";").getBytes(UTF_8));
                 outcomes.add(text);
             } catch (IOException failure) {
                 outcomes.add(text + " " + failure.getMessage());
@@ -65,76 +62,32 @@ class ForcedFileTest {
     }
 
     @Test
-    void each_record_alone_is_forced_before_the_next_is_written() throws Exception {
-        ForcedFile forced = open(false);
+    void each_record_is_forced_before_the_next_is_written() throws Exception {
+        ForcedFile forced = open();
         gate.release(10);
         append(forced, "a").join();
         append(forced, "b").join();
         assertThat(forces).hasValue(2);
-        assertThat(file).hasContent("a0;b3;");
+        assertThat(file).hasContent("a;b;");
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void a_record_that_would_exceed_the_limit_is_refused_and_a_shorter_one_fits(boolean groups) throws Exception {
-        ForcedFile forced = open(groups, 7);
+    @Test
+    void a_record_that_would_exceed_the_limit_is_refused_and_a_shorter_one_fits() throws Exception {
+        ForcedFile forced = open(5);
         gate.release(10);
         append(forced, "aa").join();
         append(forced, "bb").join();
         append(forced, "c").join();
         assertThat(outcomes.getFirst()).isEqualTo("aa");
         assertThat(outcomes.get(1))
-                .startsWith("bb a record of 4 bytes does not fit: the file has 4 bytes, and at most 7");
+                .startsWith("bb a record of 3 bytes does not fit: the file has 3 bytes, and at most 5");
         assertThat(outcomes.getLast()).isEqualTo("c");
-        assertThat(file).hasContent("aa0;c4;");
+        assertThat(file).hasContent("aa;c;");
     }
 
     @Test
-    void records_that_are_written_during_a_force_share_the_next_one() throws Exception {
-        ForcedFile forced = open(true);
-        Thread a = append(forced, "a");
-        entered.acquire();
-        List<Thread> others = List.of(append(forced, "b"), append(forced, "c"), append(forced, "d"));
-        Wait.until(() -> file.toFile().length() == 12); // written, and not forced
-        assertThat(outcomes).isEmpty();
-        gate.release();
-        a.join();
-        entered.acquire();
-        assertThat(outcomes).containsExactly("a");
-        gate.release();
-        for (Thread other : others) {
-            other.join();
-        }
-        assertThat(forces).hasValue(2);
-        assertThat(outcomes).containsExactlyInAnyOrder("a", "b", "c", "d");
-    }
-
-    @Test
-    void a_force_that_fails_fails_its_group_and_the_one_that_was_written_meanwhile_and_removes_both() throws Exception {
-        ForcedFile forced = open(true);
-        gate.release();
-        append(forced, "a").join();
-        entered.acquire();
-        Thread b = append(forced, "b");
-        entered.acquire();
-        Thread c = append(forced, "c");
-        Wait.until(() -> file.toFile().length() == 9);
-        broken = true;
-        gate.release();
-        b.join();
-        c.join();
-        assertThat(outcomes).containsExactlyInAnyOrder("a", "b disk is broken", "c disk is broken");
-        assertThat(forces).hasValue(2);
-        assertThat(file).hasContent("a0;");
-        broken = false;
-        gate.release();
-        append(forced, "d").join();
-        assertThat(file).hasContent("a0;d3;");
-    }
-
-    @Test
-    void a_record_that_cannot_be_forced_alone_is_removed() throws Exception {
-        ForcedFile forced = open(false);
+    void a_record_that_cannot_be_forced_is_removed() throws Exception {
+        ForcedFile forced = open();
         gate.release(3);
         append(forced, "a").join();
         broken = true;
@@ -142,12 +95,12 @@ class ForcedFileTest {
         broken = false;
         append(forced, "c").join();
         assertThat(outcomes).containsExactly("a", "b disk is broken", "c");
-        assertThat(file).hasContent("a0;c3;");
+        assertThat(file).hasContent("a;c;");
     }
 
     @Test
-    void a_file_that_is_closing_forces_the_records_that_are_being_forced() throws Exception {
-        ForcedFile forced = open(true);
+    void a_file_that_is_closing_forces_the_record_that_is_being_forced() throws Exception {
+        ForcedFile forced = open();
         Thread a = append(forced, "a");
         entered.acquire();
         AtomicInteger closed = new AtomicInteger();
@@ -164,6 +117,6 @@ class ForcedFileTest {
         closer.join();
         assertThat(outcomes).containsExactly("a");
         assertThat(closed).hasValue(1);
-        assertThatThrownBy(() -> forced.append(before -> new byte[1])).hasMessage("it is closed");
+        assertThatThrownBy(() -> forced.append(new byte[1])).hasMessage("it is closed");
     }
 }

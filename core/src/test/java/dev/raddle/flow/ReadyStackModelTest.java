@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.flow.threads.ReadyStack;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

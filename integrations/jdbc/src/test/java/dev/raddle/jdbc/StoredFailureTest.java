@@ -50,8 +50,7 @@ class StoredFailureTest {
                     failures++;
                     assertThat(expected).as(plan.name()).isEqualTo(thrown(inMemory));
                 }
-                try (FileJournal journal = FileJournal.open(
-                        directory.resolve(plan.name()), FlowCodec.text(), FileJournal.Forcing.GROUPS)) {
+                try (FileJournal journal = FileJournal.open(directory.resolve(plan.name()), FlowCodec.text())) {
                     FlowResult<String> inFile =
                             plan.run("p", RunOptions.defaults().withJournal(journal));
                     assertThat(thrown(inFile)).as(plan.name() + " in a file").isEqualTo(thrown(inMemory));

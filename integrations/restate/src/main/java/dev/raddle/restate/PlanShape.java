@@ -8,29 +8,25 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.CRC32C;
 
 /**
  * The nodes and dependencies of a plan, with which a later attempt of a run checks that it has the plan that the run
  * began with.
  *
- * @param nodes a checksum of each node with its dependencies, by its id, in the order of declaration
+ * @param nodes the digest of each node by its id, in the order of declaration
  */
-record PlanShape(Map<String, Integer> nodes) {
+record PlanShape(Map<String, String> nodes) {
 
     private static final int MAX_NAMED = 5;
 
     static PlanShape of(FlowPlan<?, ?> plan) {
-        Map<String, Integer> nodes = new LinkedHashMap<>();
+        Map<String, String> nodes = new LinkedHashMap<>();
         for (PlanNode node : plan.nodes()) {
-            CRC32C sum = new CRC32C();
-            sum.update(node.toString().getBytes(StandardCharsets.UTF_8));
-            nodes.put(node.id(), (int) sum.getValue());
+            nodes.put(node.id(), node.digest());
         }
         return new PlanShape(nodes);
     }
@@ -39,9 +35,9 @@ record PlanShape(Map<String, Integer> nodes) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeInt(nodes.size());
-            for (Map.Entry<String, Integer> node : nodes.entrySet()) {
+            for (Map.Entry<String, String> node : nodes.entrySet()) {
                 out.writeUTF(node.getKey());
-                out.writeInt(node.getValue());
+                out.writeUTF(node.getValue());
             }
         } catch (IOException e) {
             throw new UncheckedIOException("the id of a node is too long", e);
@@ -51,11 +47,11 @@ record PlanShape(Map<String, Integer> nodes) {
 
     static PlanShape fromBytes(byte[] bytes) {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
-        Map<String, Integer> nodes = new LinkedHashMap<>();
+        Map<String, String> nodes = new LinkedHashMap<>();
         try {
             for (int left = in.readInt(); left > 0; left--) {
                 String id = in.readUTF();
-                nodes.put(id, in.readInt());
+                nodes.put(id, in.readUTF());
             }
         } catch (IOException e) {
             throw new UncheckedIOException("the stored plan is damaged", e);
@@ -66,12 +62,12 @@ record PlanShape(Map<String, Integer> nodes) {
     /** Returns what has changed since an earlier shape, or an empty text. */
     String differenceTo(PlanShape earlier) {
         List<String> changes = new ArrayList<>();
-        nodes.forEach((id, sum) -> {
-            Integer before = earlier.nodes.get(id);
+        nodes.forEach((id, digest) -> {
+            String before = earlier.nodes.get(id);
             if (before == null) {
                 changes.add("node \"" + id + "\" is new");
-            } else if (!before.equals(sum)) {
-                changes.add("node \"" + id + "\" has other dependencies or options");
+            } else if (!before.equals(digest)) {
+                changes.add("node \"" + id + "\" has other dependencies");
             }
         });
         earlier.nodes.keySet().stream()

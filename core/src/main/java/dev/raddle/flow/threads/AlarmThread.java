@@ -1,4 +1,4 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * actions. Thus they do not block the timer thread, and are not delayed by actions that occupy all carrier threads. If
  * the time source {@linkplain TimeSource#follow executes them} itself, it does so in the thread that fires the alarm.
  */
-final class AlarmThread implements Executor {
+public final class AlarmThread implements Executor {
 
     private final String flow;
     private final TimeSource time;
@@ -22,21 +22,21 @@ final class AlarmThread implements Executor {
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile @Nullable Thread thread;
 
-    AlarmThread(String flow, TimeSource time, ExceptionSink sink) {
+    public AlarmThread(String flow, TimeSource time, ExceptionSink sink) {
         this.flow = flow;
         this.time = time;
         this.sink = sink;
     }
 
     /** Executes the action of an alarm that fires in the calling thread. */
-    void executeFired(Runnable action) {
+    public void executeFired(Runnable action) {
         if (!time.follow(() -> runInFiringThread(action))) {
             execute(action);
         }
     }
 
     /** Asks the time source whether the calling thread fires alarms and executes everything that is due. */
-    boolean followsFiringThread() {
+    public boolean followsFiringThread() {
         return time.follow(() -> {});
     }
 
@@ -87,7 +87,7 @@ final class AlarmThread implements Executor {
     }
 
     /** Returns whether the calling thread is the alarm thread. */
-    boolean isCurrentThread() {
+    public boolean isCurrentThread() {
         return thread == Thread.currentThread();
     }
 }

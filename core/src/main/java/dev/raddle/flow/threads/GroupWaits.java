@@ -1,4 +1,4 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import java.util.BitSet;
 import java.util.Objects;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A joining thread writes the fields, then `joining`, then registers the nodes that are placed; a thread that places
  * a node does so first and then reads `joining`. So a node of a joined run is registered by one of them.
  */
-final class GroupWaits {
+public final class GroupWaits {
 
     private final @Nullable GroupWaits outer; // of the enclosing run; null unless the run is nested
     private final int outerNode; // the node of the outer run that the run executes
@@ -20,13 +20,13 @@ final class GroupWaits {
     private @Nullable ConcurrentLinkedQueue<GroupPlacement> awaited; // by the joining thread; written before `joining`
     private @Nullable BitSet awaitedNodes; // likewise: the nodes that it waits for; null for all
 
-    GroupWaits(@Nullable GroupWaits outer, int outerNode) {
+    public GroupWaits(@Nullable GroupWaits outer, int outerNode) {
         this.outer = outer;
         this.outerNode = outerNode;
     }
 
     /** Begins a wait of the calling thread for the given nodes, or for all if null. Returns the list of the wait. */
-    ConcurrentLinkedQueue<GroupPlacement> begin(@Nullable BitSet nodes) {
+    public ConcurrentLinkedQueue<GroupPlacement> begin(@Nullable BitSet nodes) {
         ConcurrentLinkedQueue<GroupPlacement> noted = new ConcurrentLinkedQueue<>();
         awaited = noted;
         awaitedNodes = nodes;
@@ -35,7 +35,7 @@ final class GroupWaits {
     }
 
     /** Ends a wait of the calling thread. */
-    void end(ConcurrentLinkedQueue<GroupPlacement> noted) {
+    public void end(ConcurrentLinkedQueue<GroupPlacement> noted) {
         Thread self = Thread.currentThread();
         joining = null;
         for (GroupPlacement placement; (placement = noted.poll()) != null; ) {
@@ -49,7 +49,7 @@ final class GroupWaits {
      *
      * @throws IllegalStateException if the node could never begin because of this
      */
-    void register(GroupPlacement placement) {
+    public void register(GroupPlacement placement) {
         int node = placement.node;
         for (GroupWaits each = this; each != null && !each.registerOwn(placement, node); each = each.outer) {
             node = each.outerNode;

@@ -1,11 +1,11 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The order in which the ends of the nodes of one run are recorded, which is the order in which they take effect. */
-final class EndSequence {
+public final class EndSequence {
 
     /*
      * Overview.
@@ -27,8 +27,8 @@ final class EndSequence {
      */
 
     /** A place in the sequence. */
-    static final class Place {
-        final long number; // 1 for the first of a try
+    public static final class Place {
+        public final long number; // 1 for the first of a try
         private @Nullable Consumer<Runner> effect; // null until the place is filled; guarded by the sequence
 
         private Place(long number) {
@@ -45,18 +45,18 @@ final class EndSequence {
      *
      * @param last the number of the latest end that earlier processes have recorded, or 0
      */
-    EndSequence(long last) {
+    public EndSequence(long last) {
         this.last = last;
     }
 
-    synchronized Place enter() {
+    public synchronized Place enter() {
         Place place = new Place(++last);
         places.add(place);
         return place;
     }
 
     /** Fills a place. The runner becomes the applier if there is none and the first place is filled. */
-    synchronized void fill(Place place, Consumer<Runner> effect, Runner runner) {
+    public synchronized void fill(Place place, Consumer<Runner> effect, Runner runner) {
         place.effect = effect;
         Place first = places.peek();
         if (!hasApplier && first != null && first.effect != null) {
@@ -66,7 +66,7 @@ final class EndSequence {
     }
 
     /** Returns the next effect to apply. If there is none, returns null, and the runner is no applier any more. */
-    synchronized @Nullable Consumer<Runner> next(Runner applier) {
+    public synchronized @Nullable Consumer<Runner> next(Runner applier) {
         Place first = places.peek();
         if (first == null || first.effect == null) {
             hasApplier = false;

@@ -1,4 +1,4 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * again.
  */
 @SuppressWarnings("serial") // never serialized
-final class RunRequest extends ForkJoinTask<Void> implements Scheduler.Placeable, NamedTask {
+public final class RunRequest extends ForkJoinTask<Void> implements Scheduler.Placeable, NamedTask {
 
     private final transient RunEntry run;
     private final byte place;
     private transient @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
     private boolean postponed; // written and read by that thread
 
-    RunRequest(RunEntry run, byte place) {
+    public RunRequest(RunEntry run, byte place) {
         this.run = run;
         this.place = place;
     }
@@ -35,7 +35,7 @@ final class RunRequest extends ForkJoinTask<Void> implements Scheduler.Placeable
      * Places this request. Returns whether the scheduler executed it in the calling thread, which must run the nodes
      * later.
      */
-    boolean place(Scheduler scheduler) {
+    public boolean place(Scheduler scheduler) {
         caller = Thread.currentThread();
         try {
             scheduler.place(this);

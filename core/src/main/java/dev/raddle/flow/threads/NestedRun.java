@@ -1,11 +1,11 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A run in the place of a node of another run. In the slot of that node it means that the nested run is executing. */
-interface NestedRun extends NodePhase {
+public interface NestedRun extends NodePhase {
 
     /**
      * Ends the nodes of this run because its node in the outer run was ended. The caller must then call
@@ -17,8 +17,8 @@ interface NestedRun extends NodePhase {
     @Nullable
     Runner tryStop(DeferredSteps deferred);
 
-    /** Returns what the parts of this run share. */
-    RunEnvironment environment();
+    /** Returns whether a node that waits for a signal has ended, or the node in whose nested run it is. */
+    boolean hasEnded(String signal);
 
     /** Processes the consequences of {@link #tryStop}. */
     void finishStop(Runner runner);

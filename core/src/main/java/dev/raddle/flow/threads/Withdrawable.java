@@ -1,7 +1,7 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 /** A phase of a node that has no thread, which the thread that ends the node from outside takes back. */
-interface Withdrawable extends NodePhase {
+public interface Withdrawable extends NodePhase {
 
     /** Called after the node was ended in this phase. */
     void withdraw();

@@ -1,4 +1,4 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -6,27 +6,27 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The thread that joins a run and executes its nodes. It is the scheduler of the nested runs. */
-final class JoiningThread implements Scheduler {
+public final class JoiningThread implements Scheduler {
 
     private final ConcurrentLinkedQueue<Runnable> submitted = new ConcurrentLinkedQueue<>(); // from nested runs
     private volatile @Nullable Thread thread; // null while no thread joins
 
     @Nullable
-    Runner runner; // written by the starter
+    public Runner runner; // written by the starter
 
     /** Sets the joining thread to the calling thread, unless there is one. Returns whether it was set. */
-    synchronized boolean tryClaim() {
+    public synchronized boolean tryClaim() {
         boolean isFree = thread == null;
         thread = isFree ? Thread.currentThread() : thread;
         return isFree;
     }
 
-    void release() {
+    public void release() {
         thread = null;
     }
 
     /** Unparks the joining thread, if there is one, because there are nodes for it, or it may return. */
-    void wake() {
+    public void wake() {
         LockSupport.unpark(thread);
     }
 
@@ -37,7 +37,7 @@ final class JoiningThread implements Scheduler {
     }
 
     /** Runs a task that a nested run has submitted. Returns false if there was none. */
-    boolean runSubmitted() {
+    public boolean runSubmitted() {
         Runnable task = submitted.poll();
         if (task == null) {
             return false;

@@ -1,13 +1,13 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.time.Signal;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, {@link Recording},
- * a {@link Runner}, a {@link GroupPlacement}, a {@link NodeWait} or a {@link NestedRun}. A value is never a phase.
+ * a {@link Runner}, a {@link Withdrawable} or a {@link NestedRun}. A value is never a phase.
  */
-interface NodePhase {
+public interface NodePhase {
 
     /** Phases without further data. */
     enum Plain implements NodePhase {
@@ -18,12 +18,7 @@ interface NodePhase {
         /** The end of the node is recorded, and takes effect after those that were recorded before. */
         RECORDED,
         /** The node has ended, and its default is being computed. */
-        ENDING;
-
-        @Override
-        public NodeState state() {
-            return this == READY ? NodeState.PENDING : NodeState.RUNNING;
-        }
+        ENDING
     }
 
     /** A runner is calling the node's begin callback. It sets the signal before it enters the action. */
@@ -37,8 +32,8 @@ interface NodePhase {
      */
     record Recording(@Nullable NodePhase before) implements NodePhase {}
 
-    /** Returns the state of a node in this phase. */
-    default NodeState state() {
-        return NodeState.RUNNING;
+    /** Returns whether a node in this phase waits without a thread. */
+    default boolean isWaiting() {
+        return false;
     }
 }

@@ -1,4 +1,4 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
@@ -8,28 +8,28 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** A ready node that waits for a permit of its group. */
-final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, Withdrawable {
+public final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, Withdrawable {
 
     private final RunEntry entry;
-    private final RunEnvironment run;
-    final int node;
+    private final PlacedRun run;
+    public final int node;
     private volatile Scheduler.@Nullable Placement placement;
     private @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
     private @Nullable Runner placer; // the runner of that thread; likewise
     private boolean joinerInterrupted; // likewise: whether the joining thread was interrupted here
 
-    GroupPlacement(RunEntry entry, RunEnvironment run, int node) {
+    public GroupPlacement(RunEntry entry, PlacedRun run, int node) {
         this.entry = entry;
         this.run = run;
         this.node = node;
     }
 
     @Override
-    public NodeState state() {
-        return NodeState.WAITING;
+    public boolean isWaiting() {
+        return true;
     }
 
-    void place(Scheduler group, Runner runner) {
+    public void place(Scheduler group, Runner runner) {
         boolean interrupted = Thread.interrupted(); // meant for the caller, not for a node that runs here
         placer = runner;
         caller = Thread.currentThread();
@@ -46,12 +46,12 @@ final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, Withdra
 
     @Override
     public String owner() {
-        return run.graph.name;
+        return run.name();
     }
 
     @Override
     public String name() {
-        return run.graph.ids[node];
+        return run.idOf(node);
     }
 
     @Override

@@ -1,13 +1,13 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * The calls by which a thread enters a run, other than those of {@link FlowRun}: the thread of a scheduler or group
- * that runs nodes or refuses to, and any thread that ends a node later. {@link Engine} implements it.
+ * The calls by which a thread enters a run, other than those of its handle: the thread of a scheduler or group
+ * that runs nodes or refuses to, and any thread that ends a node later.
  */
-interface RunEntry {
+public interface RunEntry {
 
     /** Returns the name of the run for messages. */
     String label();

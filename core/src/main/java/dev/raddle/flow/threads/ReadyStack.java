@@ -1,15 +1,15 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.task.Scheduler;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /** The ready nodes of one run that wait for a thread of one scheduler, and the count of requests for such threads. */
-final class ReadyStack {
+public final class ReadyStack {
 
     /*
      * Overview. Each node is pushed at most once, so there is no ABA problem, and one compare-and-set pushes any number
-     * of nodes together. The links are in NodeStates.
+     * of nodes together. The links are in NodeLinks.
      *
      * The scheduler receives one request for a thread for each pushed node. If it has a known number of threads, at
      * most that many requests are outstanding at a time; `requests` counts them. Then there may be more nodes than
@@ -35,51 +35,51 @@ final class ReadyStack {
         }
     }
 
-    final Scheduler scheduler;
-    private final NodeStates states;
+    public final Scheduler scheduler;
+    private final NodeLinks links;
     private final int threads; // of the scheduler; requests are not counted if it is unknown
-    private volatile int top = NodeEnd.NO_NODE;
+    private volatile int top = NodeLinks.NO_NODE;
     private volatile int requests;
 
-    ReadyStack(NodeStates states, Scheduler scheduler) {
-        this.states = states;
+    public ReadyStack(NodeLinks links, Scheduler scheduler) {
+        this.links = links;
         this.scheduler = scheduler;
         threads = Math.max(1, scheduler.parallelism());
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return top < 0;
     }
 
     /** Pushes a list of linked nodes, the first on top. */
-    void push(int first, int last) {
+    public void push(int first, int last) {
         int below;
         do {
             below = top;
-            states.link(last, below);
+            links.link(last, below);
         } while (!TOP.compareAndSet(this, below, first));
     }
 
     /** Removes and returns the node on top, or -1. */
-    int pop() {
+    public int pop() {
         int node;
         do {
             node = top;
-        } while (node >= 0 && !TOP.compareAndSet(this, node, states.below(node)));
+        } while (node >= 0 && !TOP.compareAndSet(this, node, links.below(node)));
         return node;
     }
 
     /** Returns whether requests are counted, so that there may be more nodes than requests. */
-    boolean countsRequests() {
+    public boolean countsRequests() {
         return threads != Integer.MAX_VALUE;
     }
 
-    boolean hasRequests() {
+    public boolean hasRequests() {
         return requests > 0;
     }
 
     /** Counts one more request, unless the scheduler cannot use it. Returns whether the caller must place it. */
-    boolean tryAddRequest() {
+    public boolean tryAddRequest() {
         if (!countsRequests()) {
             return true;
         }
@@ -94,7 +94,7 @@ final class ReadyStack {
     }
 
     /** Called when a request has been executed or refused. Decrements the count of requests. */
-    void removeRequest() {
+    public void removeRequest() {
         if (countsRequests()) {
             REQUESTS.getAndAdd(this, -1);
         }

@@ -1,4 +1,4 @@
-package dev.raddle.flow;
+package dev.raddle.flow.threads;
 
 import dev.raddle.task.ExceptionSink;
 import java.util.ArrayDeque;
@@ -7,18 +7,18 @@ import java.util.ArrayDeque;
  * The steps that a thread has deferred for the runs that it is in, and runs when it has returned to the bottom of its
  * stack. Thus nested runs of any depth do not grow the stack. Confined to its thread.
  */
-final class DeferredSteps {
+public final class DeferredSteps {
 
     /** Whether the thread runs under the permit of a group, which is for one node. */
-    final boolean isGrouped;
+    public final boolean isGrouped;
 
     private final ArrayDeque<Runnable> steps = new ArrayDeque<>();
 
-    DeferredSteps(boolean isGrouped) {
+    public DeferredSteps(boolean isGrouped) {
         this.isGrouped = isGrouped;
     }
 
-    void add(Runnable step) {
+    public void add(Runnable step) {
         steps.add(step);
     }
 
@@ -27,7 +27,7 @@ final class DeferredSteps {
     }
 
     /** Runs all steps, including those that are added in the meantime. */
-    void runAll(ExceptionSink sink) {
+    public void runAll(ExceptionSink sink) {
         for (Runnable step; (step = steps.poll()) != null; ) {
             try {
                 step.run();
