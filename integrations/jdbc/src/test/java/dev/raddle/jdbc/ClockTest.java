@@ -58,7 +58,8 @@ class ClockTest {
     void runs_go_on_where_they_were_when_the_clock_of_the_database_has_jumped(int seconds) throws Exception {
         UnaryOperator<String> jump = sql ->
                 sql.replaceAll("(clock_timestamp|now)\\(\\)", "($1() + interval '" + offset.get() + " seconds')");
-        jumps(seconds, seconds > 0, jump, TimeSource.system()); // set back, the sleeping ones would continue later by as much
+        boolean whileTheySleep = seconds > 0; // set back, they would continue later by as much
+        jumps(seconds, whileTheySleep, jump, TimeSource.system());
     }
 
     @ParameterizedTest
@@ -82,8 +83,7 @@ class ClockTest {
         });
     }
 
-    private void jumps(
-            int seconds, boolean whileTheySleep, UnaryOperator<String> ofTheDatabase, TimeSource ofOneWorker)
+    private void jumps(int seconds, boolean whileTheySleep, UnaryOperator<String> ofTheDatabase, TimeSource ofOneWorker)
             throws Exception {
         try (TestPool pool = new TestPool(database.url(), 24, ofTheDatabase);
                 FlowService one = service(pool, ofOneWorker);
