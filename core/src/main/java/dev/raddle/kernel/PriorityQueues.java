@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The waiting permits of a gate that have several priorities: a list for each, the highest first. Guarded by the gate.
  *
- * <p>The static methods operate on the queue of a gate, whatever form it has: null if it is empty, its last permit while
- * all have priority 0, and an object of this class from the first permit of another priority on, until it is empty.
+ * <p>The static methods operate on the queue of a gate, whatever form it has: null if it is empty, its last permit
+ * while all have priority 0, and an object of this class from the first permit of another priority on, until it is
+ * empty.
  */
 final class PriorityQueues {
 
