@@ -195,8 +195,9 @@ final class GroupedMethod {
     }
 
     private TaskSpec<@Nullable Object> spec(Callable<@Nullable Object> body) {
-        TaskSpec<@Nullable Object> spec =
-                TaskSpec.<@Nullable Object>named(name, body).priority(grouped.priority()).cost(grouped.cost());
+        TaskSpec<@Nullable Object> spec = TaskSpec.<@Nullable Object>named(name, body)
+                .priority(grouped.priority())
+                .cost(grouped.cost());
         if (queueTimeout != null) {
             spec = spec.queueTimeout(queueTimeout);
         }
