@@ -216,7 +216,7 @@ final class Dispatcher {
 
     /** Places nodes in their groups in another thread, because a group may run them in the placing thread. */
     void placeElsewhere(ReadyNodes nodes) {
-        if (!transitions.tryAddRemaining()) {
+        if (!run.progress.tryAddRemaining()) {
             return; // the group keys must not be computed after the end of the run
         }
         new OffloadExecutor(run.options.sink)
@@ -237,7 +237,7 @@ final class Dispatcher {
                     Objects.requireNonNull(run.graph.optionsOf(node).group());
             String key = run.callInStarterContext(() -> function.apply(run.contextOf(node)));
             Scheduler group = Objects.requireNonNull(run.options.groups).apply(key);
-            if (!run.states.compareAndSet(node, transitions.readyPhase(node), placement)) {
+            if (!run.states.compareAndSet(node, transitions.consequences.readyPhase(node), placement)) {
                 return;
             }
             placement.place(group, runner);

@@ -50,7 +50,7 @@ final class Engine implements RunEntry, NestedRun {
      * return what is left to do. `proceed` repeats their steps until nothing is left. Threads that the lower classes
      * have requested enter through RunEntry, which this class implements.
      *
-     * The thread that reports the last node (`remaining` in NodeTransitions) completes the run: it executes the
+     * The thread that reports the last node (`remaining` in RunProgress) completes the run: it executes the
      * compensations, determines the status and sets `done`.
      *
      * `inside` counts the threads inside this run, the nested runs whose own count is not zero, and one for this run
@@ -177,11 +177,11 @@ final class Engine implements RunEntry, NestedRun {
             });
         } else if (transitions.events != null || run.graph.hasGroups) {
             run.inContext(() -> {
-                transitions.triggerRoots(starter);
+                transitions.consequences.triggerRoots(starter);
                 proceed(starter);
             });
         } else {
-            transitions.triggerRoots(starter); // calls no user code, so no context is needed
+            transitions.consequences.triggerRoots(starter); // calls no user code, so no context is needed
             proceed(starter);
         }
         reportFinished(starter);
@@ -246,7 +246,7 @@ final class Engine implements RunEntry, NestedRun {
         nodes.removeRequest();
         int node = nodes.pop();
         if (node >= 0) {
-            runNodes(place, node, transitions.readyPhase(node), 0, null);
+            runNodes(place, node, transitions.consequences.readyPhase(node), 0, null);
         }
     }
 
@@ -287,7 +287,7 @@ final class Engine implements RunEntry, NestedRun {
 
     private void runFirst(Runner runner, int first, @Nullable Object expected) {
         clearInterrupt(runner);
-        if (runner.place != Runner.GROUPED && !transitions.isStopping()) {
+        if (runner.place != Runner.GROUPED && !run.progress.isStopping()) {
             dispatcher.requestAnother(runner);
         }
         runNode(runner, first, expected);
@@ -306,7 +306,7 @@ final class Engine implements RunEntry, NestedRun {
                 return;
             }
             clearInterrupt(runner);
-            runNode(runner, node, transitions.readyPhase(node));
+            runNode(runner, node, transitions.consequences.readyPhase(node));
             proceed(runner);
             if (runner.hasDeferred()) {
                 deferNext(runner);
@@ -326,7 +326,7 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private boolean mustPause(Runner joiner) {
-        return Thread.currentThread().isInterrupted() || (joiner.isForValue && transitions.isValueKnown());
+        return Thread.currentThread().isInterrupted() || (joiner.isForValue && run.progress.isValueKnown());
     }
 
     /** Defers the next node of a runner behind the deferred steps, unless this is the bottom of the stack. */
@@ -336,7 +336,7 @@ final class Engine implements RunEntry, NestedRun {
             byte place = runner.place;
             int postponed = runner.postponed;
             DeferredSteps deferred = runner.deferred();
-            deferred.add(() -> runNodes(place, node, transitions.readyPhase(node), postponed, deferred));
+            deferred.add(() -> runNodes(place, node, transitions.consequences.readyPhase(node), postponed, deferred));
         }
     }
 
@@ -371,7 +371,7 @@ final class Engine implements RunEntry, NestedRun {
     /** Processes the ended nodes and dispatches the triggered ones, until there are none of either. */
     private void proceed(Runner runner) {
         do {
-            while (!transitions.settle(runner)) {
+            while (!transitions.consequences.settle(runner)) {
                 NestedRun.stopAll(runner);
             }
         } while (!dispatcher.dispatch(runner));
@@ -402,7 +402,8 @@ final class Engine implements RunEntry, NestedRun {
 
     private void beginLater(Runner runner, Engine nested) {
         int node = nested.outerNode;
-        if (!transitions.tryAddRemaining()) { // until the inner run has ended: no callback of it follows this run's end
+        if (!run.progress
+                .tryAddRemaining()) { // until the inner run has ended: no callback of it follows this run's end
             transitions.handleEndedByOther(runner, node);
             return;
         }
@@ -466,7 +467,7 @@ final class Engine implements RunEntry, NestedRun {
      * outwards.
      */
     void reportFinished(Runner runner) {
-        if (transitions.subtractFinished(runner) && complete(runner) && outer != null) {
+        if (run.progress.subtractFinished(runner) && complete(runner) && outer != null) {
             completeOuterRuns(runner.deferred());
         }
         deferPostponed(runner);
@@ -487,7 +488,7 @@ final class Engine implements RunEntry, NestedRun {
             nestedEnded(runner, nested);
             proceed(runner);
         });
-        boolean isComplete = transitions.subtractFinished(runner) && complete(runner);
+        boolean isComplete = run.progress.subtractFinished(runner) && complete(runner);
         deferPostponed(runner);
         return isComplete;
     }
@@ -514,7 +515,7 @@ final class Engine implements RunEntry, NestedRun {
                     ? NodeEnd.NO_NODE
                     : dispatcher.readyFor(place).pop();
             if (node >= 0) {
-                runNodes(place, node, transitions.readyPhase(node), places, deferred);
+                runNodes(place, node, transitions.consequences.readyPhase(node), places, deferred);
             }
         }
     }
@@ -523,7 +524,7 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Cancels all nodes that have not ended. */
     void stop(String reason) {
-        stop(transitions.cancelled(reason));
+        stop(run.progress.cancelled(reason));
     }
 
     /** Ends the run as lost. */
@@ -546,12 +547,12 @@ final class Engine implements RunEntry, NestedRun {
         }
         StackRoom.ensure(); // as in stop()
         CancelledException cause = abandoned(reason);
-        NodeTransitions.Stop why = new NodeTransitions.Stop(FlowStatus.LOST, cause, NodeEnd.NO_NODE);
+        RunProgress.Stop why = new RunProgress.Stop(FlowStatus.LOST, cause, NodeEnd.NO_NODE);
         Duration left;
         beginning.lock();
         try {
-            left = inside == 1 ? WaitCheck.timeLeft(run, transitions) : null; // an action that is too late counts
-            if (left == null || left.compareTo(atLeast) < 0 || !transitions.trySetStop(why)) {
+            left = inside == 1 ? WaitCheck.timeLeft(run) : null; // an action that is too late counts
+            if (left == null || left.compareTo(atLeast) < 0 || !run.progress.trySetStop(why)) {
                 return Optional.empty();
             }
             run.markLost(cause);
@@ -570,20 +571,20 @@ final class Engine implements RunEntry, NestedRun {
         if (transitions.compensations != null) {
             transitions.compensations.endDelay();
         }
-        NodeTransitions.Stop why = new NodeTransitions.Stop(FlowStatus.LOST, run.lostBy(), NodeEnd.NO_NODE);
-        if (!stop(why) && transitions.isStopping()) {
+        RunProgress.Stop why = new RunProgress.Stop(FlowStatus.LOST, run.lostBy(), NodeEnd.NO_NODE);
+        if (!stop(why) && run.progress.isStopping()) {
             runTransitions(runner -> transitions.endAll(runner, why)); // those whose ends are being recorded
         }
     }
 
     private void outOfTime() {
-        stop(transitions.outOfTime());
+        stop(run.progress.outOfTime());
     }
 
     /** Stops the run unless it is stopping. Returns whether it was not. */
-    private boolean stop(NodeTransitions.Stop why) {
+    private boolean stop(RunProgress.Stop why) {
         StackRoom.ensure(); // for ending the nodes: no other thread can do that after the next line
-        boolean isFirst = transitions.trySetStop(why);
+        boolean isFirst = run.progress.trySetStop(why);
         if (isFirst) {
             runTransitions(runner -> transitions.endAll(runner, why));
         }
@@ -595,9 +596,9 @@ final class Engine implements RunEntry, NestedRun {
         if (run.isLost() && transitions.compensations != null) {
             transitions.compensations.endDelay();
         }
-        NodeTransitions.Stop why = transitions.cancelled(
+        RunProgress.Stop why = run.progress.cancelled(
                 "its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
-        if (!transitions.trySetStop(why) && !(run.isLost() && transitions.isStopping())) {
+        if (!run.progress.trySetStop(why) && !(run.isLost() && run.progress.isStopping())) {
             return null;
         }
         Runner runner = newTransitionRunner(deferred);
@@ -613,9 +614,9 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Ends the run, later if there are compensations. Returns whether it has ended. */
     private boolean complete(Runner runner) {
-        transitions.trySetStop(NodeTransitions.Stop.COMPLETE);
+        run.progress.trySetStop(RunProgress.Stop.COMPLETE);
         Compensations completed = transitions.compensations;
-        FlowStatus status = transitions.status();
+        FlowStatus status = run.progress.status();
         if (completed == null
                 || status == FlowStatus.SUCCESS
                 || status == FlowStatus.DEGRADED
@@ -668,7 +669,7 @@ final class Engine implements RunEntry, NestedRun {
 
     private @Nullable Throwable stopCause() {
         Throwable lost = run.lostBy();
-        return lost == null ? Objects.requireNonNull(transitions.stopped()).cause() : lost;
+        return lost == null ? Objects.requireNonNull(run.progress.stopped()).cause() : lost;
     }
 
     private void closeLease() {
@@ -712,7 +713,7 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Returns the result that the run has if no other node fails, for its value. */
     FlowResult<?> resultSoFar() {
-        return new FlowResult<>(run.states, transitions.status(), run.now(), List.of(), null);
+        return new FlowResult<>(run.states, run.progress.status(), run.now(), List.of(), null);
     }
 
     boolean hasThreadsInside() {

@@ -161,7 +161,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
     }
 
     private boolean isValueKnown() {
-        return engine.transitions.isValueKnown();
+        return engine.run.progress.isValueKnown();
     }
 
     /**
@@ -212,7 +212,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
             runUntil(engine.run.joiner, true);
             return;
         }
-        Signal known = engine.transitions.signalOfValue();
+        Signal known = engine.run.progress.valueKnownSignal();
         if (!isValueKnown()) {
             known.await();
         }

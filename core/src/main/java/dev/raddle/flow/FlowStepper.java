@@ -217,7 +217,7 @@ public final class FlowStepper<R> {
      * @return the steps that follow
      */
     public List<Step> cancel(String reason, long atNanos) {
-        return report(atNanos, () -> root.stop(root.transitions.cancelled(reason)));
+        return report(atNanos, () -> root.stop(root.run.progress.cancelled(reason)));
     }
 
     /**

@@ -42,7 +42,7 @@ final class NodeExecutor {
      *     without a thread
      */
     boolean execute(Runner runner, int node, @Nullable Object expected) {
-        if (transitions.isStopping()) {
+        if (run.progress.isStopping()) {
             return false; // the thread that stops the run ends this node, too
         }
         boolean entersAtOnce = plain && run.graph.is(Graph.PLAIN, node);
@@ -71,7 +71,7 @@ final class NodeExecutor {
         }
         beginning.lock();
         try {
-            return !transitions.isStopping() && run.states.compareAndSet(node, expected, runner);
+            return !run.progress.isStopping() && run.states.compareAndSet(node, expected, runner);
         } finally {
             beginning.unlock();
         }

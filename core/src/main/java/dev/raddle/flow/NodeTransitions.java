@@ -1,7 +1,6 @@
 package dev.raddle.flow;
 
 import dev.raddle.flow.threads.EndSequence;
-import dev.raddle.flow.threads.GroupPlacement;
 import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.flow.threads.RunEntry;
@@ -12,21 +11,18 @@ import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.time.Signal;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Ends the nodes of a run and applies the consequences to other nodes. Calls callbacks, but executes no actions. */
+/** Ends the nodes of a run: the protocol between the threads that may end a node. Executes no actions. */
 final class NodeTransitions {
 
     /*
-     * Overview. NodeStates holds the state of each node; this class changes it.
+     * Overview. NodeStates holds the state of each node; this class changes it. What follows in the graph is decided by
+     * Consequences, and whether the run has ended by RunProgress.
      *
      * The thread that ends a node does the following, in this order:
      *
@@ -46,15 +42,10 @@ final class NodeTransitions {
      * nodes were ended; the count of finished nodes. Only a step that must be made later, at a timeout or when a begin
      * callback has returned, enters the run anew (RunEntry).
      *
-     * `stop` is set once, by the deadline, a cancel, the first failure under FAIL_FAST, or the completion, which
-     * excludes the others. Then all nodes that have not ended are ended. Meanwhile other threads may still change the
-     * states of nodes; each node nevertheless ends exactly once, and no node begins after all have ended.
-     *
-     * `remaining` counts the nodes whose end has not been reported, plus one for the start of the run. A runner
-     * subtracts the nodes that it has finished in batches. If a runner is inside a node when another thread ends that
-     * node, the other thread takes over the runner's unreported count. The thread that brings `remaining` to zero
-     * completes the run (Engine). It never leaves zero: a node that opens a nested run adds one to it, until the nested
-     * run has ended, unless it is zero. So the run ends once.
+     * When the run is stopped (RunProgress), all nodes that have not ended are ended. Meanwhile other threads may still
+     * change the states of nodes; each node nevertheless ends exactly once, and no node begins after all have ended. If
+     * a runner is inside a node when another thread ends that node, the other thread takes over the runner's count of
+     * finished nodes.
      *
      * In a run with a journal the thread that ends a node for a reason of its own, and the one that times it out, first
      * changes the slot to Recording, then records the end with its place in the sequence of ends, and then changes the
@@ -70,38 +61,9 @@ final class NodeTransitions {
      * nested runs are not recorded. A failed attempt is recorded while the slot is that of the runner: the entry has an
      * effect only if the same try continues, and the attempt has failed whatever ends the node.
      *
-     * `pendingOutputs` counts the outputs that have not ended or whose callbacks have not returned. The thread that
-     * brings it to zero decrements first and then reads whether a thread waits for the value; a waiting thread
-     * announces itself first and then reads the count.
-     *
-     * A triggered node counts as begun: it is not skipped as unneeded, whether or not a thread has taken it. The only
-     * exceptions are nodes that wait for a permit of their group, for a moment or for a signal.
-     *
      * There are two drivers: the engine of this JVM, with threads and alarms (Engine), and the stepper, which receives
      * what has happened, and when, as reports (SteppedRun).
      */
-
-    private static final VarHandle STOP;
-    private static final VarHandle REMAINING;
-    private static final VarHandle PENDING_OUTPUTS;
-    private static final VarHandle NEXT_ROOT;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STOP = lookup.findVarHandle(NodeTransitions.class, "stop", Stop.class);
-            REMAINING = lookup.findVarHandle(NodeTransitions.class, "remaining", int.class);
-            PENDING_OUTPUTS = lookup.findVarHandle(NodeTransitions.class, "pendingOutputs", int.class);
-            NEXT_ROOT = lookup.findVarHandle(NodeTransitions.class, "nextRoot", int.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
-
-    /** The reason why the run was stopped. */
-    record Stop(FlowStatus status, @Nullable Throwable cause, int causedBy) {
-        static final Stop COMPLETE = new Stop(FlowStatus.SUCCESS, null, NO_NODE);
-    }
 
     private static final int NO_NODE = NodeEnd.NO_NODE;
 
@@ -110,17 +72,7 @@ final class NodeTransitions {
     private final NodeStates states;
     final @Nullable FlowEvents events; // null if there are no callbacks, listener and recording
     final @Nullable Compensations compensations; // null if nothing can be undone
-
-    private boolean hasBegun; // whether roots are triggered; written by the starter before they are
-    private volatile @Nullable Stop stop;
-
-    private volatile int remaining;
-
-    private volatile int pendingOutputs;
-    private volatile @Nullable Signal valueKnown; // set when no output is pending; null until a thread waits for it
-
-    @SuppressWarnings("UnusedVariable") // accessed by NEXT_ROOT
-    private volatile int nextRoot; // the next root to trigger, if rootsAtOnce limits them
+    final Consequences consequences;
 
     NodeTransitions(RunEnvironment run, RunEntry entry) {
         this(run, entry, run.needsEvents() ? new FlowEvents(run, null) : null);
@@ -135,79 +87,14 @@ final class NodeTransitions {
         compensations = graph.hasCompensations ? new Compensations() : null;
         run.nodeTimeouts = graph.hasTimeouts ? new NodeTimeouts(run, this::endAtTimeout) : null;
         run.waits = graph.hasWaits ? new NodeWaits(run, entry, this) : null;
-        remaining = graph.size + 1;
-        pendingOutputs = graph.outputs.length;
-    }
-
-    // The state of the run.
-
-    boolean trySetStop(Stop why) {
-        return STOP.compareAndSet(this, (Stop) null, why);
-    }
-
-    /** Returns whether the nodes that have not ended are being ended. */
-    boolean isStopping() {
-        Stop why = stop;
-        return why != null && why != Stop.COMPLETE;
-    }
-
-    @Nullable
-    Stop stopped() {
-        return stop;
-    }
-
-    /** Returns the number of nodes whose end was not reported; one more before the start of the run was. */
-    int remaining() {
-        return remaining;
-    }
-
-    /** Increments the count that must be zero before the run ends. Returns false if it is zero: the run is ending. */
-    boolean tryAddRemaining() {
-        for (int count = remaining; count > 0; count = remaining) {
-            if (REMAINING.compareAndSet(this, count, count + 1)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Subtracts the nodes that a runner has finished. Returns whether they were the last. */
-    boolean subtractFinished(Runner runner) {
-        int finished = runner.finished;
-        runner.finished = 0;
-        return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished;
-    }
-
-    /** Returns whether all outputs have ended and their result callbacks have returned. */
-    boolean isValueKnown() {
-        return pendingOutputs == 0;
-    }
-
-    /** Returns a signal that is set when {@link #isValueKnown}, unless this was so before the call. */
-    synchronized Signal signalOfValue() {
-        Signal known = valueKnown;
-        if (known == null) {
-            known = new Signal();
-            valueKnown = known;
-        }
-        return known;
-    }
-
-    private void countDownOutputs() {
-        if ((int) PENDING_OUTPUTS.getAndAdd(this, -1) == 1) {
-            Signal awaited = valueKnown;
-            if (awaited != null) {
-                awaited.set();
-            }
-            run.wakeJoiner();
-        }
+        consequences = new Consequences(run, this);
     }
 
     // Ending a node.
 
     /**
      * Ends a node with a value, unless it has ended. Returns whether it succeeds by this; in a run with a journal that
-     * takes effect in the order of the records. The caller must then call {@link #settle}.
+     * takes effect in the order of the records. The caller must then call {@link Consequences#settle}.
      */
     boolean succeed(Runner runner, int node, Object expected, Object value) {
         RunJournal journal = run.journal;
@@ -301,7 +188,7 @@ final class NodeTransitions {
     }
 
     /** Applies the next recorded end if the runner is the applier. Returns false if there is none. */
-    private boolean applyNext(Runner runner) {
+    boolean applyNext(Runner runner) {
         Consumer<Runner> effect =
                 runner.isApplier ? Objects.requireNonNull(run.journal).ends.next(runner) : null;
         if (effect == null) {
@@ -315,7 +202,7 @@ final class NodeTransitions {
     void succeedPlain(Runner runner, int node, Object value) {
         if (leave(runner, node, runner, value)) {
             recordTimes(runner, node, runner.began);
-            propagateEnd(runner, node, true);
+            consequences.propagateEnd(runner, node, true);
             runner.finished++;
         }
     }
@@ -372,7 +259,7 @@ final class NodeTransitions {
 
     /**
      * Ends a node without success for a reason of its own, not because of another node or the end of the run, unless
-     * another thread has ended it. Such an end is recorded. The caller must then call {@link #settle}.
+     * another thread has ended it. Such an end is recorded. The caller must then call {@link Consequences#settle}.
      *
      * @return whether the node ends by this
      */
@@ -432,7 +319,7 @@ final class NodeTransitions {
     }
 
     /**
-     * Ends a node without success, unless it has ended, and records nothing. The caller must then call {@link #settle}.
+     * Ends a node without success, unless it has ended, and records nothing. The caller must then call {@link Consequences#settle}.
      *
      * @param expected the expected content of the node's slot
      * @param causedBy the node that caused this, or -1
@@ -492,8 +379,8 @@ final class NodeTransitions {
             runner.now = now;
         }
         runner.addEnded(node);
-        if (expected == null && !isStopping() && !stillNeedsUpstreams(node)) {
-            releaseUpstreams(runner, node);
+        if (expected == null && !run.progress.isStopping() && !stillNeedsUpstreams(node)) {
+            consequences.releaseUpstreams(runner, node);
         }
     }
 
@@ -524,377 +411,10 @@ final class NodeTransitions {
         }
     }
 
-    // What follows from an end.
-
-    /**
-     * Processes the nodes that have ended, and those that end as a consequence, until there are none.
-     *
-     * @return false if nested runs are to be stopped first; then the caller does so and calls this method again
-     */
-    boolean settle(Runner runner) {
-        while (runner.stopped == null) {
-            int node = runner.nextEnded();
-            if (node >= 0) {
-                settle(runner, node);
-            } else if (runner.failed >= 0) {
-                int failed = runner.failed;
-                runner.failed = NO_NODE;
-                stopForFailure(runner, failed);
-            } else if (!applyNext(runner)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void settle(Runner runner, int node) {
-        if (run.nodeTimeouts != null) {
-            run.nodeTimeouts.disarm(node);
-        }
-        if (events != null) {
-            events.notifyEnded(node);
-            runner.now = -1; // user code took time
-        }
-        if (run.graph.isOutput[node]) {
-            countDownOutputs();
-        }
-        boolean success = states.succeeded(node);
-        propagateEnd(runner, node, success);
-        if (success && hasBegun && run.options.rootsAtOnce > 0) {
-            triggerNextRoot(runner);
-        }
-        runner.finished++;
-    }
-
-    private void propagateEnd(Runner runner, int node, boolean success) {
-        Graph graph = run.graph;
-        int last = graph.downStart[node + 1];
-        for (int each = graph.downStart[node]; each < last; each++) {
-            int target = graph.down[each] >>> 2;
-            switch (graph.down[each] & 3) {
-                case Graph.TO_MUST -> {
-                    if (success) {
-                        countDown(runner, target);
-                    } else {
-                        failByMust(runner, target);
-                    }
-                }
-                case Graph.TO_AFTER -> countDown(runner, target);
-                default -> {
-                    if (success) {
-                        if (states.countSuccess(target, node)) {
-                            countDown(runner, graph.clauseTarget[target]);
-                        }
-                    } else if (states.countFailure(target)) {
-                        failByClause(runner, target);
-                    }
-                }
-            }
-        }
-        if (!success
-                && run.options.onFailure == OnFailure.FAIL_FAST
-                && runner.failed < 0
-                && states.state(node).isFailure()) {
-            runner.failed = node;
-        }
-    }
-
-    private void countDown(Runner runner, int node) {
-        if (states.countDownTrigger(node)) {
-            trigger(runner, node);
-        }
-    }
-
-    /** Triggers the nodes without dependencies, or as many of them as the run triggers at a time. */
-    void triggerRoots(Runner runner) {
-        hasBegun = true;
-        int limit = run.options.rootsAtOnce;
-        if (limit == 0) {
-            for (int root : run.graph.roots) {
-                trigger(runner, root);
-            }
-        }
-        for (int each = 0; each < limit; each++) {
-            triggerNextRoot(runner);
-        }
-    }
-
-    /**
-     * Triggers the next root that has not been restored, at the start or after a node has succeeded, in a run that
-     * limits how many are triggered at a time. One that has failed triggers none: its action may still be running.
-     */
-    private void triggerNextRoot(Runner runner) {
-        for (int next; (next = (int) NEXT_ROOT.getAndAdd(this, 1)) < run.graph.roots.length; ) {
-            int root = run.graph.roots[next];
-            if (!NodeStates.isEnd(states.get(root))) {
-                trigger(runner, root);
-                return;
-            }
-        }
-    }
-
-    private void trigger(Runner runner, int node) {
-        Replay replay = run.replay;
-        if (replay != null) {
-            replay.trigger(runner, node);
-        } else if (tryDecide(runner, node)) {
-            submit(runner, node);
-        }
-    }
-
-    /** Returns whether a triggered node has not ended. One that chooses then releases its upstreams. */
-    boolean tryDecide(Runner runner, int node) {
-        boolean chooses = run.graph.is(Graph.CHOOSES, node);
-        boolean isFirst = chooses ? states.compareAndSet(node, null, NodePhase.Plain.READY) : states.get(node) == null;
-        if (isFirst) {
-            states.recordTrigger(node);
-        }
-        if (isFirst && chooses) {
-            releaseUpstreams(runner, node);
-        }
-        return isFirst;
-    }
-
-    /** Returns the content of the slot of a node that is triggered and has not begun. */
-    @Nullable
-    Object readyPhase(int node) {
-        return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
-    }
-
-    private void submit(Runner runner, int node) {
-        if (tryArm(runner, node)) {
-            addReady(runner, node);
-        }
-    }
-
-    /** Arms the timeout of a triggered node, if it has one. Returns false if that fails, and the node ends. */
-    boolean tryArm(Runner runner, int node) {
-        NodeOptions own = run.graph.options[node];
-        if (own != null && own.timeout() != null && !armTimeout(runner, node, own.timeout())) {
-            return false;
-        }
-        if (events != null) {
-            events.notifySubmitted(node);
-        }
-        return true;
-    }
-
-    /** Adds a node to those that are to be dispatched. */
-    void addReady(Runner runner, int node) {
-        NodeOptions own = run.graph.options[node];
-        if (own != null && own.group() != null) {
-            runner.grouped.add(states, node);
-        } else {
-            runner.ready.add(states, node);
-        }
-    }
-
-    /** Arms the timeout of a node; ends the node and returns false if that fails. */
-    private boolean armTimeout(Runner runner, int node, Duration length) {
-        NodeTimeouts times = Objects.requireNonNull(run.nodeTimeouts);
-        try {
-            times.arm(node, length);
-        } catch (Throwable noTime) {
-            endByItself(runner, node, readyPhase(node), NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED);
-            return false;
-        }
-        if (NodeStates.isEnd(states.get(node))) {
-            times.disarm(node); // the thread that ended it may not have seen the alarm
-        }
-        return true;
-    }
-
-    /**
-     * Ends a node after one of its musts has ended without success, in the same way as the first such must in
-     * declaration order.
-     */
-    private void failByMust(Runner runner, int node) {
-        if (states.get(node) != null) {
-            return; // the common case if many upstreams fail together
-        }
-        for (int edge = run.graph.upStart[node]; edge < run.graph.upStart[node + 1]; edge++) {
-            int upstream = run.graph.up[edge];
-            if (run.graph.upKind[edge].isMust()
-                    && states.get(upstream) instanceof NodeEnd end
-                    && end.state() != NodeState.SUCCESS) {
-                end(runner, node, null, end.state(), end.cause(), NodeEnd.Reason.UPSTREAM, upstream, false);
-                return;
-            }
-        }
-    }
-
-    /**
-     * Ends a node whose clause can no longer be met, like the upstream with the most severe end, the first of those.
-     */
-    private void failByClause(Runner runner, int clause) {
-        int first = run.graph.clauseEdge[clause];
-        int mostSevereNode = NO_NODE;
-        NodeEnd mostSevere = null;
-        for (int edge = first; edge < first + run.graph.clauseSize[clause]; edge++) {
-            if (states.get(run.graph.up[edge]) instanceof NodeEnd end
-                    && end.state() != NodeState.SUCCESS
-                    && (mostSevere == null || end.state().compareTo(mostSevere.state()) < 0)) {
-                mostSevereNode = run.graph.up[edge];
-                mostSevere = end;
-            }
-        }
-        if (mostSevere != null) {
-            int node = run.graph.clauseTarget[clause];
-            end(
-                    runner,
-                    node,
-                    null,
-                    mostSevere.state(),
-                    mostSevere.cause(),
-                    NodeEnd.Reason.CHOICE,
-                    mostSevereNode,
-                    false);
-        }
-    }
-
-    /**
-     * Releases the upstreams of a node that no longer needs them, and skips those that become unneeded, transitively.
-     */
-    void releaseUpstreams(Runner runner, int decided) {
-        // Skipping a pending node releases its own upstreams in turn; the list avoids recursion.
-        runner.addToRelease(decided);
-        if (runner.isReleasing) {
-            return;
-        }
-        runner.isReleasing = true;
-        for (int node; (node = runner.takeToRelease()) >= 0; ) {
-            for (int edge = run.graph.upStart[node]; edge < run.graph.upStart[node + 1]; edge++) {
-                int upstream = run.graph.up[edge];
-                if (!NodeStates.isEnd(states.get(upstream)) && states.releaseConsumer(upstream)) {
-                    skipUnneeded(runner, upstream, node);
-                }
-            }
-        }
-        runner.isReleasing = false;
-    }
-
-    /**
-     * Skips a node that has become unneeded, if it is pending, or waits for its group, a moment or a signal. Any other
-     * triggered node counts as begun, so that the outcome does not depend on whether a thread has taken it yet.
-     */
-    private void skipUnneeded(Runner runner, int node, int decided) {
-        while (true) {
-            Object slot = states.get(node);
-            if (isWaiting(node, slot) || (slot == null && !isTriggered(node))) {
-                if (end(runner, node, slot, NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided, false)) {
-                    withdraw(node, slot);
-                    return;
-                }
-            } else if (run.waits != null && run.graph.is(Graph.WAITS, node) && !NodeStates.isEnd(slot)) {
-                if (run.waits.tryMarkUnneeded(node, slot, decided)) {
-                    return;
-                }
-            } else {
-                if (run.options.obsolete == UnneededPolicy.INTERRUPT && !NodeStates.isEnd(slot)) {
-                    CancelledException cause =
-                            new CancelledException("node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name
-                                    + "\" is not needed any more: \"" + run.graph.ids[decided] + "\" was decided");
-                    endInAnyPhase(runner, node, NodeState.CANCELLED, cause, NodeEnd.Reason.OBSOLETE, decided);
-                }
-                return;
-            }
-        }
-    }
-
-    /**
-     * Returns whether a node with an empty slot is triggered. A node that chooses is not: its slot would contain READY.
-     */
-    private boolean isTriggered(int node) {
-        if (!hasBegun || run.graph.is(Graph.CHOOSES, node)) {
-            return false;
-        }
-        for (int edge = run.graph.upStart[node]; edge < run.graph.upStart[node + 1]; edge++) {
-            int upstream = run.graph.up[edge];
-            boolean met = run.graph.upKind[edge].isMust()
-                    ? states.succeeded(upstream)
-                    : NodeStates.isEnd(states.get(upstream));
-            if (!met) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** Returns whether a node without a thread waits for its group, a moment or a signal, or is about to. */
-    private boolean isWaiting(int node, @Nullable Object slot) {
-        boolean notBegun = slot == null || slot == NodePhase.Plain.READY;
-        return slot instanceof GroupPlacement
-                || slot instanceof NodeWait
-                || (notBegun
-                        && (run.graph.is(Graph.WAITS, node)
-                                || run.graph.optionsOf(node).group() != null));
-    }
-
-    /** Skips a node that waits for a moment or a signal, because it had become unneeded before it began to wait. */
-    void skipWaiting(Runner runner, NodeWait wait, int decided) {
-        if (end(runner, wait.node, wait, NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided, false)) {
-            withdraw(wait.node, wait);
-        }
-    }
-
-    private void withdraw(int node, @Nullable Object slot) {
-        if (slot instanceof Withdrawable waiting) {
-            run.guard("withdraw() of a waiting node", node, waiting::withdraw);
-        }
-    }
-
-    // The status of the run.
-
-    /** Returns the status that the run has if no other node fails. */
-    FlowStatus status() {
-        if (run.isLost()) {
-            return FlowStatus.LOST;
-        }
-        if (isStopping()) {
-            return Objects.requireNonNull(stopped()).status();
-        }
-        FlowStatus status = FlowStatus.SUCCESS;
-        for (int node = 0; node < run.graph.size; node++) {
-            if (states.hasFailed(node)) {
-                if (isSink(node)) {
-                    return FlowStatus.FAILED;
-                }
-                status = FlowStatus.DEGRADED;
-            }
-        }
-        return status;
-    }
-
-    private boolean isSink(int node) {
-        List<String> targets = run.options.only;
-        return targets.isEmpty() ? run.graph.sinks[node] : targets.contains(run.graph.ids[node]);
-    }
-
     // Ending from outside.
 
-    /** Returns the stop of a run that is cancelled. */
-    Stop cancelled(String reason) {
-        String text = "flow \"" + run.graph.name + "\" was cancelled: " + reason;
-        return new Stop(FlowStatus.CANCELLED, new CancelledException(text), NO_NODE);
-    }
-
-    /** Returns the stop of a run whose deadline has passed. */
-    Stop outOfTime() {
-        Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
-        String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
-        return new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0), NO_NODE);
-    }
-
-    private void stopForFailure(Runner runner, int failed) {
-        Throwable cause = states.cause(failed);
-        Stop why = new Stop(FlowStatus.FAILED, cause, failed);
-        if (trySetStop(why)) {
-            endAll(runner, why);
-        }
-    }
-
-    /** Ends all nodes after {@link #trySetStop}. */
-    void endAll(Runner runner, Stop why) {
+    /** Ends all nodes after {@link RunProgress#trySetStop}. */
+    void endAll(Runner runner, RunProgress.Stop why) {
         NodeState state = stateOf(why);
         Throwable cause = causeOf(why);
         for (int node = 0; node < run.graph.size; node++) {
@@ -907,11 +427,11 @@ final class NodeTransitions {
         }
     }
 
-    private static NodeState stateOf(Stop why) {
+    private static NodeState stateOf(RunProgress.Stop why) {
         return why.status() == FlowStatus.TIMED_OUT ? NodeState.TIMED_OUT : NodeState.CANCELLED;
     }
 
-    private @Nullable Throwable causeOf(Stop why) {
+    private @Nullable Throwable causeOf(RunProgress.Stop why) {
         if (why.status() != FlowStatus.FAILED || why.causedBy() < 0) {
             return why.cause();
         }
@@ -922,8 +442,8 @@ final class NodeTransitions {
 
     /** Ends a node that the thread which stops the run may have left alone, if the run is being stopped. */
     void endIfStopping(Runner runner, int node) {
-        Stop why = stop;
-        if (why != null && why != Stop.COMPLETE) {
+        RunProgress.Stop why = run.progress.stopped();
+        if (why != null && why != RunProgress.Stop.COMPLETE) {
             endInAnyPhase(runner, node, stateOf(why), causeOf(why), NodeEnd.Reason.RUN_ENDED, why.causedBy());
         }
     }
@@ -980,8 +500,8 @@ final class NodeTransitions {
         }
     }
 
-    /** Ends a node in any phase, unless it has ended. The caller must then call {@link #settle}. */
-    private void endInAnyPhase(
+    /** Ends a node in any phase, unless it has ended. The caller must then call {@link Consequences#settle}. */
+    void endInAnyPhase(
             Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
         while (!tryEnd(runner, node, state, cause, reason, causedBy)) {
             InterruptWindow.yieldToSender(); // or a runner has changed the phase meanwhile
@@ -1038,6 +558,12 @@ final class NodeTransitions {
         return reason == NodeEnd.Reason.OUT_OF_TIME
                 ? endByItself(runner, node, slot, state, cause, reason)
                 : end(runner, node, slot, state, cause, reason, causedBy, false);
+    }
+
+    void withdraw(int node, @Nullable Object slot) {
+        if (slot instanceof Withdrawable waiting) {
+            run.guard("withdraw() of a waiting node", node, waiting::withdraw);
+        }
     }
 
     private boolean endRunning(

@@ -150,7 +150,7 @@ final class NodeWaits {
     private void skipIfUnneeded(Runner runner, NodeWait wait) {
         int decided = unneededBy.get(wait.node);
         if (decided >= 0) {
-            transitions.skipWaiting(runner, wait, decided);
+            transitions.consequences.skipWaiting(runner, wait, decided);
         }
     }
 

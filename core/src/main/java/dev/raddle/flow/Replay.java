@@ -84,7 +84,7 @@ final class Replay {
         skipUnselected(runner);
         settle(runner);
         now = recovered.begun();
-        transitions.triggerRoots(runner);
+        transitions.consequences.triggerRoots(runner);
         settle(runner);
         for (Entry.NodeEnded end : ends) {
             if (!end.isOfEarlierTry()) {
@@ -109,7 +109,7 @@ final class Replay {
 
     /** Applies the consequences of a step. No nested run has begun. */
     private void settle(Runner runner) {
-        transitions.settle(runner);
+        transitions.consequences.settle(runner);
         step++;
     }
 
@@ -133,7 +133,7 @@ final class Replay {
     private void restore(Runner runner, Entry.NodeEnded end) {
         int node = graph.indexOf(end.id());
         succeeded(runner, node, end);
-        transitions.releaseUpstreams(runner, node);
+        transitions.consequences.releaseUpstreams(runner, node);
     }
 
     private void repeat(Runner runner, Entry.NodeEnded end) {
@@ -198,8 +198,8 @@ final class Replay {
                 ? recordedCause
                 : new RecordedFailure(
                         "compensation", "an earlier run was " + earlier.status() + " and compensated", "");
-        NodeTransitions.Stop why = new NodeTransitions.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
-        if (transitions.trySetStop(why)) {
+        RunProgress.Stop why = new RunProgress.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
+        if (run.progress.trySetStop(why)) {
             transitions.endAll(runner, why);
         }
     }
@@ -209,14 +209,14 @@ final class Replay {
     /** Called when a node is triggered, perhaps several times. */
     void trigger(Runner runner, int node) {
         if (run.states.get(node) != NodePhase.Plain.RECORDED) {
-            if (transitions.tryDecide(runner, node)) {
+            if (transitions.consequences.tryDecide(runner, node)) {
                 triggered.add(new Triggered(node, now, step));
             }
         } else if (!decided.get(node)) {
             decided.set(node);
             run.states.recordTrigger(node);
             if (graph.is(Graph.CHOOSES, node)) {
-                transitions.releaseUpstreams(runner, node);
+                transitions.consequences.releaseUpstreams(runner, node);
             }
         }
     }
@@ -235,13 +235,13 @@ final class Replay {
      * them. So what happens at the same moment, or in one thread, has the same order as in that process.
      */
     void submitTriggered(Runner runner) {
-        triggered.removeIf(each -> run.states.get(each.node) != transitions.readyPhase(each.node));
+        triggered.removeIf(each -> run.states.get(each.node) != transitions.consequences.readyPhase(each.node));
         for (Triggered each : triggered) {
             if (journal != null && each.at != null) {
                 journal.triggeredBefore(each.node, each.at);
             }
         }
-        triggered.removeIf(each -> !transitions.tryArm(runner, each.node));
+        triggered.removeIf(each -> !transitions.consequences.tryArm(runner, each.node));
         List<String> sleeping = journal == null
                 ? List.of()
                 : List.copyOf(journal.recovered().sleeps().keySet());
@@ -250,6 +250,6 @@ final class Replay {
                     return position < 0 ? sleeping.size() : position;
                 })
                 .thenComparing(Comparator.comparingInt(Triggered::step).reversed()));
-        triggered.forEach(each -> transitions.addReady(runner, each.node));
+        triggered.forEach(each -> transitions.consequences.addReady(runner, each.node));
     }
 }

@@ -54,6 +54,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     final Graph graph;
     final RunOptions options;
     final NodeStates states;
+    final RunProgress progress;
     final TimeSource time;
     final boolean isRecorded; // whether flight recordings include the nodes of this run
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
@@ -98,6 +99,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         isRecorded = Recorder.isOn();
         boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
         states = new NodeStates(graph, alone, outer == null && options.journal != null);
+        progress = new RunProgress(this);
         enclosing = outer == null ? EnclosingScope.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         Deadline given = options.deadline;
@@ -139,6 +141,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         joiner = null;
         isRecorded = false;
         states = new NodeStates(graph, true, false);
+        progress = new RunProgress(this);
         enclosing = null;
         origin = 0;
         path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";

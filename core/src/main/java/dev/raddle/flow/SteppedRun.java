@@ -143,7 +143,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         Runner starter = newRunner();
         starter.finished = 1;
         if (run.options.only.isEmpty()) {
-            transitions.triggerRoots(starter);
+            transitions.consequences.triggerRoots(starter);
         } else {
             Replay selection = new Replay(run, transitions);
             selection.apply(starter);
@@ -166,7 +166,7 @@ final class SteppedRun implements RunEntry, NestedRun {
     }
 
     void outOfTime() {
-        stop(transitions.outOfTime());
+        stop(run.progress.outOfTime());
     }
 
     private static Runner newRunner() {
@@ -187,7 +187,7 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     private void proceed(Runner runner) {
         do {
-            while (!transitions.settle(runner)) {
+            while (!transitions.consequences.settle(runner)) {
                 NestedRun.stopAll(runner);
             }
         } while (startNext(runner));
@@ -213,7 +213,7 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     private void start(Runner runner, int node) {
         Object expected = run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
-        if (transitions.isStopping() || run.states.get(node) != expected) {
+        if (run.progress.isStopping() || run.states.get(node) != expected) {
             return; // it has ended meanwhile, or the thread that stops the run ends it
         }
         NodeOptions own = run.graph.optionsOf(node);
@@ -311,7 +311,7 @@ final class SteppedRun implements RunEntry, NestedRun {
             transitions.fail(runner, node, call, failure);
             return;
         }
-        transitions.tryAddRemaining(); // until the nested run has ended; it succeeds, since this node has not ended
+        run.progress.tryAddRemaining(); // until the nested run has ended; it succeeds, since this node has not ended
         run.states.set(node, nested);
         stepping.begun(nested);
         stepping.defer(nested::begin);
@@ -340,9 +340,9 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     @Override
     public @Nullable Runner tryStop(DeferredSteps unused) {
-        NodeTransitions.Stop why = transitions.cancelled(
+        RunProgress.Stop why = run.progress.cancelled(
                 "its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
-        if (!transitions.trySetStop(why)) {
+        if (!run.progress.trySetStop(why)) {
             return null;
         }
         Runner runner = newRunner();
@@ -559,8 +559,8 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    void stop(NodeTransitions.Stop why) {
-        if (transitions.trySetStop(why)) {
+    void stop(RunProgress.Stop why) {
+        if (run.progress.trySetStop(why)) {
             runTransitions(runner -> transitions.endAll(runner, why));
         }
     }
@@ -568,11 +568,11 @@ final class SteppedRun implements RunEntry, NestedRun {
     // Ending.
 
     private void reportFinished(Runner runner) {
-        if (!transitions.subtractFinished(runner)) {
+        if (!run.progress.subtractFinished(runner)) {
             return;
         }
-        transitions.trySetStop(NodeTransitions.Stop.COMPLETE);
-        FlowStatus status = transitions.status();
+        run.progress.trySetStop(RunProgress.Stop.COMPLETE);
+        FlowStatus status = run.progress.status();
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
         undo.begin(
                 status, undoes && transitions.compensations != null ? transitions.compensations.order() : new int[0]);
@@ -610,7 +610,7 @@ final class SteppedRun implements RunEntry, NestedRun {
     }
 
     private FlowResult<?> newResult() {
-        Throwable stopCause = Objects.requireNonNull(transitions.stopped()).cause();
+        Throwable stopCause = Objects.requireNonNull(run.progress.stopped()).cause();
         return new FlowResult<>(run.states, undo.status(), run.now(), undo.failures(), stopCause);
     }
 

@@ -42,9 +42,9 @@ final class WaitCheck {
     }
 
     /** Returns the time until the run continues without a signal, or null if it does not only wait. */
-    static @Nullable Duration timeLeft(RunEnvironment run, NodeTransitions transitions) {
-        int unreported = transitions.remaining();
-        if (transitions.stopped() != null) {
+    static @Nullable Duration timeLeft(RunEnvironment run) {
+        int unreported = run.progress.remaining();
+        if (run.progress.stopped() != null) {
             return null;
         }
         WaitCheck check = new WaitCheck(run);
