@@ -246,13 +246,16 @@ final class Graph {
                 + "\" has a node of that name; pass that node instead");
     }
 
-    /** Returns a digest of all nodes, which is the same in every JVM. */
+    /** Returns a digest of all nodes and the outputs, which is the same in every JVM and is stored with runs. */
     String digest() {
         String known = digest;
         if (known == null) {
             MessageDigest sum = newSum();
             for (int node = 0; node < size; node++) {
                 addNode(sum, node);
+            }
+            for (int output : outputs) {
+                add(sum, ids[output]);
             }
             known = HexFormat.of().formatHex(sum.digest());
             digest = known;
@@ -263,6 +266,7 @@ final class Graph {
     private String digest(int node) {
         MessageDigest sum = newSum();
         addNode(sum, node);
+        add(sum, isOutput[node] ? "output" : "");
         return HexFormat.of().formatHex(sum.digest(), 0, NODE_DIGEST_BYTES);
     }
 
@@ -274,7 +278,7 @@ final class Graph {
         }
     }
 
-    /** Adds what makes a node another one: its id, dependencies and wait, and whether its value is returned. */
+    /** Adds what makes a node another one: its id, its wait and its dependencies. */
     private void addNode(MessageDigest sum, int node) {
         add(sum, ids[node]);
         if (is(WAITS, node)) {
@@ -289,7 +293,7 @@ final class Graph {
             }
             add(sum, ";");
         }
-        add(sum, isOutput[node] ? "output" : ".");
+        add(sum, ".");
     }
 
     /** Adds a text with its length, so that different lists of texts have different bytes. */
