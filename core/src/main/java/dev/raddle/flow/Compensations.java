@@ -47,11 +47,17 @@ final class Compensations {
      */
     List<CompensationFailure> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
         List<CompensationFailure> failures = new ArrayList<>();
-        Completed last = completed.get();
-        if (last == null || !tryRecordDecision(run, status, cause, failures)) {
-            return failures;
+        boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
+        RunJournal journal = run.journal;
+        if (undoes && (completed.get() != null || (journal != null && journal.hasUndosLeft(true)))) {
+            if (!tryRecordDecision(run, status, cause, failures)) {
+                return failures;
+            }
         }
-        for (Completed each = last; each != null && !run.isLost(); each = each.earlier()) {
+        if (journal != null) {
+            journal.undoLeft(failures);
+        }
+        for (Completed each = undoes ? completed.get() : null; each != null && !run.isLost(); each = each.earlier()) {
             try {
                 UndoCall call = new UndoCall(run, each.node(), each.value());
                 current = call;

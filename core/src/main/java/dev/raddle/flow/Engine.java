@@ -615,20 +615,21 @@ final class Engine implements RunEntry, NestedRun {
     /** Ends the run, later if there are compensations. Returns whether it has ended. */
     private boolean complete(Runner runner) {
         run.progress.trySetStop(RunProgress.Stop.COMPLETE);
-        Compensations completed = transitions.compensations;
         FlowStatus status = run.progress.status();
-        if (completed == null
-                || status == FlowStatus.SUCCESS
-                || status == FlowStatus.DEGRADED
-                || status == FlowStatus.LOST) {
+        boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
+        boolean hasUndosLeft = run.journal != null && run.journal.hasUndosLeft(undoes); // of subflows
+        Compensations own = transitions.compensations;
+        if (status == FlowStatus.LOST || ((own == null || !undoes) && !hasUndosLeft)) {
             end(status, List.of());
             return true;
         }
+        Compensations completed = own == null ? new Compensations() : own;
         AlarmThread alarms = run.alarmThread();
         Runnable compensation = () -> compensate(completed, status);
         if (alarms.followsFiringThread()
                 && !runner.isJoiner
                 && !runner.deferred().isGrouped
+                && !hasUndosLeft
                 && !completed.mayWait(run.graph)) {
             runner.deferred().add(compensation);
         } else {
@@ -660,7 +661,8 @@ final class Engine implements RunEntry, NestedRun {
             run.journal.ended(status);
         }
         FlowStatus known = run.isLost() ? FlowStatus.LOST : status;
-        result = new FlowResult<>(run.states, known, run.now(), compensationFailures, stopCause());
+        List<CompensationFailure> failures = run.progress.withNestedFailures(compensationFailures);
+        result = new FlowResult<>(run.states, known, run.now(), failures, stopCause());
         done.set();
         run.wakeJoiner();
         LockSupport.unpark(closer);

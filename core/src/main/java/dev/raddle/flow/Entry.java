@@ -138,10 +138,11 @@ public sealed interface Entry {
     record SignalReceived(String id, @Nullable Object value) implements Entry {}
 
     /**
-     * An element of a {@code map} was processed.
+     * An element of a {@code map} was processed. Or a node of a subflow has this value, and a compensation there that
+     * can read it has failed for good.
      *
-     * @param id the id of the node
-     * @param index the position of the element, 0 for the first
+     * @param id the id of the node that is the {@code map} or the subflow; of one within a subflow, its path
+     * @param index the position of the element, or of the node in the subflow, 0 for the first
      * @param value the result, may be null
      */
     record ElementEnded(String id, int index, @Nullable Object value) implements Entry {}
@@ -167,9 +168,9 @@ public sealed interface Entry {
     record Compensating(FlowStatus status, @Nullable RecordedFailure cause, Instant at) implements Entry {}
 
     /**
-     * An attempt to compensate a node has failed.
+     * An attempt to compensate a node has failed. In a subflow only the last one is recorded.
      *
-     * @param id the id of the node
+     * @param id the id of the node; of a node of a subflow, the ids of both with a slash between them
      * @param attempt the number of the attempt, 1 for the first
      * @param failure the exception
      * @param isLast whether no other attempt follows in this process. A process that continues the run begins anew
@@ -178,9 +179,9 @@ public sealed interface Entry {
             implements Entry {}
 
     /**
-     * A node was compensated.
+     * A node was compensated. In a subflow this is recorded only if that had failed before.
      *
-     * @param id the id of the node
+     * @param id the id of the node; of a node of a subflow, the ids of both with a slash between them
      */
     record Compensated(String id) implements Entry {}
 

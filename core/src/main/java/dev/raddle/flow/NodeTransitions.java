@@ -283,6 +283,9 @@ final class NodeTransitions {
 
     /** Ends a node with the result of its nested run, unless it was ended from outside. */
     void endNested(Runner runner, int node, NestedRun nested, FlowResult<?> inner) {
+        if (!inner.compensationFailures().isEmpty()) {
+            run.progress.keepFailures(node, inner.compensationFailures());
+        }
         if (states.get(node) != nested) {
             return;
         }

@@ -23,9 +23,11 @@ import org.jspecify.annotations.Nullable;
  * @param deadlines the moments at which nodes that have not ended time out
  * @param sleeps the moments at which nodes that have not ended stop sleeping
  * @param signals the signals that were received
- * @param elements the results of the elements of each {@code map} that has not succeeded, by their positions
+ * @param elements the results of the elements of each {@code map} that has not succeeded, by their positions; and the
+ *     values of nodes in subflows with a compensation that has failed for good
  * @param compensating the status of a run that was compensating its nodes, or null
- * @param undoAttempts the number of failed attempts to compensate a node, for those that were not the last
+ * @param undoAttempts the number of failed attempts to compensate a node, 0 after the last one; of a node of a subflow
+ *     the key is its path
  * @param compensated the nodes that were compensated; they are among {@code nodes}, too
  * @param ended the status of the run, or null if the latest try has not ended
  */
@@ -165,6 +167,9 @@ public record Recovered(
             forget(compensated);
             forget(begin.again());
             compensating = null;
+            undoAttempts
+                    .keySet()
+                    .forEach(path -> elements.remove(path.substring(0, Math.max(0, path.lastIndexOf('/')))));
             undoAttempts.clear();
             compensated.clear();
             ended = null;
@@ -193,7 +198,10 @@ public record Recovered(
             begunAttempts.remove(id);
             deadlines.remove(id);
             sleeps.remove(id);
-            if (end.isSuccess()) {
+            if (end.isSuccess() && end.via() == ValueSource.ACTION) { // a fallback leaves what is not undone
+                undoAttempts.keySet().removeIf(path -> path.startsWith(id + "/"));
+            }
+            if (end.isSuccess() && undoAttempts.keySet().stream().noneMatch(path -> path.startsWith(id + "/"))) {
                 elements.remove(id);
             }
         }

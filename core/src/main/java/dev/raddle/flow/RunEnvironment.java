@@ -66,6 +66,8 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     private final @Nullable Object parameter;
     private final long origin;
     private final @Nullable EnclosingScope enclosing;
+    final @Nullable RunEnvironment outer; // null unless this run is nested
+    final int outerNode; // the node of the outer run that this run executes
     private final RunEnvironment outermost; // of the runs that this one is nested in, or this one
     private final CapturedContext perThread;
     final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
@@ -110,7 +112,9 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
         origin = begun - (journal == null ? 0 : journal.elapsedNanos());
         beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
-        path = outer == null || !graph.hasInnerWaits ? "" : outer.path + outer.graph.ids[outerNode] + "/";
+        this.outer = outer;
+        this.outerNode = outerNode;
+        path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
         signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(TaskContext.current().within(this));
@@ -144,6 +148,8 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         progress = new RunProgress(this);
         enclosing = null;
         origin = 0;
+        this.outer = outer;
+        this.outerNode = outerNode;
         path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
         signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
         limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
@@ -389,6 +395,15 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     @Override
     public String idOf(int node) {
         return graph.ids[node];
+    }
+
+    /** Returns a run in the place of a node, without its nodes, so that its compensations can be called. */
+    RunEnvironment nested(int node) throws Exception {
+        return callInStarterContext(() -> {
+            NestedPlan plan = (NestedPlan) graph.bodies[node].call(this, node);
+            RunOptions nested = optionsForNested(plan.onFailure(), plan.rootsAtOnce());
+            return new RunEnvironment(plan.graph(), plan.parameter(), nested, this, node);
+        });
     }
 
     // As a scope.

@@ -171,7 +171,9 @@ final class RunJournal {
             chosen.set(graph.indexOf(id));
         }
         for (String id : found.compensated()) {
-            chosen.set(graph.indexOf(id));
+            if (graph.find(id) >= 0) { // otherwise it is of a nested run
+                chosen.set(graph.indexOf(id));
+            }
         }
         List<String> ids = new ArrayList<>();
         for (int node : graph.upstreamsFirst()) {
@@ -419,10 +421,11 @@ final class RunJournal {
     /** Records that nodes are about to be compensated, unless an earlier process has. */
     void compensating(FlowStatus status, @Nullable Throwable cause) throws Exception {
         if (map == null && recovered.compensating() == null) {
+            boolean before = isIncomplete;
             isIncomplete = true; // if this is not recorded, the next run comes here again
             RecordedFailure recordedCause = cause == null ? null : RecordedFailure.of(cause);
             record(new Entry.Compensating(status, recordedCause, run.time.instant()));
-            isIncomplete = false;
+            isIncomplete = before;
         }
     }
 
@@ -462,15 +465,96 @@ final class RunJournal {
         }
     }
 
-    /** Records that a compensation has failed for good. The run then does not end, so that the next one goes on. */
-    void undoFailed(int node, int attempt, Throwable failure) {
+    /**
+     * Records that a compensation of this run, or of one nested in it, has failed for good. This run then does not end,
+     * so that the next one goes on.
+     */
+    void undoFailed(RunEnvironment where, int node, int attempt, Throwable failure) {
         isIncomplete = true;
         try {
-            undoAttemptFailed(node, attempt, failure, true);
+            recordValues(where, node);
         } catch (Throwable unrecorded) {
-            if (unrecorded != failure) {
-                failure.addSuppressed(unrecorded);
+            NodeTransitions.withSuppressed(failure, unrecorded); // the next run cannot undo this node
+        }
+        try {
+            String path = where.path + where.graph.ids[node];
+            record(new Entry.CompensationAttemptFailed(path, attempt, RecordedFailure.of(failure), true));
+        } catch (Throwable unrecorded) {
+            NodeTransitions.withSuppressed(failure, unrecorded);
+        }
+    }
+
+    // Nested runs whose compensations have failed for good. Their nodes are not recorded otherwise.
+
+    /** Records the values that a compensation of a nested run can read. */
+    private void recordValues(RunEnvironment nested, int node) throws Exception {
+        if (nested.outer == null) {
+            return; // these are recorded
+        }
+        recordValues(nested.outer, nested.outerNode);
+        BitSet read = nested.graph.ancestorsOf(node);
+        read.set(node);
+        String path = nested.path.substring(0, nested.path.length() - 1);
+        for (int each = read.nextSetBit(0); each >= 0; each = read.nextSetBit(each + 1)) {
+            if (nested.states.via(each) != ValueSource.NONE) {
+                record(new Entry.ElementEnded(path, each, nested.states.value(each)));
             }
+        }
+    }
+
+    /** Returns whether the run must not end before something is undone in a run nested in it, or that has failed. */
+    boolean hasUndosLeft(boolean undoes) {
+        return (undoes && isIncomplete) || !undosLeft().isEmpty();
+    }
+
+    private List<String> undosLeft() {
+        return recovered.undoAttempts().keySet().stream()
+                .filter(path ->
+                        run.graph.find(path) < 0 && !recovered.compensated().contains(path))
+                .filter(path -> run.states.via(nodeOf(run, path)) != ValueSource.ACTION) // it ran again, and succeeded
+                .toList();
+    }
+
+    /** Undoes nodes of nested runs whose compensations have failed in an earlier process, and adds what fails again. */
+    void undoLeft(List<CompensationFailure> failures) {
+        for (String path : undosLeft()) {
+            try {
+                undo(run, path);
+                record(new Entry.Compensated(path));
+            } catch (Throwable failure) {
+                isIncomplete = true;
+                if (!run.isLost()) {
+                    failures.add(new CompensationFailure(path, failure));
+                }
+            }
+        }
+    }
+
+    /** Returns the node of a run with which a path begins. */
+    private static int nodeOf(RunEnvironment around, String path) {
+        int slash = path.indexOf('/');
+        while (around.graph.find(path.substring(0, slash)) < 0) {
+            slash = path.indexOf('/', slash + 1); // a part of an id
+        }
+        return around.graph.indexOf(path.substring(0, slash));
+    }
+
+    /** Calls the compensation of a node of a nested run, which becomes as the records say. */
+    private void undo(RunEnvironment around, String path) throws Exception {
+        int outer = nodeOf(around, path);
+        RunEnvironment nested = around.nested(outer);
+        String rest = path.substring(around.graph.ids[outer].length() + 1);
+        recovered
+                .elements()
+                .getOrDefault(nested.path.substring(0, nested.path.length() - 1), Map.of())
+                .forEach((node, value) -> nested.states.set(node, value == null ? NodeStates.NULL : value));
+        int node = nested.graph.find(rest);
+        if (node < 0) {
+            undo(nested, rest);
+        } else if (NodeStates.isEnd(nested.states.get(node))) {
+            new UndoCall(nested, node, nested.states.value(node)).run();
+        } else {
+            throw new IllegalStateException("its value is not in the journal");
         }
     }
 

@@ -8,6 +8,7 @@ import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,7 @@ final class RunProgress {
 
     private final RunEnvironment run;
     private volatile @Nullable Stop stop;
+    private List<CompensationFailure> nestedFailures = List.of(); // of the runs nested in this one; guarded by this
     private volatile int remaining;
     private volatile int pendingOutputs;
     private volatile @Nullable Signal valueKnown; // set when no output is pending; null until a thread waits for it
@@ -96,6 +98,24 @@ final class RunProgress {
         int finished = runner.finished;
         runner.finished = 0;
         return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished;
+    }
+
+    /** Keeps the compensations that have failed in the nested run of a node. */
+    synchronized void keepFailures(int node, List<CompensationFailure> failures) {
+        List<CompensationFailure> all = new ArrayList<>(nestedFailures);
+        failures.forEach(
+                each -> all.add(new CompensationFailure(run.graph.ids[node] + "/" + each.node(), each.cause())));
+        nestedFailures = all;
+    }
+
+    /** Returns the compensations that have failed, in nested runs and in this run. */
+    synchronized List<CompensationFailure> withNestedFailures(List<CompensationFailure> own) {
+        if (nestedFailures.isEmpty()) {
+            return own;
+        }
+        List<CompensationFailure> all = new ArrayList<>(nestedFailures);
+        all.addAll(own);
+        return all;
     }
 
     /** Returns whether all outputs have ended and their result callbacks have returned. */

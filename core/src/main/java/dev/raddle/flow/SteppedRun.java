@@ -611,7 +611,8 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     private FlowResult<?> newResult() {
         Throwable stopCause = Objects.requireNonNull(run.progress.stopped()).cause();
-        return new FlowResult<>(run.states, undo.status(), run.now(), undo.failures(), stopCause);
+        List<CompensationFailure> failures = run.progress.withNestedFailures(undo.failures());
+        return new FlowResult<>(run.states, undo.status(), run.now(), failures, stopCause);
     }
 
     /** Returns the result, which is that of a run that has ended. */

@@ -63,8 +63,9 @@ final class UndoCall extends InterruptWindow {
             attempts.call();
         } catch (Exception | Error failure) {
             TaskTimeoutException late = isLate ? late(failure) : null;
-            if (run.journal != null && !run.isLost()) {
-                run.journal.undoFailed(node, attempts.current(), late == null ? failure : late);
+            RunJournal journal = run.outermostJournal();
+            if (journal != null && !run.isLost()) {
+                journal.undoFailed(run, node, attempts.current(), late == null ? failure : late);
             }
             if (late != null) {
                 throw late;

@@ -343,4 +343,32 @@ class StuckRunsTest {
                     .containsExactly("first", "pay");
         }
     }
+
+    @Test
+    void a_subflow_that_cannot_be_undone_makes_the_run_stuck_and_goes_on_undoing_when_it_is_run_again() throws Exception {
+        CheckedFunction.V2<NodeContext<?>, String> undo = (c, payment) -> {
+            if (calls.incrementAndGet() % 100 <= 2) {
+                throw new IllegalStateException("bank is closed");
+            }
+            calls.addAndGet(c.read("first").equals("first") && payment.equals("payment of first") ? 1_000 : 0);
+        };
+        FlowBuilder<String> f = FlowPlan.define("order", String.class);
+        Node<String> order = f.node("order", NodeContext::param).compensate(value -> calls.addAndGet(10_000));
+        FlowPlan<String, String> plan = f.returning(f.subflow("paying", failing(undo, 2), order));
+        try (FlowService service = service(plan).start()) {
+            service.submit("order", "order-1", "1");
+            StoredRun stuck = service.await("order-1");
+            assertThat(stuck.state()).isEqualTo(RunState.STUCK);
+            assertThat(stuck.problem()).contains("it is FAILED", "node \"paying/pay\" failed", "bank is closed");
+            assertThat(calls).as("two attempts, and the other nodes").hasValue(10_102);
+
+            assertThat(service.rerun("order-1")).isTrue();
+            assertThat(service.await("order-1").state()).isEqualTo(RunState.FAILED);
+            assertThat(calls).as("nothing runs or is undone twice").hasValue(11_103);
+            assertThat(service.entries("order-1"))
+                    .filteredOn(entry -> entry.kind().equals("COMPENSATED"))
+                    .extracting(StoredEntry::node)
+                    .containsExactly("order", "paying/pay");
+        }
+    }
 }
