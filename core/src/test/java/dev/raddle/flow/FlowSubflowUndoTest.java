@@ -128,8 +128,7 @@ class FlowSubflowUndoTest {
 
         assertThat(failedNodes(run(plan))).containsExactly("sub/inner/pay");
         assertThat(failedNodes(run(plan))).isEmpty();
-        assertThat(events)
-                .containsExactly("paid 20 for order-1!", "refunded payment of order-1!, 20 for order-1!");
+        assertThat(events).containsExactly("paid 20 for order-1!", "refunded payment of order-1!, 20 for order-1!");
         assertThat(ends()).hasSize(1);
     }
 
@@ -200,8 +199,7 @@ class FlowSubflowUndoTest {
                 memory.record(entry);
             }
         };
-        CompensationFailure failure =
-                run(plan, noValues).compensationFailures().getFirst();
+        CompensationFailure failure = run(plan, noValues).compensationFailures().getFirst();
         assertThat(failure.cause().getSuppressed()[0]).hasMessage("no codec");
 
         CompensationFailure next = run(plan, noValues).compensationFailures().getFirst();

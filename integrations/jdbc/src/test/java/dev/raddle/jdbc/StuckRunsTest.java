@@ -345,7 +345,8 @@ class StuckRunsTest {
     }
 
     @Test
-    void a_subflow_that_cannot_be_undone_makes_the_run_stuck_and_goes_on_undoing_when_it_is_run_again() throws Exception {
+    void a_subflow_that_cannot_be_undone_makes_the_run_stuck_and_goes_on_undoing_when_it_is_run_again()
+            throws Exception {
         CheckedFunction.V2<NodeContext<?>, String> undo = (c, payment) -> {
             if (calls.incrementAndGet() % 100 <= 2) {
                 throw new IllegalStateException("bank is closed");
