@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 final class Consequences {
 
     /*
-     * Overview. A node is triggered when its last dependency is met, fails when one can no longer be met, and is skipped
-     * when nothing needs it any more. Counters of NodeStates decide which thread takes each of these steps. Nodes that
-     * end as a consequence are added to the Runner and processed from there, never by recursion, and so are the nodes
-     * that are triggered.
+     * Overview. A node is triggered when its last dependency is met, fails when one can no longer be met, and is
+     * skipped when nothing needs it any more. Counters of NodeStates decide which thread takes each of these steps.
+     * Nodes that end as a consequence are added to the Runner and processed from there, never by recursion, and so are
+     * the nodes that are triggered.
      *
      * A triggered node counts as begun: it is not skipped as unneeded, whether or not a thread has taken it. The only
      * exceptions are nodes that wait for a permit of their group, for a moment or for a signal.

@@ -322,7 +322,8 @@ final class NodeTransitions {
     }
 
     /**
-     * Ends a node without success, unless it has ended, and records nothing. The caller must then call {@link Consequences#settle}.
+     * Ends a node without success, unless it has ended, and records nothing. The caller must then call
+     * {@link Consequences#settle}.
      *
      * @param expected the expected content of the node's slot
      * @param causedBy the node that caused this, or -1
