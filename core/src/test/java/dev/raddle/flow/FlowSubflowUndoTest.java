@@ -22,6 +22,7 @@ class FlowSubflowUndoTest {
     private final FlowBuilder<String> f = FlowPlan.define("order", String.class);
     private final Node<String> order = f.node("order", NodeContext::param);
     private final MemoryJournal memory = FlowJournal.inMemory();
+    private final MemoryJournal before = FlowJournal.inMemory(); // of a process that has died
     private final List<String> events = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger calls = new AtomicInteger();
 
@@ -207,6 +208,27 @@ class FlowSubflowUndoTest {
                 .hasToString("the compensation of node \"sub/pay\" failed: java.lang.IllegalStateException: "
                         + "its value is not in the journal");
         assertThat(ends()).isEmpty();
+    }
+
+    @Test
+    void nothing_is_left_to_undo_if_the_subflow_had_not_ended_and_succeeds_when_it_runs_again() throws Exception {
+        FlowPlan<String, String> failing = f.returning(f.subflow("sub", paying(1), order));
+        run(failing);
+        memory.entries().stream() // as if the process had died before the end of the subflow was recorded
+                .filter(entry ->
+                        !(entry instanceof Entry.NodeEnded end && end.id().equals("sub")))
+                .filter(entry -> !(entry instanceof Entry.Compensating))
+                .forEach(before::record);
+
+        FlowBuilder<String> again = FlowPlan.define("order", String.class);
+        Node<String> first = again.node("order", NodeContext::param);
+        FlowPlan<String, String> mended =
+                again.returning(again.subflow("sub", paying(0, payment -> payment + " shipped"), first));
+        FlowResult<?> result = run(mended, before);
+
+        assertThat(result.value()).isEqualTo("payment shipped");
+        assertThat(events).containsExactly("paid 20 for order-1", "paid 20 for order-1");
+        assertThat(before.entries()).endsWith(new Entry.RunEnded(FlowStatus.SUCCESS));
     }
 
     @Test
