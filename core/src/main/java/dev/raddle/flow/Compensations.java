@@ -38,7 +38,8 @@ final class Compensations {
     }
 
     /**
-     * Undoes all nodes, the last to complete first, and returns what failed. Stops if the run is lost.
+     * Undoes all nodes, the last to complete first, if the run has failed, and before them what earlier processes could
+     * not undo in subflows, however the run has ended. Returns what failed. Stops if the run is lost.
      *
      * <p>A journal receives the decision first, then each failed attempt, and each node after its compensation has
      * returned. After a crash, or if a compensation has failed for good, the next run continues here, whatever the
@@ -49,10 +50,9 @@ final class Compensations {
         List<CompensationFailure> failures = new ArrayList<>();
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
         RunJournal journal = run.journal;
-        if (undoes && (completed.get() != null || (journal != null && journal.hasUndosLeft(true)))) {
-            if (!tryRecordDecision(run, status, cause, failures)) {
-                return failures;
-            }
+        boolean decides = undoes && (completed.get() != null || (journal != null && journal.hasUndosLeft(true)));
+        if (decides && !tryRecordDecision(run, status, cause, failures)) {
+            return failures;
         }
         if (journal != null) {
             journal.undoLeft(failures);

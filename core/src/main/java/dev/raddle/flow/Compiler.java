@@ -92,7 +92,6 @@ final class Compiler {
                     + (own.retry() != null ? "retry policy" : "group") + "; set it on a node that acts");
         }
         graph.hasWaits |= form.waits();
-        graph.hasInnerWaits |= form.waits() || (form.subflow() != null && form.subflow().hasInnerWaits);
         Class<?> type = form.signalType();
         if (type != null) {
             graph.signalTypes = graph.signalTypes.length == 0 ? new Class<?>[graph.size] : graph.signalTypes;

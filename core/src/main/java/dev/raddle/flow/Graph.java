@@ -87,7 +87,6 @@ final class Graph {
     boolean hasCallbacks;
     boolean hasCompensations;
     boolean hasWaits; // whether some nodes wait for a moment or a signal
-    boolean hasInnerWaits; // the same, or nodes of subflows
     boolean hasSignals; // whether some nodes, or nodes of subflows, wait for a signal
 
     @Nullable

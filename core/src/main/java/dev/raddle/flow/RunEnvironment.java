@@ -60,7 +60,6 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
     final @Nullable RunJournal journal; // null if nothing of this run is recorded
     final @Nullable TimeLimit limit;
-    final String path; // of the node of the outer runs that this run executes, with a slash; empty for the outermost
     final @Nullable Signals signals; // of the outermost run; null if there are no nodes that wait for signals
     final @Nullable ReentrantLock beginning; // under which nodes begin, of a run that may be abandoned while it waits
     private final @Nullable Object parameter;
@@ -114,7 +113,6 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
         this.outer = outer;
         this.outerNode = outerNode;
-        path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
         signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(TaskContext.current().within(this));
@@ -150,7 +148,6 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         origin = 0;
         this.outer = outer;
         this.outerNode = outerNode;
-        path = outer == null ? "" : outer.path + outer.graph.ids[outerNode] + "/";
         signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
         limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
         perThread = CapturedContext.NOTHING;
@@ -370,7 +367,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     SignalBox signalBox(int node) {
         return graph.signalTypeOf(node) == null
                 ? null
-                : Objects.requireNonNull(signals).box(path + graph.ids[node]);
+                : Objects.requireNonNull(signals).box(path(node));
     }
 
     /** Returns the journal of the outermost run, in which the waits of all runs are recorded, or null. */
@@ -395,6 +392,16 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     @Override
     public String idOf(int node) {
         return graph.ids[node];
+    }
+
+    /** Returns the path of the node that this run executes, with a slash; empty for the outermost run. */
+    String path() {
+        return outer == null ? "" : outer.path(outerNode) + "/";
+    }
+
+    /** Returns the id of a node after those of the nodes of outer runs in which it is. */
+    String path(int node) {
+        return path() + graph.ids[node];
     }
 
     /** Returns a run in the place of a node, without its nodes, so that its compensations can be called. */

@@ -477,8 +477,7 @@ final class RunJournal {
             NodeTransitions.withSuppressed(failure, unrecorded); // the next run cannot undo this node
         }
         try {
-            String path = where.path + where.graph.ids[node];
-            record(new Entry.CompensationAttemptFailed(path, attempt, RecordedFailure.of(failure), true));
+            record(new Entry.CompensationAttemptFailed(where.path(node), attempt, RecordedFailure.of(failure), true));
         } catch (Throwable unrecorded) {
             NodeTransitions.withSuppressed(failure, unrecorded);
         }
@@ -494,7 +493,7 @@ final class RunJournal {
         recordValues(nested.outer, nested.outerNode);
         BitSet read = nested.graph.ancestorsOf(node);
         read.set(node);
-        String path = nested.path.substring(0, nested.path.length() - 1);
+        String path = nested.outer.path(nested.outerNode);
         for (int each = read.nextSetBit(0); each >= 0; each = read.nextSetBit(each + 1)) {
             if (nested.states.via(each) != ValueSource.NONE) {
                 record(new Entry.ElementEnded(path, each, nested.states.value(each)));
@@ -546,7 +545,7 @@ final class RunJournal {
         String rest = path.substring(around.graph.ids[outer].length() + 1);
         recovered
                 .elements()
-                .getOrDefault(nested.path.substring(0, nested.path.length() - 1), Map.of())
+                .getOrDefault(around.path(outer), Map.of())
                 .forEach((node, value) -> nested.states.set(node, value == null ? NodeStates.NULL : value));
         int node = nested.graph.find(rest);
         if (node < 0) {

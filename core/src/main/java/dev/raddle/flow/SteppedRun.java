@@ -133,7 +133,7 @@ final class SteppedRun implements RunEntry, NestedRun {
     }
 
     String pathOf(int node) {
-        return run.path + run.graph.ids[node];
+        return run.path(node);
     }
 
     // Beginning.

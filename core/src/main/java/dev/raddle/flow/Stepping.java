@@ -46,11 +46,11 @@ final class Stepping {
     }
 
     void begun(SteppedRun run) {
-        runs.put(run.run.path, run);
+        runs.put(run.run.path(), run);
     }
 
     void ended(SteppedRun run) {
-        runs.remove(run.run.path);
+        runs.remove(run.run.path());
     }
 
     /** Returns the runs that have not ended, outer runs before nested ones. */

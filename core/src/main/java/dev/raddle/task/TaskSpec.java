@@ -3,7 +3,6 @@ package dev.raddle.task;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,16 +22,27 @@ public final class TaskSpec<T> {
     private final String name;
     private final Callable<? extends T> callable;
 
-    // Changed only before the spec that has them is returned.
-    private @Nullable Integer priority;
-    private int cost = 1;
-    private @Nullable Duration queueTimeout;
-    private @Nullable RetryPolicy retry;
-    private @Nullable Duration timeout;
+    private final @Nullable Integer priority; // null, like the other three, for the default of the API
+    private final int cost;
+    private final @Nullable Duration queueTimeout;
+    private final @Nullable RetryPolicy retry;
+    private final @Nullable Duration timeout;
 
-    private TaskSpec(String name, Callable<? extends T> callable) {
+    private TaskSpec(
+            String name,
+            Callable<? extends T> callable,
+            @Nullable Integer priority,
+            int cost,
+            @Nullable Duration queueTimeout,
+            @Nullable RetryPolicy retry,
+            @Nullable Duration timeout) {
         this.name = Objects.requireNonNull(name, "name");
         this.callable = Objects.requireNonNull(callable, "callable");
+        this.priority = priority;
+        this.cost = cost;
+        this.queueTimeout = queueTimeout;
+        this.retry = retry;
+        this.timeout = timeout;
     }
 
     /**
@@ -44,7 +54,7 @@ public final class TaskSpec<T> {
      * @return a new spec
      */
     public static <T> TaskSpec<T> named(String name, Callable<? extends T> callable) {
-        return new TaskSpec<>(name, callable);
+        return new TaskSpec<>(name, callable, null, 1, null, null, null);
     }
 
     /**
@@ -55,7 +65,7 @@ public final class TaskSpec<T> {
      * @return a new spec
      */
     public static TaskSpec<Void> named(String name, Runnable action) {
-        return new TaskSpec<>(name, callable(action));
+        return new TaskSpec<>(name, callable(action), null, 1, null, null, null);
     }
 
     /**
@@ -73,17 +83,6 @@ public final class TaskSpec<T> {
         };
     }
 
-    private TaskSpec<T> with(Consumer<TaskSpec<T>> change) {
-        TaskSpec<T> changed = new TaskSpec<>(name, callable);
-        changed.priority = priority;
-        changed.cost = cost;
-        changed.queueTimeout = queueTimeout;
-        changed.retry = retry;
-        changed.timeout = timeout;
-        change.accept(changed);
-        return changed;
-    }
-
     /**
      * Returns this spec with another priority.
      *
@@ -92,7 +91,7 @@ public final class TaskSpec<T> {
      * @return a new spec
      */
     public TaskSpec<T> priority(int rank) {
-        return with(spec -> spec.priority = rank);
+        return new TaskSpec<>(name, callable, rank, cost, queueTimeout, retry, timeout);
     }
 
     /**
@@ -119,7 +118,7 @@ public final class TaskSpec<T> {
         if (slots < 1) {
             throw new IllegalArgumentException("cost of task \"" + name + "\" must be at least 1, was " + slots);
         }
-        return with(spec -> spec.cost = slots);
+        return new TaskSpec<>(name, callable, priority, slots, queueTimeout, retry, timeout);
     }
 
     /**
@@ -134,7 +133,7 @@ public final class TaskSpec<T> {
             throw new IllegalArgumentException(
                     "queueTimeout of task \"" + name + "\" must not be negative, was " + longest);
         }
-        return with(spec -> spec.queueTimeout = longest);
+        return new TaskSpec<>(name, callable, priority, cost, longest, retry, timeout);
     }
 
     /**
@@ -145,7 +144,7 @@ public final class TaskSpec<T> {
      */
     public TaskSpec<T> retry(RetryPolicy policy) {
         Objects.requireNonNull(policy, "retry");
-        return with(spec -> spec.retry = policy);
+        return new TaskSpec<>(name, callable, priority, cost, queueTimeout, policy, timeout);
     }
 
     /**
@@ -161,7 +160,7 @@ public final class TaskSpec<T> {
         if (!longest.isPositive()) {
             throw new IllegalArgumentException("timeout of task \"" + name + "\" must be positive, was " + longest);
         }
-        return with(spec -> spec.timeout = longest);
+        return new TaskSpec<>(name, callable, priority, cost, queueTimeout, retry, longest);
     }
 
     /**
