@@ -15,7 +15,9 @@ import dev.raddle.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -396,7 +398,11 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
 
     /** Returns the path of the node that this run executes, with a slash; empty for the outermost run. */
     String path() {
-        return outer == null ? "" : outer.path(outerNode) + "/";
+        Deque<String> ids = new ArrayDeque<>();
+        for (RunEnvironment inner = this; inner.outer != null; inner = inner.outer) {
+            ids.push(inner.outer.graph.ids[inner.outerNode] + "/");
+        }
+        return String.join("", ids);
     }
 
     /** Returns the id of a node after those of the nodes of outer runs in which it is. */
