@@ -330,9 +330,7 @@ final class RandomFlowPlay {
         synchronized (this) {
             attempt = ++entered[number];
         }
-        boolean mayBeStopped =
-                mode == Mode.GATED || mode == Mode.STEPPER || flow.failFast() || flow.interruptObsolete();
-        check(mayBeStopped || !Thread.currentThread().isInterrupted(), number, "begins interrupted");
+        check(mayEndNodes() || !Thread.currentThread().isInterrupted(), number, "begins interrupted");
         gates[number].await();
         Object[] values = reads(number, spec, context, choices);
         if (attempt <= spec.failures()) {
@@ -343,6 +341,14 @@ final class RandomFlowPlay {
             throw new IllegalStateException(message);
         }
         return spec.nullValue() ? null : FlowReference.value(number, values);
+    }
+
+    /**
+     * Returns whether nodes may be ended while they run. The condition or the action of such a node may be about to be
+     * called.
+     */
+    private boolean mayEndNodes() {
+        return mode == Mode.GATED || mode == Mode.STEPPER || flow.failFast() || flow.interruptObsolete();
     }
 
     /** Reads all upstreams in every possible way. */
@@ -395,7 +401,7 @@ final class RandomFlowPlay {
     }
 
     private synchronized void happened(Event event) {
-        if (over) {
+        if (over && !(event.what() == What.ASKED && mayEndNodes())) {
             violations.add(event.what() + " " + RandomFlow.id(event.node()) + " after the run has ended");
         }
         events.add(event);
