@@ -19,8 +19,23 @@ import org.openjdk.jmh.runner.RunnerException;
  *
  * <p>The list of benchmarks, their parameters and the arguments of the JVMs are those of this checkout, and the code of
  * a benchmark is that of the checkout that it runs on.
+ *
+ * <p>With {@code quick} it compares CPU time and allocated bytes of the most common calls only, and fails if one of
+ * these numbers has become worse: each new fork is worse than each old one, and the median by at least 2 %.
  */
 public final class Compare {
+
+    static final List<String> QUICK = List.of(
+            "RoundTrip.raddle, caller=virtual",
+            "CpuPerTask.raddle",
+            "CpuPerSerialTask.raddle",
+            "ScopeSubmitAwait.raddle, tasks=100",
+            "StructuredForkJoin.raddle, n=100",
+            "FlowNodes.inCallersThread, shape=chain 100",
+            "PoolBurst.burst, peer=RADDLE, producers=1");
+    private static final int QUICK_FORKS = 4;
+    private static final Set<String> QUICK_NUMBERS = Set.of(Measured.CPU + ", ns/op", Measured.ALLOCATED + ", B/op");
+    private static final double WORSE = 1.02;
 
     private static final String HEAD = """
             | benchmark | number | old | new | new / old | lost |
@@ -30,13 +45,13 @@ public final class Compare {
     private record Pairs(List<Fork> old, List<Fork> current) {
 
         /** Returns a line for each number that all forks have. */
-        List<String> lines(String name) {
+        List<Line> lines(Trial trial) {
             List<Map<String, Double>> before = numbers(old);
             List<Map<String, Double>> after = numbers(current);
             Set<String> common = new LinkedHashSet<>(after.getFirst().keySet());
             Stream.concat(before.stream(), after.stream()).forEach(fork -> common.retainAll(fork.keySet()));
             return common.stream()
-                    .map(number -> line(name, number, values(before, number), values(after, number)))
+                    .map(number -> line(trial, number, values(before, number), values(after, number)))
                     .toList();
         }
 
@@ -50,21 +65,41 @@ public final class Compare {
                     .toArray();
         }
 
-        private String line(String name, String number, double[] before, double[] after) {
+        private Line line(Trial trial, String number, double[] before, double[] after) {
             List<Fork> both = Stream.concat(old.stream(), current.stream()).toList();
             Stat ratio = new Stat(both, IntStream.range(0, after.length).mapToDouble(i -> after[i] / before[i]));
-            return String.join(
-                    " | ",
-                    "| " + name,
+            return new Line(
+                    trial,
                     number,
-                    Row.text(new Stat(old, Arrays.stream(before)), ""),
-                    Row.text(new Stat(current, Arrays.stream(after)), ""),
-                    Row.text(ratio, " ×"),
-                    Row.lostText(both.stream()) + " |");
+                    new Stat(old, Arrays.stream(before)),
+                    new Stat(current, Arrays.stream(after)),
+                    ratio);
         }
     }
 
-    private final boolean brief;
+    /** One number of a trial in both checkouts. */
+    record Line(Trial trial, String number, Stat old, Stat current, Stat ratio) {
+
+        /** Returns whether a number of which less is better has become worse by more than its spread. */
+        boolean isWorse() {
+            return current.smallest() > old.largest() && current.median() >= WORSE * old.median();
+        }
+
+        @Override
+        public String toString() {
+            return String.join(
+                            " | ",
+                            "| " + trial,
+                            number,
+                            Row.text(old, ""),
+                            Row.text(current, ""),
+                            Row.text(ratio, " ×"),
+                            Row.lostText(ratio.forks().stream()))
+                    + " |";
+        }
+    }
+
+    private final Effort effort;
     private final List<String> names;
     private final List<String> params;
     private final Path logs;
@@ -72,10 +107,10 @@ public final class Compare {
     private final Forks current;
 
     private Compare(String oldClassPath, List<String> args) throws IOException {
-        brief = args.contains("short");
+        effort = args.contains("short") ? Effort.SHORT : args.contains("quick") ? Effort.QUICK : Effort.FULL;
         params = args.stream().filter(arg -> arg.contains("=")).toList();
         names = args.stream()
-                .filter(arg -> !arg.contains("=") && !arg.equals("short"))
+                .filter(arg -> !arg.contains("=") && !arg.equals("short") && !arg.equals("quick"))
                 .toList();
         logs = Files.createTempDirectory("raddle-compare-");
         old = forks(oldClassPath, "old.log");
@@ -84,16 +119,17 @@ public final class Compare {
 
     private Forks forks(String classPath, String log) {
         return new Forks(
-                new JmhJvms(classPath, logs.resolve(log), brief),
+                new JmhJvms(classPath, logs.resolve(log), effort),
                 () -> CpuTimes.read(CpuTimes.PROC),
-                brief ? 0 : Forks.REPEATS_MAX);
+                effort.repeatsMax());
     }
 
     /**
-     * Compares two checkouts.
+     * Compares two checkouts. Exits with 1 if a number of a quick comparison has become worse.
      *
-     * @param args the class path of the old checkout's benchmarks; then {@code short}, names of sections, of chapters
-     *     or of benchmark methods, or their beginnings, and values of parameters of the form {@code name=value}
+     * @param args the class path of the old checkout's benchmarks; then {@code short} or {@code quick}, names of
+     *     sections, of chapters or of benchmark methods, or their beginnings, and values of parameters of the form
+     *     {@code name=value}
      * @throws IOException if no log can be written
      * @throws RunnerException if a benchmark of this checkout fails
      */
@@ -105,7 +141,12 @@ public final class Compare {
                     + Chapter.ALL.stream().map(Chapter::name).toList());
             System.exit(2);
         }
-        compare.run(trials);
+        List<Line> worse = compare.run(trials);
+        if (!worse.isEmpty()) {
+            System.out.println("\nWorse by more than their spread:");
+            worse.forEach(System.out::println);
+            System.exit(1);
+        }
     }
 
     private List<Trial> trials() {
@@ -116,47 +157,64 @@ public final class Compare {
             }
             Trial.of(chapter.benchmark()).stream()
                     .filter(trial -> isChosen(chapter, trial))
-                    .map(trial -> brief ? trial.brief() : trial)
+                    .map(this::shortened)
                     .forEach(trials::add);
         }
         return trials;
     }
 
     private boolean isChosen(Chapter chapter, Trial trial) {
-        return (names.isEmpty()
+        return (effort != Effort.QUICK || QUICK.contains(trial.toString()))
+                && (names.isEmpty()
                         || names.stream()
                                 .anyMatch(name -> chapter.isChosenBy(name)
                                         || trial.shortName().startsWith(name)))
                 && params.stream().allMatch(trial::agreesWith);
     }
 
-    private void run(List<Trial> trials) throws RunnerException {
+    private Trial shortened(Trial trial) {
+        return switch (effort) {
+            case FULL -> trial;
+            case QUICK -> new Trial(trial.benchmark(), trial.params(), QUICK_FORKS);
+            case SHORT -> trial.brief();
+        };
+    }
+
+    /** Returns the numbers of a quick comparison that have become worse. */
+    private List<Line> run(List<Trial> trials) throws RunnerException {
         System.err.println("JMH writes to " + logs);
-        List<String> lines = new ArrayList<>();
+        List<Line> lines = new ArrayList<>();
         for (Trial trial : trials) {
-            for (String line : compare(trial)) {
+            for (Line line : compare(trial)) {
                 System.err.println(line);
                 lines.add(line);
             }
         }
         System.out.println(HEAD);
         lines.forEach(System.out::println);
-        if (brief) {
+        if (effort == Effort.SHORT) {
             System.out.println("A short run: it shows that the benchmarks run, and measures nothing.");
         }
+        return lines.stream()
+                .filter(line -> effort == Effort.QUICK && line.isWorse())
+                .toList();
     }
 
-    private List<String> compare(Trial trial) throws RunnerException {
+    private List<Line> compare(Trial trial) throws RunnerException {
         List<Fork> before = new ArrayList<>();
         List<Fork> after = new ArrayList<>();
         for (int i = 0; i < trial.forks(); i++) {
             try {
                 before.add(old.run(trial));
             } catch (RunnerException e) { // such as a method that the old checkout does not have
-                return List.of("| " + trial + " | failed in the old checkout, see old.log | | | | |");
+                System.err.println(trial + " failed in the old checkout, see old.log");
+                return List.of();
             }
             after.add(current.run(trial));
         }
-        return new Pairs(before, after).lines(trial.toString());
+        return new Pairs(before, after)
+                .lines(trial).stream()
+                        .filter(line -> effort != Effort.QUICK || QUICK_NUMBERS.contains(line.number()))
+                        .toList();
     }
 }

@@ -14,7 +14,6 @@ import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
-import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** Runs each fork by a JMH run of its own. */
@@ -24,19 +23,19 @@ final class JmhJvms implements Forks.Jvms {
 
     private final String classPath;
     private final Path log;
-    private final boolean brief;
+    private final Effort effort;
 
     /**
      * Creates it.
      *
      * @param classPath the class path of the forked JVMs
      * @param log the file to which JMH's output is appended
-     * @param brief whether to run one short iteration, to show that it runs
+     * @param effort the iterations of a fork
      */
-    JmhJvms(String classPath, Path log, boolean brief) {
+    JmhJvms(String classPath, Path log, Effort effort) {
         this.classPath = classPath;
         this.log = log;
-        this.brief = brief;
+        this.effort = effort;
     }
 
     /** Returns the class path of this JVM. */
@@ -69,12 +68,7 @@ final class JmhJvms implements Forks.Jvms {
                 .forks(1)
                 .shouldFailOnError(true);
         trial.params().forEach(options::param);
-        if (brief) {
-            options.warmupIterations(1)
-                    .warmupTime(TimeValue.milliseconds(200))
-                    .measurementIterations(1)
-                    .measurementTime(TimeValue.milliseconds(200));
-        }
+        effort.shorten(options);
         return options.build();
     }
 }

@@ -104,10 +104,11 @@ public final class Report {
             return List.of(Row.skipped(chapter.name(), missing));
         }
         Path log = logs.resolve(chapter.name() + ".log");
+        Effort effort = brief ? Effort.SHORT : Effort.FULL;
         Forks runner = new Forks(
-                new JmhJvms(JmhJvms.ownClassPath(), log, brief),
+                new JmhJvms(JmhJvms.ownClassPath(), log, effort),
                 () -> CpuTimes.read(CpuTimes.PROC),
-                brief ? 0 : Forks.REPEATS_MAX);
+                effort.repeatsMax());
         List<Fork> forks = new ArrayList<>();
         for (Trial trial : Trial.of(chapter.benchmark())) {
             forks.addAll(runner.runAll(brief ? trial.brief() : trial));

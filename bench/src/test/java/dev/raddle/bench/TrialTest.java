@@ -2,8 +2,10 @@ package dev.raddle.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
 
 class TrialTest {
@@ -43,5 +45,29 @@ class TrialTest {
     void a_brief_trial_has_one_fork_of_one_second() {
         assertThat(TRIAL.brief()).isEqualTo(new Trial(TRIAL.benchmark(), Map.of("peer", "RADDLE", "seconds", "1"), 1));
         assertThat(TRIAL.shortName()).isEqualTo("PoolPaced.jitter");
+    }
+
+    @Test
+    void every_trial_of_a_quick_comparison_exists() {
+        assertThat(Chapter.ALL.stream()
+                        .flatMap(chapter -> Trial.of(chapter.benchmark()).stream())
+                        .map(Trial::toString))
+                .containsAll(Compare.QUICK);
+    }
+
+    @Test
+    void a_number_is_worse_if_no_new_fork_is_as_good_as_an_old_one() {
+        assertThat(isWorse(new double[] {10, 11}, new double[] {11.5, 12})).isTrue();
+        assertThat(isWorse(new double[] {10, 11}, new double[] {10.9, 12})).isFalse();
+        assertThat(isWorse(new double[] {10, 10}, new double[] {10.1, 10.1})).isFalse();
+        assertThat(isWorse(new double[] {11, 12}, new double[] {10, 10})).isFalse();
+    }
+
+    private static boolean isWorse(double[] old, double[] current) {
+        return new Compare.Line(TRIAL, "cpu, ns/op", stat(old), stat(current), stat(1)).isWorse();
+    }
+
+    private static Stat stat(double... values) {
+        return new Stat(List.of(), DoubleStream.of(values));
     }
 }
