@@ -139,7 +139,7 @@ public class Cancel {
 
     private static Row overLook(Results results, String groups) {
         return row(results, groups)
-                .against("only to ask each handle:", results.note("cancel", "Cancel.look", "groups=" + groups));
+                .against("only to query each handle:", results.note("cancel", "Cancel.look", "groups=" + groups));
     }
 
     private static Row row(Results results, String groups) {

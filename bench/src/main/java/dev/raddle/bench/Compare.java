@@ -93,7 +93,7 @@ public final class Compare {
                             number,
                             Row.text(old, ""),
                             Row.text(current, ""),
-                            Row.text(ratio, " ×"),
+                            Row.text(ratio, "×"),
                             Row.lostText(ratio.forks().stream()))
                     + " |";
         }

@@ -83,7 +83,7 @@ public class HeapPerIdleGroup {
     static List<Row> rows(Results results) {
         Stat map = results.note("group", "HeapPerIdleGroup.map");
         return List.of(
-                Row.of("heap of a remembered idle group", results.note("group", "HeapPerIdleGroup.retained"), "B")
+                Row.of("heap of a kept idle group", results.note("group", "HeapPerIdleGroup.retained"), "B")
                         .against("map of semaphores", map)
                         .atMost(112),
                 Row.of("heap of a removed idle group", results.note("group", "HeapPerIdleGroup.removed"), "B")

@@ -20,10 +20,16 @@ record PerformancePage(Path file) {
     /** Returns the table of a section, with its markers. */
     static String table(String section, List<Row> rows, boolean judged, String machine) {
         StringBuilder text = new StringBuilder(beginOf(section)).append('\n').append(Row.HEAD);
-        rows.forEach(row -> text.append('\n').append(row.line(judged)));
+        Row above = null;
+        for (Row row : rows) {
+            text.append('\n').append(row.line(judged, above));
+            above = row;
+        }
         return text.append("\n\n")
                 .append(machine)
-                .append('\n')
+                .append("; lost: ")
+                .append(Row.shareText(rows.stream().flatMap(Row::forks)))
+                .append(".\n")
                 .append(endOf(section))
                 .toString();
     }

@@ -1,6 +1,7 @@
 package dev.raddle.bench;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -95,6 +96,7 @@ public class PoolBlocking {
                             List.of(peer))
                     .forEach(row -> rows.add(row.ratioAtMost(1)));
         }
+        rows.sort(Comparator.comparing(Row::what).reversed()); // time of all peers, then CPU
         return rows;
     }
 }

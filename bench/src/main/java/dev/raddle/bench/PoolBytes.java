@@ -74,7 +74,7 @@ public class PoolBytes {
     static List<Row> rows(Results results) {
         return List.of(
                 row(results, "1,000,000 waiting", PoolPeer.RADDLE, PoolPeer.LINKED),
-                row(results, "room for 1,024", PoolPeer.RADDLE_BOUNDED, PoolPeer.LINKED_BOUNDED));
+                row(results, "capacity 1,024", PoolPeer.RADDLE_BOUNDED, PoolPeer.LINKED_BOUNDED));
     }
 
     private static Row row(Results results, String queue, PoolPeer pool, PoolPeer peer) {

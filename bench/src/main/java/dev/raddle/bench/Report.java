@@ -67,7 +67,7 @@ public final class Report {
         for (Chapter chapter : chapters) {
             System.err.println(chapter.name() + " ...");
             List<Row> found = measure(chapter);
-            found.forEach(row -> System.err.println(row.line(!brief)));
+            found.forEach(row -> System.err.println(row.line(!brief, null)));
             sections.computeIfAbsent(chapter.section(), section -> new ArrayList<>())
                     .addAll(found);
         }
@@ -117,14 +117,13 @@ public final class Report {
     }
 
     private static String environment(Duration taken) {
-        return "%s, %d processors, %s %s; %s %s; load %.1f; %d min."
+        return "%s, %d processors, %s %s, JDK %s; load %.1f; %d min"
                 .formatted(
                         processor(),
                         Runtime.getRuntime().availableProcessors(),
                         System.getProperty("os.name"),
                         System.getProperty("os.version"),
-                        System.getProperty("java.vm.name"),
-                        System.getProperty("java.vm.version"),
+                        Runtime.version(),
                         ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),
                         taken.toMinutes());
     }

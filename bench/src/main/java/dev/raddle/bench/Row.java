@@ -25,8 +25,8 @@ record Row(
         @Nullable Goal goal) {
 
     static final String HEAD = """
-            | what | measured | peer | ratio | goal | met | lost |
-            |---|---|---|---|---|---|---|""";
+            | what | measured | peer | ratio | goal |
+            |---|---|---|---|---|""";
 
     /**
      * A bound for the answer or for its ratio to the peer's answer.
@@ -83,61 +83,72 @@ record Row(
         return peer == null ? Double.NaN : median() / peer.median();
     }
 
-    /** Returns the row of the table, with or without the column that says whether the goal is met. */
-    String line(boolean judged) {
-        String met = goal == null || !judged ? "" : isMissed() ? "**no**" : "yes";
+    /**
+     * Returns the row of the table.
+     *
+     * @param judged whether it says that a goal is missed
+     * @param above the row above it, whose question and answer are not repeated, or null
+     */
+    String line(boolean judged, @Nullable Row above) {
+        boolean isRepeated =
+                above != null && what.equals(above.what) && text(measured).equals(above.text(above.measured));
+        String lost = forks().anyMatch(Fork::isDisturbed) ? " (lost: " + lostText(forks()) + ")" : "";
         return String.join(
-                        " | ", "| " + what, text(measured), peerText(), ratioText(), goalText(), met, lostText(forks()))
+                        " | ",
+                        "| " + (isRepeated ? "" : what) + lost,
+                        isRepeated ? "" : text(measured),
+                        peerText(),
+                        ratioText(),
+                        (judged && isMissed() ? "**missed:** " : "") + goalText())
                 + " |";
     }
 
-    private Stream<Fork> forks() {
+    Stream<Fork> forks() {
         return Stream.of(measured, peer).filter(Objects::nonNull).flatMap(stat -> stat.forks().stream());
     }
 
-    /**
-     * Returns what the forks lost of the machine's time: the largest share, in bold type if it is too large, and the
-     * number of repeats.
-     */
+    /** Returns what the forks lost of the machine's time, as in {@link #shareText}, and the number of repeats. */
     static String lostText(Stream<Fork> all) {
         List<Fork> forks = all.distinct().toList();
-        double lost = forks.stream().mapToDouble(Fork::lost).max().orElse(Double.NaN); // NaN is the largest
+        int repeats = forks.stream().mapToInt(Fork::repeats).sum();
+        return shareText(forks.stream())
+                + (repeats == 0 ? "" : repeats == 1 ? ", 1 repeat" : ", " + repeats + " repeats");
+    }
+
+    /** Returns the largest share of the machine's time that a fork lost, in bold type if it is too large. */
+    static String shareText(Stream<Fork> forks) {
+        double lost = forks.mapToDouble(Fork::lost).max().orElse(Double.NaN); // NaN is the largest
         if (Double.isNaN(lost)) {
             return "not measured";
         }
         String share = String.format(Locale.ROOT, "%.1f %%", 100 * lost);
-        int repeats = forks.stream().mapToInt(Fork::repeats).sum();
-        return (forks.stream().anyMatch(Fork::isDisturbed) ? "**" + share + "**" : share)
-                + (repeats == 0 ? "" : repeats == 1 ? ", 1 repeat" : ", " + repeats + " repeats");
+        return lost > Fork.LOST_MAX ? "**" + share + "**" : share;
     }
 
     private String peerText() {
-        return peer == null ? "" : peerName + " " + text(peer);
+        return peer == null ? "" : peerName + " " + text(peer, "");
     }
 
     private String ratioText() {
-        return peer == null || peer.median() == 0 ? "" : number(ratio()) + " ×";
+        return peer == null || peer.median() == 0 ? "" : number(ratio()) + "×";
     }
 
     private String goalText() {
         if (goal == null) {
             return "";
         }
-        return (goal.atMost ? "≤ " : "≥ ") + number(goal.bound) + (goal.ofRatio ? " ×" : suffix());
+        return (goal.atMost ? "≤ " : "≥ ") + number(goal.bound) + (goal.ofRatio ? "×" : "");
     }
 
     private String text(@Nullable Stat stat) {
-        return stat == null ? "" : text(stat, suffix());
+        return stat == null ? "" : text(stat, unit.isEmpty() ? "" : " " + unit);
     }
 
-    /** Returns the median, and the range in parentheses if there are several forks. */
+    /** Returns the median, and the range in parentheses if the forks differ. */
     static String text(Stat stat, String suffix) {
-        String range = stat.count() == 1 ? "" : " (" + number(stat.smallest()) + " to " + number(stat.largest()) + ")";
-        return number(stat.median()) + suffix + range;
-    }
-
-    private String suffix() {
-        return unit.isEmpty() ? "" : " " + unit;
+        String from = number(stat.smallest());
+        String to = number(stat.largest());
+        return number(stat.median()) + suffix + (from.equals(to) ? "" : " (" + from + "–" + to + ")");
     }
 
     static String groups(String count) {

@@ -44,10 +44,6 @@ final class Stat {
         return values[values.length - 1];
     }
 
-    int count() {
-        return values.length;
-    }
-
     /** Returns the median of sorted numbers. */
     static double median(double[] sorted) {
         int half = sorted.length / 2;
