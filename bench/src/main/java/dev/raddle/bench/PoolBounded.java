@@ -68,7 +68,7 @@ public class PoolBounded {
             rows.addAll(PoolRows.timeAndCpu(
                     results,
                     "PoolBounded.bounded",
-                    "an empty task, capacity 1,024, 2 workers, " + PoolRows.producers(producers),
+                    "an empty task, capacity 1,024, " + PoolRows.producers(producers),
                     0.75,
                     PoolPeer.RADDLE_BOUNDED,
                     List.of(PoolPeer.LINKED_BOUNDED, PoolPeer.ARRAY_BOUNDED),

@@ -66,7 +66,7 @@ public class PoolBurst {
             rows.addAll(PoolRows.timeAndCpu(
                     results,
                     "PoolBurst.burst",
-                    "an empty task of a burst, 2 workers, " + PoolRows.producers(producers),
+                    "an empty task of a burst, " + PoolRows.producers(producers),
                     0.5,
                     PoolPeer.RADDLE,
                     List.of(PoolPeer.LINKED),

@@ -69,14 +69,14 @@ public class PoolBusy {
         rows.addAll(PoolRows.timeAndCpu(
                 results,
                 "PoolBusy.busy",
-                "a task of 1 µs, capacity 1,024, 2 workers",
+                "a task of 1 µs, capacity 1,024",
                 0.8,
                 PoolPeer.RADDLE_BOUNDED,
                 List.of(PoolPeer.LINKED_BOUNDED, PoolPeer.ARRAY_BOUNDED)));
         rows.addAll(PoolRows.timeAndCpu(
                 results,
                 "PoolBusy.busy",
-                "a task of 1 µs, unbounded queue, 2 workers",
+                "a task of 1 µs, unbounded queue",
                 1,
                 PoolPeer.RADDLE,
                 List.of(PoolPeer.LINKED)));

@@ -66,7 +66,7 @@ public class PoolPaced {
     static List<Row> rows(Results results) {
         List<Row> rows = new ArrayList<>();
         for (String rate : List.of("10000", "100000")) {
-            String at = " an empty task, 2 workers, " + Row.count(rate) + " per second";
+            String at = " an empty task, " + Row.count(rate) + " per second";
             addRows(rows, results, "p50", rate, "p50 start of" + at, "µs", true);
             addRows(rows, results, "p99", rate, "p99 start of" + at, "µs", true);
             addRows(rows, results, "p99-due", rate, "p99 start, from the moment it was due, of" + at, "µs", false);

@@ -103,7 +103,7 @@ public class ScopeSubmitAwait {
             rows.add(Row.of("the same, with a deadline", per(results, Measured.CPU, "raddleWithDeadline", n), "ns")
                     .against("without", per(results, Measured.CPU, "raddle", n))
                     .ratioAtMost(1.1));
-            rows.add(Row.of("allocated for it, with its thread", per(results, Measured.ALLOCATED, "raddle", n), "B")
+            rows.add(Row.of("allocated for it", per(results, Measured.ALLOCATED, "raddle", n), "B")
                     .against("JDK's scope", per(results, Measured.ALLOCATED, "jdk", n))
                     .atMost(700));
         }

@@ -95,7 +95,7 @@ public class StructuredForkJoin {
             rows.add(Row.of("the same, one carrier", per(results, Measured.CPU, "raddleOnOneCarrier", n), "ns")
                     .against("JDK's scope", per(results, Measured.CPU, "jdkOnOneCarrier", n))
                     .ratioAtMost(n == 1 ? 1.25 : 1.15));
-            rows.add(Row.of("allocated for it, with its thread", bytes, "B")
+            rows.add(Row.of("allocated for it", bytes, "B")
                     .against("JDK's scope", jdkBytes)
                     .atMost(Math.floor(jdkBytes.median()) + 100));
         }
