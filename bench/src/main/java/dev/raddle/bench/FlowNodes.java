@@ -118,7 +118,7 @@ public class FlowNodes {
                     .atMost(150));
             rows.add(Row.of("declaring and compiling it", time(results, "declareAndCompile", shape, nodes), "ns"));
             rows.add(Row.of(
-                    "declaring and compiling it, and its first run",
+                    "and its first run",
                     time(results, "untilFirstResult", shape, nodes),
                     "ns"));
         }
