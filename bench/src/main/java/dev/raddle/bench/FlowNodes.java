@@ -117,10 +117,7 @@ public class FlowNodes {
             rows.add(Row.of("compiling it", time(results, "compile", shape, nodes), "ns")
                     .atMost(150));
             rows.add(Row.of("declaring and compiling it", time(results, "declareAndCompile", shape, nodes), "ns"));
-            rows.add(Row.of(
-                    "and its first run",
-                    time(results, "untilFirstResult", shape, nodes),
-                    "ns"));
+            rows.add(Row.of("and its first run", time(results, "untilFirstResult", shape, nodes), "ns"));
         }
         return rows;
     }

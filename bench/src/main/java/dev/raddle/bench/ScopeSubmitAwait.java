@@ -96,9 +96,10 @@ public class ScopeSubmitAwait {
         List<Row> rows = new ArrayList<>();
         for (int n : new int[] {1, 10, 100, 10_000}) {
             String tasks = n == 1 ? "one task" : Row.count(Integer.toString(n)) + " tasks";
-            Row row = Row.of(
-                    "CPU of an empty task in a scope, " + tasks, per(results, Measured.CPU, "raddle", n), "ns");
-            rows.add(row.against("JDK's scope", per(results, Measured.CPU, "jdk", n)).ratioAtMost(1.5));
+            Row row =
+                    Row.of("CPU of an empty task in a scope, " + tasks, per(results, Measured.CPU, "raddle", n), "ns");
+            rows.add(row.against("JDK's scope", per(results, Measured.CPU, "jdk", n))
+                    .ratioAtMost(1.5));
             rows.add(row.against("Jox", per(results, Measured.CPU, "jox", n)));
             rows.add(Row.of("the same, with a deadline", per(results, Measured.CPU, "raddleWithDeadline", n), "ns")
                     .against("without", per(results, Measured.CPU, "raddle", n))

@@ -20,8 +20,7 @@ class PerformancePageTest {
                 row.against("semaphore", stat(0.123, 1102.8)),
                 Row.of("heap", stat(0, 64, 64), "B").atMost(64));
 
-        assertThat(PerformancePage.table("group", rows, true, "a machine"))
-                .isEqualTo("""
+        assertThat(PerformancePage.table("group", rows, true, "a machine")).isEqualTo("""
                         <!-- group:begin -->
                         | what | measured | peer | ratio | goal |
                         |---|---|---|---|---|
@@ -39,7 +38,8 @@ class PerformancePageTest {
 
         for (String section : PerformancePage.SECTIONS) {
             int begin = lines.indexOf("<!-- " + section + ":begin -->");
-            assertThat(lines.subList(begin + 1, begin + 3)).containsExactlyElementsOf(Row.HEAD.lines().toList());
+            assertThat(lines.subList(begin + 1, begin + 3))
+                    .containsExactlyElementsOf(Row.HEAD.lines().toList());
         }
     }
 

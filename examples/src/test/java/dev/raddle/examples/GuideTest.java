@@ -1,19 +1,18 @@
 package dev.raddle.examples;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.flow.FlowPlan;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.net.URI;
-import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaFileObject;
@@ -22,15 +21,19 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Compiles the snippets of the guide to flows and the programs of the README. */
+/** Compiles the snippets of the guides and the programs of the README. */
 @Timeout(120)
-class FlowGuideTest {
+class GuideTest {
 
-    private static final Path GUIDE = Path.of("..", "docs", "guide", "flows.md");
+    private static final Path GUIDES = Path.of("..", "docs", "guide");
     private static final Path README = Path.of("..", "README.md");
-    private static final Path ASSUMED = Path.of("src", "test", "resources", "guide", "flows.txt");
+    private static final Path ASSUMED =
+            Path.of("src", "test", "resources", "guide"); // what the snippets of a guide use
     private static final Pattern SNIPPET = Pattern.compile("(?s)```java\n(.*?)```");
+    private static final Pattern IMPORT = Pattern.compile("(?m)^import .*\n");
     private static final Pattern HEADING = Pattern.compile("(?m)^##+ (.*)$");
     private static final Pattern LINK = Pattern.compile("\\]\\(#([^)]*)\\)");
 
@@ -51,15 +54,15 @@ class FlowGuideTest {
         }
     }
 
-    @Test
-    void every_snippet_of_the_guide_compiles() throws Exception {
-        String assumed = Files.readString(ASSUMED);
-        String imports = assumed.substring(0, assumed.indexOf("/**"));
-        List<JavaFileObject> sources = new ArrayList<>(List.of(new Source("Flows", assumed)));
-        Matcher snippets = SNIPPET.matcher(Files.readString(GUIDE));
+    @ParameterizedTest
+    @ValueSource(strings = {"fleet", "flows", "groups", "observing", "pools", "scopes"})
+    void every_snippet_of_a_guide_compiles(String guide) throws Exception {
+        String assumed = Files.readString(ASSUMED.resolve(guide + ".txt"));
+        List<JavaFileObject> sources = new ArrayList<>(List.of(new Source("Assumed", assumed)));
+        Matcher snippets = SNIPPET.matcher(Files.readString(GUIDES.resolve(guide + ".md")));
         while (snippets.find()) {
             String name = "Snippet" + sources.size();
-            sources.add(new Source(name, imports + body(name, snippets.group(1))));
+            sources.add(new Source(name, unit(name, assumed, snippets.group(1))));
         }
         assertThatTheyCompile(sources);
     }
@@ -76,14 +79,10 @@ class FlowGuideTest {
         assertThatTheyCompile(sources);
     }
 
-    private void assertThatTheyCompile(List<JavaFileObject> sources) throws URISyntaxException {
+    private void assertThatTheyCompile(List<JavaFileObject> sources) {
         StringWriter messages = new StringWriter();
-        Path core = Path.of(FlowPlan.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI());
-        List<String> options = List.of("-nowarn", "-proc:none", "-d", directory.toString(), "-cp", core.toString());
+        List<String> options = List.of(
+                "-nowarn", "-proc:none", "-d", directory.toString(), "-cp", System.getProperty("java.class.path"));
         boolean compile = ToolProvider.getSystemJavaCompiler()
                 .getTask(messages, null, null, options, null, sources)
                 .call();
@@ -91,14 +90,27 @@ class FlowGuideTest {
         assertThat(compile).as(messages.toString()).isTrue();
     }
 
-    private static String body(String name, String snippet) {
-        return "class " + name + " extends Flows {\n    @Override\n    void snippet() throws Exception {\n" + snippet
-                + "    }\n}\n";
+    /** Returns a program as it is, and another snippet as the body of a method, below its imports and its constant. */
+    private static String unit(String name, String assumed, String snippet) {
+        if (snippet.contains("void main(")) {
+            return snippet;
+        }
+        String imports = IMPORT.matcher(assumed + snippet)
+                .results()
+                .map(MatchResult::group)
+                .collect(joining());
+        String body = IMPORT.matcher(snippet).replaceAll("").strip();
+        int begin = body.startsWith("static ") ? body.indexOf("\n\n") : 0;
+        return imports + "class " + name + " extends Assumed {\n" + body.substring(0, begin)
+                + "\nObject snippet() throws Exception { if (true) {\n" + body.substring(begin)
+                + "\n} return null; }\n}\n";
     }
 
-    @Test
-    void every_link_inside_the_guide_leads_to_a_heading() throws IOException {
-        String guide = Files.readString(GUIDE, StandardCharsets.UTF_8);
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"cli", "durable", "fleet", "flows", "groups", "observing", "pools", "scopes", "spring-boot"})
+    void every_link_inside_a_guide_leads_to_a_heading(String name) throws IOException {
+        String guide = Files.readString(GUIDES.resolve(name + ".md"));
         List<String> anchors = HEADING.matcher(guide)
                 .results()
                 .map(heading -> heading.group(1)
