@@ -38,9 +38,12 @@ class MapCommandTest {
 
     @Test
     void letters_are_kept_where_the_locale_is_not_installed() throws Exception {
-        Raddle raddle = new Raddle(directory).environment("LC_ALL", "xx_YY.UTF-8");
+        // a shell writes the letters, because this JVM may run in the same locale and could not pass them
+        Raddle raddle = new Raddle(directory)
+                .environment("LC_ALL", "xx_YY.UTF-8")
+                .followedBy("\"$(printf 'gr\\303\\266\\303\\237e')\"");
 
-        assertThat(raddle.feed("1\n", "map", "echo", "größe").out()).isEqualTo("größe 1\n");
+        assertThat(raddle.feed("1\n", "map", "echo").out()).isEqualTo("größe 1\n");
     }
 
     @Test
@@ -240,7 +243,7 @@ class MapCommandTest {
 
     @Test
     void a_closed_standard_input_has_no_lines() throws Exception {
-        Raddle.Ended ended = new Raddle(directory).closing("<&-").run("map", "--fail-fast", "echo");
+        Raddle.Ended ended = new Raddle(directory).followedBy("<&-").run("map", "--fail-fast", "echo");
 
         assertThat(ended.exitCode()).isZero();
         assertThat(ended.out()).isEmpty();

@@ -106,10 +106,10 @@ final class Raddle {
         return this;
     }
 
-    /** Starts the command with a standard stream closed, such as {@code <&-}. */
-    Raddle closing(String redirection) {
+    /** Starts the command in a shell, with words such as {@code <&-} after its arguments. */
+    Raddle followedBy(String shellWords) {
         prefix.clear();
-        prefix.addAll(List.of("sh", "-c", "exec \"$0\" \"$@\" " + redirection));
+        prefix.addAll(List.of("sh", "-c", "exec \"$0\" \"$@\" " + shellWords));
         return this;
     }
 
