@@ -113,7 +113,7 @@ public final class FlowPlan<P, R> {
      */
     public FlowRun<R> start(@Nullable P parameter, RunOptions options) {
         Engine engine = new Engine(graph, parameter, options, null, NodeEnd.NO_NODE);
-        engine.begin(null);
+        engine.begin();
         return new FlowRun<>(engine);
     }
 

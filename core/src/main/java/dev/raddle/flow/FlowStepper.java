@@ -82,7 +82,6 @@ public final class FlowStepper<R> {
         try {
             stepping.time.moveTo(atNanos);
             action.run();
-            stepping.runDeferred();
             return stepping.takeSteps();
         } finally {
             isReporting = false;
@@ -123,7 +122,7 @@ public final class FlowStepper<R> {
         }
         hasStarted = true;
         stepping.time.setOrigin(at);
-        return report(0, root::begin);
+        return report(0, () -> root.begin(Run.newRunner(null)));
     }
 
     /**
@@ -202,9 +201,10 @@ public final class FlowStepper<R> {
      */
     public List<Step> passed(long atNanos) {
         return report(stepping.time.nanoTime(), () -> {
-            while (stepping.time.fireNext(atNanos)) {
-                stepping.runDeferred();
-            }
+            boolean fired;
+            do {
+                fired = stepping.time.fireNext(atNanos);
+            } while (fired);
             stepping.time.moveTo(atNanos);
         });
     }
@@ -217,7 +217,7 @@ public final class FlowStepper<R> {
      * @return the steps that follow
      */
     public List<Step> cancel(String reason, long atNanos) {
-        return report(atNanos, () -> root.stop(root.run.progress.cancelled(reason)));
+        return report(atNanos, () -> root.stop(reason));
     }
 
     /**

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Executes single nodes in the calling thread: their conditions, begin callbacks and actions, with all attempts. */
@@ -156,7 +155,7 @@ final class NodeExecutor {
         if (run.journal != null && own.timeout() != null && isOverdue(runner, node, own.timeout())) {
             return false;
         }
-        if (own.condition() != null && !evaluateCondition(runner, node, own.condition())) {
+        if (own.condition() != null && !transitions.isWanted(runner, node, runner, own.condition())) {
             return false;
         }
         if (run.journal != null) { // before the callback, so that a node that is ended meanwhile is not entered
@@ -183,22 +182,6 @@ final class NodeExecutor {
         NodeEnd.Reason reason = NodeEnd.Reason.OUT_OF_TIME;
         transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, cause, reason);
         return true;
-    }
-
-    /** Evaluates the condition; ends the node and returns false if it must not run. */
-    private boolean evaluateCondition(Runner runner, int node, Predicate<? super NodeContext<?>> condition) {
-        NodeState otherwise = NodeState.SKIPPED;
-        Throwable cause = null;
-        try {
-            if (run.callInStarterContext(() -> condition.test(run.contextOf(node)))) {
-                return true;
-            }
-        } catch (Throwable failure) {
-            otherwise = NodeState.FAILED;
-            cause = failure;
-        }
-        transitions.endByItself(runner, node, runner, otherwise, cause, NodeEnd.Reason.CONDITION);
-        return false;
     }
 
     /** Notifies the listener and calls the begin callback. Returns false if the node had already been ended. */

@@ -3,7 +3,6 @@ package dev.raddle.flow;
 import dev.raddle.flow.threads.EndSequence;
 import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.NodePhase;
-import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.flow.threads.Withdrawable;
 import dev.raddle.kernel.Attempts;
@@ -14,6 +13,7 @@ import dev.raddle.task.TaskTimeoutException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +40,7 @@ final class NodeTransitions {
      * This class calls no class above it. A step returns its consequences in the Runner of the calling thread, which
      * the engine takes from there: the ended nodes, to be processed by `settle`; the ready nodes; the nested runs whose
      * nodes were ended; the count of finished nodes. Only a step that must be made later, at a timeout or when a begin
-     * callback has returned, enters the run anew (RunEntry).
+     * callback has returned, enters the run anew (Run).
      *
      * When the run is stopped (RunProgress), all nodes that have not ended are ended. Meanwhile other threads may still
      * change the states of nodes; each node nevertheless ends exactly once, and no node begins after all have ended. If
@@ -68,29 +68,42 @@ final class NodeTransitions {
     private static final int NO_NODE = NodeEnd.NO_NODE;
 
     private final RunEnvironment run;
-    private final RunEntry entry;
+    private final Run driver;
     private final NodeStates states;
     final @Nullable FlowEvents events; // null if there are no callbacks, listener and recording
     final @Nullable Compensations compensations; // null if nothing can be undone
     final Consequences consequences;
 
-    NodeTransitions(RunEnvironment run, RunEntry entry) {
-        this(run, entry, run.needsEvents() ? new FlowEvents(run, null) : null);
-    }
-
-    NodeTransitions(RunEnvironment run, RunEntry entry, @Nullable FlowEvents events) {
+    NodeTransitions(RunEnvironment run, Run driver, @Nullable FlowEvents events) {
         this.run = run;
-        this.entry = entry;
+        this.driver = driver;
         this.events = events;
         Graph graph = run.graph;
         states = run.states;
         compensations = graph.hasCompensations ? new Compensations() : null;
         run.nodeTimeouts = graph.hasTimeouts ? new NodeTimeouts(run, this::endAtTimeout) : null;
-        run.waits = graph.hasWaits ? new NodeWaits(run, entry, this) : null;
+        run.waits = graph.hasWaits ? new NodeWaits(run, driver, this) : null;
         consequences = new Consequences(run, this);
     }
 
     // Ending a node.
+
+    /** Evaluates the condition of a node; ends the node and returns false if it must not run. */
+    boolean isWanted(
+            Runner runner, int node, Object expected, Predicate<? super NodeContext<?>> condition) {
+        NodeState otherwise = NodeState.SKIPPED;
+        Throwable cause = null;
+        try {
+            if (run.callInStarterContext(() -> condition.test(run.contextOf(node)))) {
+                return true;
+            }
+        } catch (Throwable failure) {
+            otherwise = NodeState.FAILED;
+            cause = failure;
+        }
+        endByItself(runner, node, expected, otherwise, cause, NodeEnd.Reason.CONDITION);
+        return false;
+    }
 
     /**
      * Ends a node with a value, unless it has ended. Returns whether it succeeds by this; in a run with a journal that
@@ -233,7 +246,7 @@ final class NodeTransitions {
         CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback();
         Throwable cause = failure;
         if (fallback != null && states.get(node) == expected && !run.isLost()) {
-            if (entry.tryDeferFallback(node, expected, failure)) {
+            if (driver.tryDeferFallback(node, expected, failure)) {
                 return true;
             }
             try {
@@ -485,7 +498,7 @@ final class NodeTransitions {
 
     /** Enters the run again in order to end a node. */
     private void endLater(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
-        entry.runTransitions(runner -> endInAnyPhase(runner, node, state, cause, reason, causedBy));
+        driver.runTransitions(runner -> endInAnyPhase(runner, node, state, cause, reason, causedBy));
     }
 
     /**
@@ -495,7 +508,7 @@ final class NodeTransitions {
      */
     private void endBegun(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
         boolean[] interrupted = new boolean[1];
-        entry.runTransitions(runner -> {
+        driver.runTransitions(runner -> {
             endInAnyPhase(runner, node, state, cause, reason, causedBy);
             interrupted[0] = Thread.interrupted();
         });

@@ -1,7 +1,6 @@
 package dev.raddle.flow;
 
 import dev.raddle.flow.threads.NodePhase;
-import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
@@ -27,13 +26,13 @@ final class NodeWaits {
      */
 
     private final RunEnvironment run;
-    private final RunEntry entry;
+    private final Run driver;
     private final NodeTransitions transitions;
     private final AtomicIntegerArray unneededBy; // the node whose decision has made a node unneeded, or -1
 
-    NodeWaits(RunEnvironment run, RunEntry entry, NodeTransitions transitions) {
+    NodeWaits(RunEnvironment run, Run driver, NodeTransitions transitions) {
         this.run = run;
-        this.entry = entry;
+        this.driver = driver;
         this.transitions = transitions;
         int[] none = new int[run.graph.size];
         Arrays.fill(none, NodeEnd.NO_NODE);
@@ -139,7 +138,7 @@ final class NodeWaits {
 
     /** Lets a node wait again, and ends it if that was left to this thread. */
     void unclaim(NodeWait wait, NodePhase.Recording claimed) {
-        entry.runTransitions(runner -> {
+        driver.runTransitions(runner -> {
             if (run.states.compareAndSet(wait.node, claimed, wait)) {
                 transitions.endIfStopping(runner, wait.node);
                 skipIfUnneeded(runner, wait);
@@ -157,7 +156,7 @@ final class NodeWaits {
     /** Ends a node that waits, in a thread that is not inside the run. Returns whether it has succeeded by this. */
     boolean end(NodeWait wait, NodePhase expected, Object value) {
         boolean[] succeeded = new boolean[1];
-        entry.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, wait.node, expected, value));
+        driver.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, wait.node, expected, value));
         return succeeded[0];
     }
 }

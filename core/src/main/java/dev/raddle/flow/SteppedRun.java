@@ -1,10 +1,7 @@
 package dev.raddle.flow;
 
 import dev.raddle.flow.threads.DeferredSteps;
-import dev.raddle.flow.threads.GroupPlacement;
-import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.NodePhase;
-import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
@@ -12,7 +9,6 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -20,22 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One run of a stepper: the run itself, or one that is nested in it. */
-final class SteppedRun implements RunEntry, NestedRun {
+final class SteppedRun extends Run {
 
     /*
-     * Overview. This is the second driver of NodeTransitions, beside Engine:
-     *
-     *   FlowStepper ──► SteppedRun ──► NodeTransitions ──► NodeStates, Graph
-     *   reports         steps          ends and            the state of each node,
-     *                                  consequences        the compiled plan
-     *
-     * Everything happens in the thread of a report, one thing after the other. Instead of a runner the slot of a begun
+     * Overview. Everything happens in the thread of a report, one thing after the other. Instead of a runner the slot of a begun
      * node holds a SteppedCall; no thread is inside a node, so the phases Runner, Beginning and INTERRUPTING do not
      * occur. Between two reports each node is pending, called, waiting, a nested run, or ended; nothing is ready.
      * Alarms are those of StepperTime, which fire when the driver reports the time.
@@ -76,20 +64,9 @@ final class SteppedRun implements RunEntry, NestedRun {
     }
 
     private final Stepping stepping;
-    final RunEnvironment run;
-    final NodeTransitions transitions;
-    private final FlowEvents events;
-    final @Nullable SteppedRun outer; // null unless this run is nested
-    final int outerNode;
-
-    @Nullable
-    Alarm alarm; // for the deadline; null if there is none
-
     final StepperUndo undo;
     private volatile long undoUntil = Long.MAX_VALUE; // the timeout of the compensation; read by the threads of calls
-    private @Nullable FlowResult<?> result; // null until the run has ended
 
-    @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     SteppedRun(
             Stepping stepping,
             Graph graph,
@@ -97,14 +74,22 @@ final class SteppedRun implements RunEntry, NestedRun {
             RunOptions options,
             @Nullable SteppedRun outer,
             int outerNode) {
+        super(
+                new RunEnvironment(
+                        graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode),
+                outer);
         this.stepping = stepping;
-        this.outer = outer;
-        this.outerNode = outerNode;
-        run = new RunEnvironment(graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode);
-        undo = new StepperUndo(run.graph.ids);
-        events = new FlowEvents(run, this::addEnded);
-        transitions = new NodeTransitions(run, this, events);
+        undo = new StepperUndo(graph.ids);
         ensureUniquePaths(graph);
+    }
+
+    @Override
+    FlowEvents newEvents() {
+        return new FlowEvents(run, this::addEnded);
+    }
+
+    private FlowEvents events() {
+        return Objects.requireNonNull(transitions.events);
     }
 
     /** Ensures that no id looks like the path of a node of a nested run. */
@@ -122,75 +107,15 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    @Override
-    public String label() {
-        return run.label();
-    }
-
-    @Override
-    public boolean hasEnded(String signal) {
-        return run.hasEnded(signal);
-    }
-
     String pathOf(int node) {
         return run.path(node);
     }
 
     // Beginning.
 
-    void begin() {
-        armDeadline();
-        Runner starter = newRunner();
-        starter.finished = 1;
-        if (run.options.only.isEmpty()) {
-            transitions.consequences.triggerRoots(starter);
-        } else {
-            Replay selection = new Replay(run, transitions);
-            selection.apply(starter);
-            selection.submitTriggered(starter);
-        }
-        proceed(starter);
-        reportFinished(starter);
-    }
-
-    private void armDeadline() {
-        Deadline deadline = run.deadline();
-        if (deadline == null || outer != null) {
-            return;
-        }
-        if (deadline.hasPassed()) {
-            outOfTime();
-        } else {
-            alarm = deadline.alarm(this::outOfTime);
-        }
-    }
-
-    void outOfTime() {
-        stop(run.progress.outOfTime());
-    }
-
-    private static Runner newRunner() {
-        Runner runner = new Runner();
-        runner.place = Runner.NO_PLACE;
-        return runner;
-    }
-
-    // Transitions.
-
     @Override
-    public void runTransitions(Consumer<Runner> action) {
-        Runner runner = newRunner();
-        action.accept(runner);
-        proceed(runner);
-        reportFinished(runner);
-    }
-
-    private void proceed(Runner runner) {
-        do {
-            while (!transitions.consequences.settle(runner)) {
-                NestedRun.stopAll(runner);
-            }
-        } while (startNext(runner));
+    boolean dispatch(Runner runner) {
+        return !startNext(runner);
     }
 
     private boolean startNext(Runner runner) {
@@ -226,17 +151,24 @@ final class SteppedRun implements RunEntry, NestedRun {
             return;
         }
         run.states.set(node, call);
-        if (own.condition() != null && !isWanted(runner, node, call, own)) {
+        if (own.condition() != null && !transitions.isWanted(runner, node, call, own.condition())) {
             return;
         }
         runner.began = run.now();
         run.states.recordBegin(node, runner.began);
-        if (run.graph.is(Graph.NESTED, node)) {
-            openNested(runner, node, call, own);
-        } else if (run.graph.is(Graph.WAITS, node)) {
-            beginWait(runner, node, call, own);
-        } else {
+        if (!run.graph.is(Graph.NESTED, node) && !run.graph.is(Graph.WAITS, node)) {
             addStart(call);
+            return;
+        }
+        try {
+            events().notifyStarted(node, own.begin());
+            if (run.graph.is(Graph.NESTED, node)) {
+                openNested(runner, node, call);
+            } else {
+                beginWait(runner, node, call);
+            }
+        } catch (Throwable failure) {
+            transitions.fail(runner, node, call, failure);
         }
     }
 
@@ -245,22 +177,6 @@ final class SteppedRun implements RunEntry, NestedRun {
         return key == null
                 ? null
                 : Objects.requireNonNull(run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
-    }
-
-    private boolean isWanted(Runner runner, int node, SteppedCall call, NodeOptions own) {
-        NodeState otherwise = NodeState.SKIPPED;
-        Throwable cause = null;
-        try {
-            if (run.callInStarterContext(
-                    () -> Objects.requireNonNull(own.condition()).test(run.contextOf(node)))) {
-                return true;
-            }
-        } catch (Throwable failure) {
-            otherwise = NodeState.FAILED;
-            cause = failure;
-        }
-        transitions.end(runner, node, call, otherwise, cause, NodeEnd.Reason.CONDITION, NodeEnd.NO_NODE, true);
-        return false;
     }
 
     private void addStart(SteppedCall call) {
@@ -278,17 +194,9 @@ final class SteppedRun implements RunEntry, NestedRun {
         return own == null ? nanos : Math.min(nanos, own.nanoTime());
     }
 
-    private void beginWait(Runner runner, int node, SteppedCall call, NodeOptions own) {
+    private void beginWait(Runner runner, int node, SteppedCall call) throws Exception {
         NodeWaits waits = Objects.requireNonNull(run.waits);
-        Duration length;
-        try {
-            events.notifyStarted(node, own.begin());
-            length = waits.lengthOf(node);
-        } catch (Throwable failure) {
-            transitions.fail(runner, node, call, failure);
-            return;
-        }
-        waits.begin(runner, node, call, length);
+        waits.begin(runner, node, call, waits.lengthOf(node));
         if (run.states.get(node) instanceof NodeWait wait) {
             stepping.add(stepOf(wait));
         }
@@ -300,60 +208,19 @@ final class SteppedRun implements RunEntry, NestedRun {
                 : new Step.SleepUntil(pathOf(wait.node), wait.until.nanoTime());
     }
 
-    // Nested runs.
-
-    private void openNested(Runner runner, int node, SteppedCall call, NodeOptions own) {
-        SteppedRun nested;
-        try {
-            events.notifyStarted(node, own.begin());
-            nested = newNested(node);
-        } catch (Throwable failure) {
-            transitions.fail(runner, node, call, failure);
-            return;
-        }
-        run.progress.tryAddRemaining(); // until the nested run has ended; it succeeds, since this node has not ended
-        run.states.set(node, nested);
+    @Override
+    SteppedRun newNested(Graph plan, @Nullable Object parameter, RunOptions options, int node) {
+        SteppedRun nested = new SteppedRun(stepping, plan, parameter, options, this, node);
         stepping.begun(nested);
-        stepping.defer(nested::begin);
-    }
-
-    SteppedRun newNested(int node) throws Exception {
-        NestedPlan plan = (NestedPlan) run.callInStarterContext(() -> run.graph.bodies[node].call(run, node));
-        RunOptions options = run.optionsForNested(plan.onFailure(), plan.rootsAtOnce());
-        return new SteppedRun(stepping, plan.graph(), plan.parameter(), options, this, node);
-    }
-
-    private void completeNested(SteppedRun nested) {
-        runTransitions(runner -> {
-            runner.finished++;
-            transitions.endNested(runner, nested.outerNode, nested, nested.result());
-        });
+        return nested;
     }
 
     @Override
-    public boolean tryDeferFallback(int node, Object expected, Throwable failure) {
+    boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), failure);
         run.states.set(node, call);
         addStart(call);
         return true;
-    }
-
-    @Override
-    public @Nullable Runner tryStop(DeferredSteps unused) {
-        RunProgress.Stop why = run.progress.cancelled(
-                "its node in flow \"" + Objects.requireNonNull(outer).run.graph.name + "\" was ended");
-        if (!run.progress.trySetStop(why)) {
-            return null;
-        }
-        Runner runner = newRunner();
-        transitions.endAll(runner, why);
-        return runner;
-    }
-
-    @Override
-    public void finishStop(Runner runner) {
-        proceed(runner);
-        reportFinished(runner);
     }
 
     // Calls.
@@ -370,12 +237,13 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
         try {
             if (attempt == 1) {
-                events.notifyStarted(node, own.begin());
+                events().notifyStarted(node, own.begin());
             }
             Object value = inScope(node, () -> run.graph.bodies[node].call(run, node));
             return new CallResult.Returned(value);
         } catch (Throwable failure) {
-            return afterFailure(call, own, failure);
+            CallResult next = afterFailure(own.retry(), attempt, failure, call.earlier);
+            return next instanceof CallResult.Failed(Throwable last) ? recover(call, own, last) : next;
         }
     }
 
@@ -394,20 +262,18 @@ final class SteppedRun implements RunEntry, NestedRun {
                 : Deadline.after(real, Duration.ofNanos(nanos - stepping.time.nanoTime()));
     }
 
-    private CallResult afterFailure(SteppedCall call, NodeOptions own, Throwable failure) {
-        RetryPolicy retry = own.retry();
+    /** Asks the retry policy about a failed attempt. */
+    private static CallResult afterFailure(
+            @Nullable RetryPolicy retry, int attempt, Throwable failure, List<Throwable> before) {
+        List<Throwable> earlier = new ArrayList<>(before);
         try {
-            if (retry != null && retry.allowsRetry(call.attempt, failure)) {
-                return new CallResult.Retry(failure, Duration.ofNanos(retry.delayNanos(call.attempt, failure)));
-            }
+            long delay = retry == null ? -1 : Attempts.delayAfter(retry, attempt, failure, earlier);
+            return delay < 0
+                    ? new CallResult.Failed(Attempts.withEarlier(failure, earlier))
+                    : new CallResult.Retry(failure, Duration.ofNanos(delay));
         } catch (RuntimeException | Error thrown) {
-            List<Throwable> all = new ArrayList<>(call.earlier);
-            if (thrown != failure) {
-                Attempts.keep(failure, all);
-            }
-            return recover(call, own, Attempts.withEarlier(thrown, all));
+            return new CallResult.Failed(thrown);
         }
-        return recover(call, own, Attempts.withEarlier(failure, call.earlier));
     }
 
     /** Calls the fallback of a node that has failed, unless it has timed out or was cancelled meanwhile. */
@@ -430,14 +296,7 @@ final class SteppedRun implements RunEntry, NestedRun {
             how.call(run, Compensation.contextOf(run, node, this::undoTime), run.states.value(node));
             return new CallResult.Returned(null);
         } catch (Throwable failure) {
-            try {
-                return how.retry().allowsRetry(attempt, failure)
-                        ? new CallResult.Retry(
-                                failure, Duration.ofNanos(how.retry().delayNanos(attempt, failure)))
-                        : new CallResult.Failed(failure);
-            } catch (RuntimeException | Error thrown) {
-                return new CallResult.Failed(NodeTransitions.withSuppressed(thrown, failure));
-            }
+            return afterFailure(how.retry(), attempt, failure, List.of());
         }
     }
 
@@ -481,7 +340,11 @@ final class SteppedRun implements RunEntry, NestedRun {
 
     private void endUndo(@Nullable Throwable failure) {
         undo.end(failure);
-        undoNext();
+        if (!undoNext() && outer != null) {
+            DeferredSteps deferred = new DeferredSteps(false);
+            completeOuterRuns(deferred);
+            deferred.runAll(run.options.sink);
+        }
     }
 
     private Step undoStep() {
@@ -559,31 +422,20 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
     }
 
-    void stop(RunProgress.Stop why) {
-        if (run.progress.trySetStop(why)) {
-            runTransitions(runner -> transitions.endAll(runner, why));
-        }
-    }
-
     // Ending.
 
-    private void reportFinished(Runner runner) {
-        if (!run.progress.subtractFinished(runner)) {
-            return;
-        }
-        run.progress.trySetStop(RunProgress.Stop.COMPLETE);
-        FlowStatus status = run.progress.status();
-        boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
-        undo.begin(
-                status, undoes && transitions.compensations != null ? transitions.compensations.order() : new int[0]);
-        undoNext();
+    @Override
+    boolean undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
+        undo.begin(status, compensations.order());
+        return !undoNext();
     }
 
-    private void undoNext() {
+    /** Begins the next compensation. Returns false if there is none; then the run has ended. */
+    private boolean undoNext() {
         int node = undo.current();
         if (node < 0) {
-            end();
-            return;
+            end(undo.status(), undo.failures());
+            return false;
         }
         Duration timeout =
                 Objects.requireNonNull(run.graph.optionsOf(node).compensation()).timeout();
@@ -594,34 +446,16 @@ final class SteppedRun implements RunEntry, NestedRun {
             undoUntil = moment.nanos;
         }
         stepping.add(undoStep());
+        return true;
     }
 
-    private void end() {
-        if (alarm != null) {
-            alarm.cancel();
-        }
-        result = newResult();
+    @Override
+    void ended() {
         if (outer == null) {
-            stepping.add(new Step.Complete(result.status()));
+            stepping.add(new Step.Complete(result().status()));
         } else {
             stepping.ended(this);
-            stepping.defer(() -> outer.completeNested(this));
         }
-    }
-
-    private FlowResult<?> newResult() {
-        Throwable stopCause = Objects.requireNonNull(run.progress.stopped()).cause();
-        List<CompensationFailure> failures = run.progress.withNestedFailures(undo.failures());
-        return new FlowResult<>(run.states, undo.status(), run.now(), failures, stopCause);
-    }
-
-    /** Returns the result, which is that of a run that has ended. */
-    FlowResult<?> result() {
-        return Objects.requireNonNull(result);
-    }
-
-    boolean hasEnded() {
-        return result != null;
     }
 
     // What is under way.
@@ -638,36 +472,5 @@ final class SteppedRun implements RunEntry, NestedRun {
                 pending.add(undo.delayed == null ? undoStep() : new Step.SleepUntil(pathOf(node), undo.delayed.nanos));
             }
         }
-    }
-
-    // A stepper has no threads that could enter it.
-
-    @Override
-    public void runReady(byte place) {
-        throw noThreads();
-    }
-
-    @Override
-    public void runGrouped(GroupPlacement placement) {
-        throw noThreads();
-    }
-
-    @Override
-    public void runInPlace(GroupPlacement placement, Runner placer) {
-        throw noThreads();
-    }
-
-    @Override
-    public void handleRefusal(byte place, RejectedExecutionException refusal) {
-        throw noThreads();
-    }
-
-    @Override
-    public void handleRefusal(GroupPlacement placement, RejectedExecutionException refusal) {
-        throw noThreads();
-    }
-
-    private static IllegalStateException noThreads() {
-        return new IllegalStateException("a stepper requests no threads");
     }
 }

@@ -1,7 +1,6 @@
 package dev.raddle.flow;
 
 import dev.raddle.time.TimeSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +16,6 @@ final class Stepping {
     final StepperTime time = new StepperTime();
     final TimeSource realTime; // for the actions
     private final ConcurrentSkipListMap<String, SteppedRun> runs = new ConcurrentSkipListMap<>(); // by path
-    private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
     private List<Step> steps = new ArrayList<>();
 
     Stepping(TimeSource realTime) {
@@ -32,17 +30,6 @@ final class Stepping {
         List<Step> taken = steps;
         steps = new ArrayList<>();
         return taken;
-    }
-
-    /** Adds a step that must not be nested in the current one: nested flows of any depth do not grow the stack. */
-    void defer(Runnable step) {
-        deferred.add(step);
-    }
-
-    void runDeferred() {
-        for (Runnable step; (step = deferred.poll()) != null; ) {
-            step.run();
-        }
     }
 
     void begun(SteppedRun run) {

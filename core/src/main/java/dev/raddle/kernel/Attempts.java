@@ -121,7 +121,7 @@ public final class Attempts<T> implements Callable<T> {
             } catch (Error failure) {
                 throw withEarlier(failure, earlier);
             } catch (Exception failure) {
-                long delay = delayBeforeNext(attempt, failure, earlier);
+                long delay = isDecided.getAsBoolean() ? -1 : delayAfter(policy, attempt, failure, earlier);
                 if (delay < 0) {
                     throw withEarlier(failure, earlier);
                 }
@@ -134,14 +134,18 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     /**
-     * Returns the delay before the next attempt, or a negative number if none follows. An exception of the policy
-     * carries the failures as suppressed exceptions.
+     * Returns the delay before the next attempt. An exception of the policy carries the failures as suppressed
+     * exceptions.
+     *
+     * @param policy the retry policy
+     * @param attempt the number of the attempt that has failed
+     * @param failure the failure of that attempt
+     * @param earlier the failures of the attempts before it
+     * @return a length in nanoseconds, or a negative number if no attempt follows
      */
-    private long delayBeforeNext(int attempt, Exception failure, List<Throwable> earlier) {
+    public static long delayAfter(RetryPolicy policy, int attempt, Throwable failure, List<Throwable> earlier) {
         try {
-            return !isDecided.getAsBoolean() && policy.allowsRetry(attempt, failure)
-                    ? policy.delayNanos(attempt, failure)
-                    : -1;
+            return policy.allowsRetry(attempt, failure) ? policy.delayNanos(attempt, failure) : -1;
         } catch (RuntimeException | Error thrown) {
             if (thrown != failure) {
                 keep(failure, earlier);

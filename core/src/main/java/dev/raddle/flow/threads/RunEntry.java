@@ -32,13 +32,4 @@ public interface RunEntry {
      * nodes.
      */
     void runTransitions(Consumer<Runner> action);
-
-    /**
-     * Takes over the call of a fallback, if the driver of this run does not call it at once.
-     *
-     * @param expected the content of the node's slot
-     */
-    default boolean tryDeferFallback(int node, Object expected, Throwable failure) {
-        return false;
-    }
 }
