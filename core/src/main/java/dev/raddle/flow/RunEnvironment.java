@@ -175,7 +175,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
 
     /** Returns whether this run continues the compensations of an earlier process, and runs no nodes. */
     boolean isCompensatingAgain() {
-        return journal != null && journal.recovered().compensating() != null;
+        return journal != null && journal.recovered.compensating != null;
     }
 
     boolean isLost() {
