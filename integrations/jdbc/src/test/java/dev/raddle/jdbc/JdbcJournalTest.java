@@ -148,8 +148,9 @@ class JdbcJournalTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("node \"b?\" has a character that PostgreSQL cannot store");
 
-        assertThat(claim("second").open(WORK).attempts().get("a").failure())
-                .isEqualTo(new RecordedFailure("a?.B", "no? ?", "at ?"));
+        assertThat(claim("second").open(WORK))
+                .containsExactly(
+                        new Entry.AttemptFailed("a", 1, new RecordedFailure("a?.B", "no? ?", "at ?"), true));
     }
 
     @Test
@@ -181,7 +182,7 @@ class JdbcJournalTest {
 
         assertThatThrownBy(() -> first.record(ended("b", "2"))).isInstanceOf(FencedException.class);
         assertThatThrownBy(() -> first.record(ended("b", "2"))).isInstanceOf(FencedException.class);
-        assertThat(second.open(WORK).nodes()).containsOnlyKeys("a");
+        assertThat(second.open(WORK)).containsExactly(ended("a", "1"));
         assertThat(rows()).isEqualTo(1);
     }
 
