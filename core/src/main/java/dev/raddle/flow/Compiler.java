@@ -3,9 +3,8 @@ package dev.raddle.flow;
 import dev.raddle.flow.Dependency.Kind;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /** Compiles declared nodes to a graph, or finds all problems with them. Takes time linear in the nodes and edges. */
 final class Compiler {
@@ -92,18 +91,30 @@ final class Compiler {
                     + (own.retry() != null ? "retry policy" : "group") + "; set it on a node that acts");
         }
         graph.hasWaits |= form.waits();
-        Class<?> type = form.signalType();
-        if (type != null) {
-            graph.signalTypes = graph.signalTypes.length == 0 ? new Class<?>[graph.size] : graph.signalTypes;
-            graph.signalTypes[node] = type;
-            graph.hasSignals = true;
+        if (form.signalType() != null) {
+            addSignal(graph.ids[node], new Graph.Address(node, null, form.signalType()));
         }
-        Graph subflow = form.subflow();
-        if (subflow != null) {
-            graph.subflows = graph.subflows.length == 0 ? new Graph[graph.size] : graph.subflows;
-            graph.subflows[node] = subflow;
-            graph.hasSignals |= subflow.hasSignals;
+        if (form.subflow() != null) {
+            form.subflow()
+                    .signals
+                    .forEach((inner, address) -> addSignal(
+                            graph.ids[node] + "/" + inner, new Graph.Address(node, inner, address.type())));
         }
+    }
+
+    private void addSignal(String path, Graph.Address address) {
+        if (graph.signals.isEmpty()) {
+            graph.signals = new LinkedHashMap<>();
+        }
+        Graph.Address other = graph.signals.putIfAbsent(path, address);
+        if (other != null) {
+            problems.add("ambiguous signal: the path \"" + path + "\" is that of " + text(other) + " and of "
+                    + text(address) + "; rename one of them");
+        }
+    }
+
+    private String text(Graph.Address signal) {
+        return (signal.inner() == null ? "node \"" : "a signal in subflow \"") + graph.ids[signal.node()] + "\"";
     }
 
     /** Adds the edges into one node. */
@@ -210,38 +221,10 @@ final class Compiler {
         }
     }
 
-    /** Returns all problems, including cycles and signals with the same path. */
+    /** Returns all problems, including cycles. */
     List<String> problems() {
         reverseEdges();
-        if (graph.hasSignals
-                && Arrays.stream(graph.ids, 0, graph.size)
-                        .anyMatch(id -> id.indexOf('/') >= 0)) { // otherwise paths are unique
-            refuseAmbiguousSignals();
-        }
         return problems;
-    }
-
-    private void refuseAmbiguousSignals() {
-        Map<String, String> owners = new HashMap<>();
-        for (int node = 0; node < graph.size; node++) {
-            if (graph.signalTypes.length > 0 && graph.signalTypes[node] != null) {
-                addSignal(owners, graph.ids[node], "node \"" + graph.ids[node] + "\"");
-            }
-            Graph subflow = graph.subflows.length == 0 ? null : graph.subflows[node];
-            if (subflow != null) {
-                for (String inner : subflow.signalPaths()) {
-                    addSignal(owners, graph.ids[node] + "/" + inner, "a signal in subflow \"" + graph.ids[node] + "\"");
-                }
-            }
-        }
-    }
-
-    private void addSignal(Map<String, String> owners, String path, String owner) {
-        String other = owners.putIfAbsent(path, owner);
-        if (other != null) {
-            problems.add("ambiguous signal: the path \"" + path + "\" is that of " + other + " and of " + owner
-                    + "; rename one of them");
-        }
     }
 
     Graph compile(List<? extends Node<?>> requested, Graph.Returns returns) {

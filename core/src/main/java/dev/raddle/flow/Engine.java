@@ -433,7 +433,7 @@ final class Engine extends Run implements RunEntry {
 
     /** Delivers a signal to a node of this run or of a nested run. Returns whether this has an effect. */
     boolean signal(String path, @Nullable Object value) {
-        Signals.ensureType(path, run.graph.signalType(path), value);
+        Signals.ensureType(path, run.graph.addressOf(path).type(), value);
         return !run.hasEnded(path) && Objects.requireNonNull(run.signals).deliver(path, value);
     }
 

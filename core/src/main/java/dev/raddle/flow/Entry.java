@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A fact about a run, which its {@link FlowJournal} stores in one durable step. The entries of a run in the order of
- * their records are its whole memory; {@link Recovered#of} computes from them where the run continues.
+ * their records are its whole memory: from them follows where the run continues.
  */
 public sealed interface Entry {
 

@@ -270,13 +270,13 @@ public final class FileJournal implements FlowJournal, Closeable {
      * @throws IOException if the file cannot be written
      */
     @Override
-    public Recovered open(Work work) throws IOException {
+    public List<Entry> open(Work work) throws IOException {
         Work mine = work.withDigest(lines.codec());
         synchronized (this) {
             Work known = bound;
             if (known != null) {
                 mine.requireSame(known, "journal " + file);
-                return Recovered.of(entries);
+                return entries();
             }
         }
         if (records.isClosed()) {
@@ -286,7 +286,7 @@ public final class FileJournal implements FlowJournal, Closeable {
                 "work " + EntryLines.optional(mine.run()), mine.flow(), mine.plan(), String.valueOf(mine.parameter())));
         synchronized (this) {
             bound = mine;
-            return Recovered.of(entries);
+            return entries();
         }
     }
 
@@ -333,11 +333,17 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     /**
-     * Returns what is recorded.
+     * Returns the end of the run that is recorded here. A run with this journal begins a new try if there is one, and
+     * continues otherwise.
      *
-     * @return the entries, in the order of their records
+     * @return the status of the run, or null if the latest try has not ended
      */
-    public synchronized List<Entry> entries() {
+    public @Nullable FlowStatus ended() {
+        return new Recovered(entries()).ended;
+    }
+
+    /** Returns what is recorded. */
+    synchronized List<Entry> entries() {
         return List.copyOf(entries);
     }
 

@@ -53,7 +53,8 @@ public final class FlowBuilder<P> {
         this.name = Objects.requireNonNull(name, "name");
     }
 
-    private <T> Node<T> add(String id, Node.Body body, Dependency<?>... arguments) {
+    private <T> Node<T> add(String id, Object action, Node.Body body, Dependency<?>... arguments) {
+        Objects.requireNonNull(action, "action");
         return add(id, body, Node.Form.ACTION, arguments);
     }
 
@@ -75,7 +76,7 @@ public final class FlowBuilder<P> {
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
     }) // the value of a dependency is of its type
-    private static <X> X argument(Node.Inputs run, int node, int position) {
+    private static <X> X arg(Node.Inputs run, int node, int position) {
         return (X) run.argument(node, position);
     }
 
@@ -109,8 +110,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <T> Node<T> node(String id, F0<? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply());
+        return add(id, action, (r, n) -> action.apply());
     }
 
     /**
@@ -122,8 +122,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <T> Node<T> node(String id, F1<? super NodeContext<P>, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(context(run, node)));
+        return add(id, action, (r, n) -> action.apply(context(r, n)));
     }
 
     /**
@@ -137,8 +136,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A, T> Node<T> node(String id, Dependency<A> a, F1<? super A, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(argument(run, node, 0)), a);
+        return add(id, action, (r, n) -> action.apply(arg(r, n, 0)), a);
     }
 
     /**
@@ -152,15 +150,13 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A, T> Node<T> node(String id, Dependency<A> a, F2<? super NodeContext<P>, ? super A, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(context(run, node), argument(run, node, 0)), a);
+        return add(id, action, (r, n) -> action.apply(context(r, n), arg(r, n, 0)), a);
     }
 
     /** Declares a node with two dependencies. */
     public <A, B, T> Node<T> node(
             String id, Dependency<A> a, Dependency<B> b, F2<? super A, ? super B, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(argument(run, node, 0), argument(run, node, 1)), a, b);
+        return add(id, action, (r, n) -> action.apply(arg(r, n, 0), arg(r, n, 1)), a, b);
     }
 
     /** Declares a node with two dependencies, whose action also receives the context. */
@@ -169,12 +165,7 @@ public final class FlowBuilder<P> {
             Dependency<A> a,
             Dependency<B> b,
             F3<? super NodeContext<P>, ? super A, ? super B, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(context(run, node), argument(run, node, 0), argument(run, node, 1)),
-                a,
-                b);
+        return add(id, action, (r, n) -> action.apply(context(r, n), arg(r, n, 0), arg(r, n, 1)), a, b);
     }
 
     /** Declares a node with three dependencies. */
@@ -184,13 +175,7 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             F3<? super A, ? super B, ? super C, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(argument(run, node, 0), argument(run, node, 1), argument(run, node, 2)),
-                a,
-                b,
-                c);
+        return add(id, action, (r, n) -> action.apply(arg(r, n, 0), arg(r, n, 1), arg(r, n, 2)), a, b, c);
     }
 
     /** Declares a node with three dependencies, whose action also receives the context. */
@@ -200,14 +185,8 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             F4<? super NodeContext<P>, ? super A, ? super B, ? super C, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(
-                        context(run, node), argument(run, node, 0), argument(run, node, 1), argument(run, node, 2)),
-                a,
-                b,
-                c);
+        Node.Body body = (r, n) -> action.apply(context(r, n), arg(r, n, 0), arg(r, n, 1), arg(r, n, 2));
+        return add(id, action, body, a, b, c);
     }
 
     /** Declares a node with four dependencies. */
@@ -218,15 +197,8 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             F4<? super A, ? super B, ? super C, ? super D, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(
-                        argument(run, node, 0), argument(run, node, 1), argument(run, node, 2), argument(run, node, 3)),
-                a,
-                b,
-                c,
-                d);
+        Node.Body body = (r, n) -> action.apply(arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3));
+        return add(id, action, body, a, b, c, d);
     }
 
     /** Declares a node with four dependencies, whose action also receives the context. */
@@ -237,19 +209,8 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(
-                        context(run, node),
-                        argument(run, node, 0),
-                        argument(run, node, 1),
-                        argument(run, node, 2),
-                        argument(run, node, 3)),
-                a,
-                b,
-                c,
-                d);
+        Node.Body body = (r, n) -> action.apply(context(r, n), arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3));
+        return add(id, action, body, a, b, c, d);
     }
 
     /** Declares a node with five dependencies. */
@@ -261,20 +222,8 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             F5<? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(
-                        argument(run, node, 0),
-                        argument(run, node, 1),
-                        argument(run, node, 2),
-                        argument(run, node, 3),
-                        argument(run, node, 4)),
-                a,
-                b,
-                c,
-                d,
-                e);
+        Node.Body body = (r, n) -> action.apply(arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3), arg(r, n, 4));
+        return add(id, action, body, a, b, c, d, e);
     }
 
     /** Declares a node with five dependencies, whose action also receives the context. */
@@ -286,21 +235,9 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             F6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> action.apply(
-                        context(run, node),
-                        argument(run, node, 0),
-                        argument(run, node, 1),
-                        argument(run, node, 2),
-                        argument(run, node, 3),
-                        argument(run, node, 4)),
-                a,
-                b,
-                c,
-                d,
-                e);
+        Node.Body body = (r, n) ->
+                action.apply(context(r, n), arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3), arg(r, n, 4));
+        return add(id, action, body, a, b, c, d, e);
     }
 
     /**
@@ -311,8 +248,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public Node<Void> action(String id, V0 action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept()));
+        return add(id, action, (r, n) -> done(action));
     }
 
     /**
@@ -324,8 +260,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public Node<Void> action(String id, V1<? super NodeContext<P>> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(context(run, node))));
+        return add(id, action, (r, n) -> done(() -> action.accept(context(r, n))));
     }
 
     /**
@@ -338,8 +273,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A> Node<Void> action(String id, Dependency<A> a, V1<? super A> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0))), a);
+        return add(id, action, (r, n) -> done(() -> action.accept(arg(r, n, 0))), a);
     }
 
     /**
@@ -353,26 +287,18 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A> Node<Void> action(String id, Dependency<A> a, V2<? super NodeContext<P>, ? super A> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(context(run, node), argument(run, node, 0))), a);
+        return add(id, action, (r, n) -> done(() -> action.accept(context(r, n), arg(r, n, 0))), a);
     }
 
     /** Declares a node without a value, with two dependencies. */
     public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, V2<? super A, ? super B> action) {
-        Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0), argument(run, node, 1))), a, b);
+        return add(id, action, (r, n) -> done(() -> action.accept(arg(r, n, 0), arg(r, n, 1))), a, b);
     }
 
     /** Declares a node without a value, with two dependencies, whose action also receives the context. */
     public <A, B> Node<Void> action(
             String id, Dependency<A> a, Dependency<B> b, V3<? super NodeContext<P>, ? super A, ? super B> action) {
-        Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) ->
-                        done(() -> action.accept(context(run, node), argument(run, node, 0), argument(run, node, 1))),
-                a,
-                b);
+        return add(id, action, (r, n) -> done(() -> action.accept(context(r, n), arg(r, n, 0), arg(r, n, 1))), a, b);
     }
 
     /**
@@ -443,7 +369,7 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(each, "each");
         Node.Body body = (run, node) -> {
-            Collection<? extends X> elements = argument(run, node, 0);
+            Collection<? extends X> elements = arg(run, node, 0);
             return mapped(id, elements, options, each);
         };
         return add(id, body, Node.Form.NESTED, items);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * which the next run reads. Implement this interface for durable runs.
  *
  * {@snippet :
- * public Recovered open(Work work) throws SQLException {
+ * public List<Entry> open(Work work) throws SQLException {
  *     bindOrRefuse(work.withDigest(codec));
- *     return Recovered.of(entriesOf(run)); // one query, in the order of the records
+ *     return entriesOf(run); // one query, in the order of the records
  * }
  *
  * public void record(Entry entry) throws SQLException {
@@ -165,12 +166,12 @@ public interface FlowJournal {
      * Binds this journal to a run, or ensures that it is bound to that run, and returns everything that is recorded.
      *
      * @param work the work of the run
-     * @return the state of the run; {@link Recovered#of} computes it from the entries
+     * @return all entries of the run, in the order in which they were recorded
      * @throws IllegalArgumentException if the journal is bound to other work; see {@link Work#requireSame}
      * @throws FencedException if the run belongs to another process; it then ends as {@link FlowStatus#LOST}
      * @throws Exception if the journal cannot be read; the run then does not start
      */
-    Recovered open(Work work) throws Exception;
+    List<Entry> open(Work work) throws Exception;
 
     /**
      * Records an entry. Called in the thread in which the fact became known; for the end of a node and of an attempt,

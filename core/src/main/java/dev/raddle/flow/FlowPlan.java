@@ -159,7 +159,7 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if there is no such signal, or the value is not of its class
      */
     public void checkSignal(String id, @Nullable Object value) {
-        Signals.ensureType(id, graph.signalType(id), value);
+        Signals.ensureType(id, graph.addressOf(id).type(), value);
     }
 
     /**

@@ -183,7 +183,7 @@ public final class FlowStepper<R> {
      * @throws IllegalArgumentException if there is no such signal, or the value is not of its type
      */
     public List<Step> signalled(String node, @Nullable Object value, long atNanos) {
-        Signals.ensureType(node, root.run.graph.signalType(node), value);
+        Signals.ensureType(node, root.run.graph.addressOf(node).type(), value);
         return report(atNanos, () -> {
             if (!root.run.hasEnded(node)) {
                 Objects.requireNonNull(root.run.signals).deliver(node, value);

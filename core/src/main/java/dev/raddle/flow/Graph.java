@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -65,8 +65,6 @@ final class Graph {
     private static final int NODE_DIGEST_BYTES = 8;
     private static final int[] NO_INTS = {};
     private static final Kind[] NO_KINDS = {};
-    private static final @Nullable Class<?>[] NO_TYPES = {};
-    private static final @Nullable Graph[] NO_GRAPHS = {};
 
     final String name;
     final int size;
@@ -87,13 +85,7 @@ final class Graph {
     boolean hasCallbacks;
     boolean hasCompensations;
     boolean hasWaits; // whether some nodes wait for a moment or a signal
-    boolean hasSignals; // whether some nodes, or nodes of subflows, wait for a signal
-
-    @Nullable
-    Class<?>[] signalTypes = NO_TYPES; // of the nodes that wait for a signal
-
-    @Nullable
-    Graph[] subflows = NO_GRAPHS; // of the nodes whose nested runs are of one plan
+    Map<String, Address> signals = Map.of(); // of this graph and of its subflows, by their paths
 
     final int[] upStart;
     int[] up = NO_INTS;
@@ -162,76 +154,34 @@ final class Graph {
 
     // Signals.
 
-    /** A node that waits for a signal, or the node in whose nested run it is, and the rest of its path. */
-    record Address(int node, @Nullable String inner) {}
+    /**
+     * Where a signal of this graph or of a subflow is received.
+     *
+     * @param node the node that waits for it, or the node in whose nested run it is
+     * @param inner the rest of its path; null if the node itself waits
+     * @param type the class of its values
+     */
+    record Address(int node, @Nullable String inner, Class<?> type) {}
 
     /** Returns the class of the values of a node that waits for a signal, or null if it does not. */
     @Nullable
     Class<?> signalTypeOf(int node) {
-        return signalTypes.length == 0 ? null : signalTypes[node];
+        Address own = signals.get(ids[node]);
+        return own == null || own.inner() != null ? null : own.type();
     }
 
     /**
-     * Returns the class of the values of a signal of this graph or of a subflow.
+     * Returns the address of a signal.
      *
      * @throws IllegalArgumentException if there is no such signal
      */
-    Class<?> signalType(String path) {
-        Class<?> type = findSignalType(path);
-        if (type == null) {
+    Address addressOf(String path) {
+        Address known = signals.get(path);
+        if (known == null) {
             throw new IllegalArgumentException("node \"" + ids[indexOf(path)] + "\" of flow \"" + name
                     + "\" does not wait for a signal; declare it with FlowBuilder.signal");
         }
-        return type;
-    }
-
-    private @Nullable Class<?> findSignalType(String path) {
-        Address address = findAddress(path);
-        if (address == null) {
-            return null;
-        }
-        String inner = address.inner();
-        return inner == null
-                ? signalTypeOf(address.node())
-                : Objects.requireNonNull(subflows[address.node()]).findSignalType(inner);
-    }
-
-    /** Returns the paths of all signals of this graph and of its subflows. */
-    List<String> signalPaths() {
-        List<String> paths = new ArrayList<>();
-        for (int node = 0; hasSignals && node < size; node++) {
-            if (signalTypeOf(node) != null) {
-                paths.add(ids[node]);
-            }
-            Graph subflow = subflows.length == 0 ? null : subflows[node];
-            if (subflow != null) {
-                for (String inner : subflow.signalPaths()) {
-                    paths.add(ids[node] + "/" + inner);
-                }
-            }
-        }
-        return paths;
-    }
-
-    /** Returns the address of a signal, which must exist. */
-    Address addressOf(String path) {
-        return Objects.requireNonNull(findAddress(path));
-    }
-
-    private @Nullable Address findAddress(String path) {
-        int own = index.find(path);
-        if (own >= 0 && signalTypeOf(own) != null) {
-            return new Address(own, null);
-        }
-        for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
-            int outer = index.find(path.substring(0, slash));
-            Graph subflow = outer < 0 || subflows.length == 0 ? null : subflows[outer];
-            String inner = path.substring(slash + 1);
-            if (subflow != null && subflow.findSignalType(inner) != null) {
-                return new Address(outer, inner);
-            }
-        }
-        return null;
+        return known;
     }
 
     /** Returns the position of a node, which must belong to the definition of this graph. */

@@ -13,13 +13,13 @@ public final class MemoryJournal implements FlowJournal {
     MemoryJournal() {}
 
     @Override
-    public synchronized Recovered open(Work work) {
+    public synchronized List<Entry> open(Work work) {
         if (bound == null) {
             bound = work;
         } else {
             work.requireSame(bound, "journal in memory");
         }
-        return Recovered.of(entries);
+        return List.copyOf(entries);
     }
 
     @Override

@@ -56,7 +56,7 @@ final class NodeWaits {
     Duration lengthOf(int node) throws Exception {
         RunJournal journal = run.outermostJournal();
         String path = run.path(node);
-        Instant known = journal == null ? null : journal.recovered().sleeps().get(path);
+        Instant known = journal == null ? null : journal.recovered.sleeps.get(path);
         if (known != null) {
             return Duration.between(run.time.instant(), known);
         }

@@ -68,8 +68,8 @@ final class Replay {
     /** Applies the recorded ends. */
     void apply(Runner runner) {
         run.replay = this;
-        Recovered recovered = journal == null ? Recovered.nothing() : journal.recovered();
-        List<Entry.NodeEnded> ends = List.copyOf(recovered.nodes().values());
+        Recovered recovered = journal == null ? new Recovered(List.of()) : journal.recovered;
+        List<Entry.NodeEnded> ends = List.copyOf(recovered.nodes.values());
         for (Entry.NodeEnded end : ends) {
             int node = graph.indexOf(end.id());
             recorded.set(node);
@@ -83,7 +83,7 @@ final class Replay {
         recorded.stream().forEach(run.states::recordTrigger); // so that compensations see what is restored
         skipUnselected(runner);
         settle(runner);
-        now = recovered.begun();
+        now = recovered.begun;
         transitions.consequences.triggerRoots(runner);
         settle(runner);
         for (Entry.NodeEnded end : ends) {
@@ -93,7 +93,7 @@ final class Replay {
                 settle(runner);
             }
         }
-        Entry.Compensating compensating = recovered.compensating();
+        Entry.Compensating compensating = recovered.compensating;
         if (compensating != null) {
             advance(compensating.at());
             endOthers(runner, compensating);
@@ -172,7 +172,7 @@ final class Replay {
 
     private void succeeded(Runner runner, int node, Entry.NodeEnded end) {
         boolean isUndone =
-                Objects.requireNonNull(journal).recovered().compensated().contains(end.id());
+                Objects.requireNonNull(journal).recovered.compensated.contains(end.id());
         Object slot = Objects.requireNonNull(run.states.get(node));
         transitions.afterSuccess(runner, node, slot, run.now(), !isUndone);
     }
@@ -244,7 +244,7 @@ final class Replay {
         triggered.removeIf(each -> !transitions.consequences.tryArm(runner, each.node));
         List<String> sleeping = journal == null
                 ? List.of()
-                : List.copyOf(journal.recovered().sleeps().keySet());
+                : List.copyOf(journal.recovered.sleeps.keySet());
         triggered.sort(Comparator.comparingInt((Triggered each) -> {
                     int position = sleeping.indexOf(graph.ids[each.node]);
                     return position < 0 ? sleeping.size() : position;

@@ -115,7 +115,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
         this.outer = outer;
         this.outerNode = outerNode;
-        signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
+        signals = outer == null ? (graph.signals.isEmpty() ? null : new Signals(this)) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
@@ -150,7 +150,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         origin = 0;
         this.outer = outer;
         this.outerNode = outerNode;
-        signals = outer == null ? (graph.hasSignals ? new Signals(this) : null) : outer.signals;
+        signals = outer == null ? (graph.signals.isEmpty() ? null : new Signals(this)) : outer.signals;
         limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
         perThread = CapturedContext.NOTHING;
         Propagation forNodes = outer == null ? options.forNodes() : null;
@@ -175,7 +175,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
 
     /** Returns whether this run continues the compensations of an earlier process, and runs no nodes. */
     boolean isCompensatingAgain() {
-        return journal != null && journal.recovered().compensating() != null;
+        return journal != null && journal.recovered.compensating != null;
     }
 
     boolean isLost() {

@@ -32,7 +32,7 @@ final class RunJournal {
      *
      * If an earlier process has died, this one records the begin of each attempt (`beginsAreRecorded`): what that
      * process was doing is unknown, but the next one will know what this one did. An attempt that has begun and not
-     * ended is recorded as failed when the run is continued (`withLostAttempts`). So runs that are not lost pay nothing
+     * ended is recorded as failed when the run is continued (`failLostAttempts`). So runs that are not lost pay nothing
      * for this, and the first loss counts as no node's failure.
      *
      * Each method that records does so before its caller changes the state of the node. So a fact is never visible
@@ -45,7 +45,7 @@ final class RunJournal {
 
     private final RunEnvironment run;
     private final FlowJournal journal;
-    private final Recovered recovered;
+    final Recovered recovered;
     private final @Nullable String map; // the id of the map node that this run executes; null for the outermost run
     private final Map<String, Integer> sizes = new ConcurrentHashMap<>(); // of the map nodes that have begun
     private final int[] attempts; // of each node: the number of the latest; written by the thread inside the node
@@ -71,14 +71,14 @@ final class RunJournal {
         this.map = map;
         this.hasBegunTry = hasBegunTry;
         this.beginsAreRecorded = beginsAreRecorded;
-        ends = new EndSequence(recovered.nodes().values().stream()
+        ends = new EndSequence(recovered.nodes.values().stream()
                 .mapToLong(Entry.NodeEnded::number)
                 .max()
                 .orElse(0));
         attempts = new int[run.graph.size];
         isInside = new boolean[run.graph.size];
-        for (int node = 0; node < attempts.length && !recovered.attempts().isEmpty(); node++) {
-            Entry.AttemptFailed failed = recovered.attempts().get(run.graph.ids[node]);
+        for (int node = 0; node < attempts.length && !recovered.attempts.isEmpty(); node++) {
+            Entry.AttemptFailed failed = recovered.attempts.get(run.graph.ids[node]);
             attempts[node] = failed == null ? 0 : failed.attempt();
         }
     }
@@ -113,15 +113,17 @@ final class RunJournal {
         boolean isNewTry = false;
         boolean wasLost = false;
         try {
-            Recovered before = journal.open(work);
-            isNewTry = before.begun() == null || before.ended() != null || !options.again.isEmpty();
+            found = new Recovered(journal.open(work));
+            isNewTry = found.begun == null || found.ended != null || !options.again.isEmpty();
             wasLost = !isNewTry && journal.wasLost();
-            found = isNewTry
-                    ? newTry(run, journal, before)
-                    : wasLost ? withLostAttempts(run.graph, journal, before) : before;
+            if (isNewTry) {
+                beginTry(run, journal, found);
+            } else if (wasLost) {
+                failLostAttempts(run.graph, journal, found);
+            }
         } catch (FencedException fenced) {
             run.markLost(fenced);
-            found = Recovered.nothing();
+            found = new Recovered(List.of());
         } catch (RuntimeException failure) {
             throw failure;
         } catch (IOException failure) {
@@ -136,28 +138,25 @@ final class RunJournal {
         return new RunJournal(run, journal, found, null, isNewTry, wasLost);
     }
 
-    private static Recovered newTry(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
+    private static void beginTry(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
         Entry.Begun begun = new Entry.Begun(run.time.instant(), withDependents(run.graph, found, run.options.again));
         journal.record(begun);
-        return found.after(List.of(begun));
+        found.apply(begun);
     }
 
     /**
      * Records the attempts whose process has died as failed. Those of a node that has neither a retry policy nor a
      * fallback or default are not: they could only fail the run, and their process may have died for another reason.
      */
-    private static Recovered withLostAttempts(Graph graph, FlowJournal journal, Recovered found) throws Exception {
-        List<Entry.AttemptFailed> lost = new ArrayList<>();
-        for (Entry.AttemptBegan attempt : found.begunAttempts().values()) {
+    private static void failLostAttempts(Graph graph, FlowJournal journal, Recovered found) throws Exception {
+        for (Entry.AttemptBegan attempt : List.copyOf(found.begunAttempts.values())) {
             if (graph.optionsOf(graph.indexOf(attempt.id())).hasRecourse()) {
-                lost.add(new Entry.AttemptFailed(
-                        attempt.id(), attempt.attempt(), RecordedFailure.ofLost(attempt), false));
+                Entry.AttemptFailed lost = new Entry.AttemptFailed(
+                        attempt.id(), attempt.attempt(), RecordedFailure.ofLost(attempt), false);
+                journal.record(lost);
+                found.apply(lost);
             }
         }
-        for (Entry.AttemptFailed each : lost) {
-            journal.record(each);
-        }
-        return found.after(lost);
     }
 
     /**
@@ -170,17 +169,17 @@ final class RunJournal {
         for (String id : again) {
             chosen.set(graph.indexOf(id));
         }
-        for (String id : found.compensated()) {
+        for (String id : found.compensated) {
             if (graph.find(id) >= 0) { // otherwise it is of a nested run
                 chosen.set(graph.indexOf(id));
             }
         }
         List<String> ids = new ArrayList<>();
         for (int node : graph.upstreamsFirst()) {
-            boolean hasElements = found.elements().containsKey(graph.ids[node]);
+            boolean hasElements = found.elements.containsKey(graph.ids[node]);
             for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
                 int upstream = graph.up[edge];
-                Entry.NodeEnded end = found.nodes().get(graph.ids[upstream]);
+                Entry.NodeEnded end = found.nodes.get(graph.ids[upstream]);
                 if (chosen.get(upstream) || (hasElements && (end == null || !end.isSuccess()))) {
                     chosen.set(node);
                 }
@@ -197,13 +196,13 @@ final class RunJournal {
         sizes.put(id, inner.graph.size);
         List<Entry> ends = new ArrayList<>();
         Map<Integer, @Nullable Object> known =
-                hasFixedOrder(inner.parameter()) ? recovered.elements().getOrDefault(id, Map.of()) : Map.of();
+                hasFixedOrder(inner.parameter()) ? recovered.elements.getOrDefault(id, Map.of()) : Map.of();
         known.forEach((index, value) -> {
             if (index < inner.graph.size) {
                 ends.add(Entry.NodeEnded.succeeded(inner.graph.ids[index], value));
             }
         });
-        return new RunJournal(inner, journal, Recovered.of(ends), id, true, false);
+        return new RunJournal(inner, journal, new Recovered(ends), id, true, false);
     }
 
     /**
@@ -216,13 +215,9 @@ final class RunJournal {
 
     // What was recorded before this run.
 
-    Recovered recovered() {
-        return recovered;
-    }
-
     /** Returns the remaining part of a timeout of the run, which counts from the begin of the first process. */
     Duration remaining(Duration timeout, TimeSource time) {
-        Instant begun = recovered.begun();
+        Instant begun = recovered.begun;
         if (begun == null) {
             return timeout;
         }
@@ -233,7 +228,7 @@ final class RunJournal {
     /** Returns the latest failed attempt of a node if no other attempt may follow it, else null. */
     @Nullable
     RecordedException exhausted(int node, int most) {
-        Entry.AttemptFailed failed = recovered.attempts().get(run.graph.ids[node]);
+        Entry.AttemptFailed failed = recovered.attempts.get(run.graph.ids[node]);
         return failed != null && (failed.isLast() || failed.attempt() >= most)
                 ? failed.failure().toException()
                 : null;
@@ -256,7 +251,7 @@ final class RunJournal {
 
     /** Returns the time of a moment since the begin of the try. */
     long nanosUntil(Instant moment) {
-        Instant begun = recovered.begun();
+        Instant begun = recovered.begun;
         return begun == null ? 0 : Math.max(0, Deadline.nanos(Duration.between(begun, moment)));
     }
 
@@ -268,7 +263,7 @@ final class RunJournal {
     /** Returns the rest of a timeout of a node that an earlier process has triggered; null for other nodes. */
     @Nullable
     Duration untilDeadline(int node, Duration timeout) {
-        Instant until = recovered.deadlines().get(run.graph.ids[node]);
+        Instant until = recovered.deadlines.get(run.graph.ids[node]);
         Instant triggered = triggers.get(node);
         Duration passed = triggered == null ? null : Duration.between(triggered, run.time.instant());
         return until != null
@@ -306,7 +301,7 @@ final class RunJournal {
     /** Records the deadline of a node that is about to begin, unless an earlier process has. */
     void beginNode(int node, @Nullable Deadline deadline) throws Exception {
         String id = run.graph.ids[node];
-        if (map == null && deadline != null && !recovered.deadlines().containsKey(id)) {
+        if (map == null && deadline != null && !recovered.deadlines.containsKey(id)) {
             record(new Entry.DeadlineSet(id, run.time.instant().plus(deadline.remaining())));
         }
     }
@@ -420,7 +415,7 @@ final class RunJournal {
 
     /** Records that nodes are about to be compensated, unless an earlier process has. */
     void compensating(FlowStatus status, @Nullable Throwable cause) throws Exception {
-        if (map == null && recovered.compensating() == null) {
+        if (map == null && recovered.compensating == null) {
             boolean before = isIncomplete;
             isIncomplete = true; // if this is not recorded, the next run comes here again
             RecordedFailure recordedCause = cause == null ? null : RecordedFailure.of(cause);
@@ -431,7 +426,7 @@ final class RunJournal {
 
     /** Returns the number of failed attempts to compensate a node, in earlier processes. */
     int failedUndos(int node) {
-        return recovered.undoAttempts().getOrDefault(run.graph.ids[node], 0);
+        return recovered.undoAttempts.getOrDefault(run.graph.ids[node], 0);
     }
 
     /** Called before an attempt to compensate a node, in its thread. */
@@ -507,9 +502,9 @@ final class RunJournal {
     }
 
     private List<String> undosLeft() {
-        return recovered.undoAttempts().keySet().stream()
+        return recovered.undoAttempts.keySet().stream()
                 .filter(path ->
-                        run.graph.find(path) < 0 && !recovered.compensated().contains(path))
+                        run.graph.find(path) < 0 && !recovered.compensated.contains(path))
                 .filter(path -> run.states.via(nodeOf(run, path)) != ValueSource.ACTION) // it ran again, and succeeded
                 .toList();
     }
@@ -543,9 +538,7 @@ final class RunJournal {
         int outer = nodeOf(around, path);
         RunEnvironment nested = around.nested(outer);
         String rest = path.substring(around.graph.ids[outer].length() + 1);
-        recovered
-                .elements()
-                .getOrDefault(around.path(outer), Map.of())
+        recovered.elements.getOrDefault(around.path(outer), Map.of())
                 .forEach((node, value) -> nested.states.set(node, value == null ? NodeStates.NULL : value));
         int node = nested.graph.find(rest);
         if (node < 0) {

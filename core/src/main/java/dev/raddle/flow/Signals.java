@@ -32,8 +32,7 @@ final class Signals {
         this.run = run;
         if (run.journal != null) {
             run.journal
-                    .recovered()
-                    .signals()
+                    .recovered.signals
                     .forEach((path, received) -> box(path).fill(received.value()));
         }
     }

@@ -306,7 +306,7 @@ final class ContinuedRun {
     }
 
     private boolean hasEnded() {
-        return Recovered.of(journal.entries()).ended() != null;
+        return new Recovered(journal.entries()).ended != null;
     }
 
     int records() {
@@ -354,7 +354,7 @@ final class ContinuedRun {
             run.signal(node, "signal");
             signals.pollFirstEntry();
         } catch (FencedException interrupted) {
-            if (Recovered.of(journal.entries()).signals().containsKey(node)) {
+            if (new Recovered(journal.entries()).signals.containsKey(node)) {
                 signals.pollFirstEntry();
             }
         }

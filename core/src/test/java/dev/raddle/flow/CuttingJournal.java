@@ -24,7 +24,7 @@ final class CuttingJournal implements FlowJournal {
     }
 
     @Override
-    public synchronized Recovered open(Work work) {
+    public synchronized List<Entry> open(Work work) {
         return kept.open(work);
     }
 

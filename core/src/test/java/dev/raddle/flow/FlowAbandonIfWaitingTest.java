@@ -47,7 +47,7 @@ class FlowAbandonIfWaitingTest {
         private final MemoryJournal kept = FlowJournal.inMemory();
 
         @Override
-        public Recovered open(Work work) {
+        public List<Entry> open(Work work) {
             return kept.open(work);
         }
 

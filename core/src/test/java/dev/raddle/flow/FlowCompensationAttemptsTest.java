@@ -149,8 +149,8 @@ class FlowCompensationAttemptsTest {
         ThreadLocal<String> open = new ThreadLocal<>();
         FlowJournal noting = new FlowJournal() {
             @Override
-            public Recovered open(Work work) {
-                return Recovered.nothing();
+            public List<Entry> open(Work work) {
+                return List.of();
             }
 
             @Override

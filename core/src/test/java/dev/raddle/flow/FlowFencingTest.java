@@ -29,7 +29,7 @@ class FlowFencingTest {
         }
 
         @Override
-        public Recovered open(Work work) {
+        public List<Entry> open(Work work) {
             return kept.open(work);
         }
 
@@ -68,7 +68,7 @@ class FlowFencingTest {
     void a_run_that_is_fenced_when_it_opens_its_journal_is_lost_and_runs_nothing() throws Exception {
         FlowJournal journal = new FlowJournal() {
             @Override
-            public Recovered open(Work work) {
+            public List<Entry> open(Work work) {
                 throw new FencedException("run 17 belongs to worker 2");
             }
 

@@ -21,8 +21,8 @@ class FlowJournalHooksTest {
     /** A journal that notes its calls, and whether an action has opened something in the thread of the call. */
     private class Noting implements FlowJournal {
         @Override
-        public Recovered open(Work work) {
-            return Recovered.nothing();
+        public List<Entry> open(Work work) {
+            return List.of();
         }
 
         @Override
@@ -168,8 +168,8 @@ class FlowJournalHooksTest {
         f.node("a", () -> "A");
         FlowJournal throwing = new FlowJournal() {
             @Override
-            public Recovered open(Work work) {
-                return Recovered.nothing();
+            public List<Entry> open(Work work) {
+                return List.of();
             }
 
             @Override

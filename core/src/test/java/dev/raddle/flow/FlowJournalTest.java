@@ -38,7 +38,7 @@ class FlowJournalTest {
         final MemoryJournal records = FlowJournal.inMemory();
 
         @Override
-        public Recovered open(Work work) throws Exception {
+        public List<Entry> open(Work work) throws Exception {
             return records.open(work);
         }
 
@@ -178,8 +178,8 @@ class FlowJournalTest {
             assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
             assertThat(result.node("pay").cause()).hasMessage("no codec");
             assertThat(ran).isEqualTo(rollsBack ? List.of() : List.of("refund paid"));
-            assertThat(Recovered.of(refusing.records.entries())
-                            .nodes()
+            assertThat(new Recovered(refusing.records.entries())
+                            .nodes
                             .get("pay")
                             .state())
                     .isEqualTo(NodeState.FAILED);
@@ -266,7 +266,7 @@ class FlowJournalTest {
     void a_journal_that_cannot_be_read_fails_the_start() {
         FlowJournal unreadable = new Scripted() {
             @Override
-            public Recovered open(Work work) {
+            public List<Entry> open(Work work) {
                 throw new IllegalStateException("journal of \"" + work.flow() + "\" is torn");
             }
         };
@@ -282,7 +282,7 @@ class FlowJournalTest {
         LeasedThreads scheduler = new LeasedThreads();
         FlowJournal unreadable = new Scripted() {
             @Override
-            public Recovered open(Work work) {
+            public List<Entry> open(Work work) {
                 throw new AssertionError("journal is torn");
             }
         };

@@ -31,7 +31,7 @@ class FlowLostProcessTest {
         }
 
         @Override
-        public Recovered open(Work work) throws Exception {
+        public List<Entry> open(Work work) throws Exception {
             return journal.open(work);
         }
 

@@ -111,7 +111,7 @@ class FlowMapJournalTest {
         ran.clear();
         assertThat(plan.run(null, options).value()).containsExactly("none");
         assertThat(ran).isEmpty();
-        assertThat(Recovered.of(journal.entries()).elements()).isEmpty();
+        assertThat(new Recovered(journal.entries()).elements).isEmpty();
     }
 
     @Test
@@ -198,7 +198,7 @@ class FlowMapJournalTest {
             task.awaitBegun();
             run.abandon("crash");
         }
-        assertThat(Recovered.of(journal.entries()).elements()).isEqualTo(Map.of("mapped", mapOf("scaled 0", null)));
+        assertThat(new Recovered(journal.entries()).elements).isEqualTo(Map.of("mapped", mapOf("scaled 0", null)));
         broken.set(false);
         assertThat(plan.run(null, options).value()).containsExactly("scaled 0", null, "scaled 2");
         assertThat(ran).containsExactly(0, 1, 2);

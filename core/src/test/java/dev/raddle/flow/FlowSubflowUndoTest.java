@@ -188,7 +188,7 @@ class FlowSubflowUndoTest {
         FlowPlan<String, String> plan = f.returning(f.subflow("sub", paying(1), order));
         FlowJournal noValues = new FlowJournal() {
             @Override
-            public Recovered open(Work work) {
+            public List<Entry> open(Work work) {
                 return memory.open(work);
             }
 
@@ -244,13 +244,13 @@ class FlowSubflowUndoTest {
 
     @Test
     void the_success_of_a_subflow_that_ran_again_leaves_nothing_to_undo() {
-        Recovered recovered = Recovered.of(List.of(
+        Recovered recovered = new Recovered(List.of(
                 new Entry.ElementEnded("sub", 1, "payment"),
                 new Entry.CompensationAttemptFailed(
                         "sub/pay", 1, RecordedFailure.of(new IllegalStateException("closed")), true),
                 Entry.NodeEnded.succeeded("sub", "shipped")));
 
-        assertThat(recovered.undoAttempts()).isEmpty();
-        assertThat(recovered.elements()).isEqualTo(Map.of());
+        assertThat(recovered.undoAttempts).isEmpty();
+        assertThat(recovered.elements).isEqualTo(Map.of());
     }
 }

@@ -741,7 +741,7 @@ class FlowWaitsTest {
         MemoryJournal kept = FlowJournal.inMemory();
         FlowJournal journal = new FlowJournal() {
             @Override
-            public Recovered open(Work work) {
+            public List<Entry> open(Work work) {
                 return kept.open(work);
             }
 

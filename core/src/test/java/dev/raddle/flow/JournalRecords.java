@@ -40,8 +40,8 @@ final class JournalRecords {
     }
 
     private static @Nullable Recorded find(List<Entry> entries, String id) {
-        Recovered known = Recovered.of(entries);
-        Entry.NodeEnded end = known.nodes().get(id);
-        return end == null || !end.isSuccess() || known.compensated().contains(id) ? null : new Recorded(end.value());
+        Recovered known = new Recovered(entries);
+        Entry.NodeEnded end = known.nodes.get(id);
+        return end == null || !end.isSuccess() || known.compensated.contains(id) ? null : new Recorded(end.value());
     }
 }

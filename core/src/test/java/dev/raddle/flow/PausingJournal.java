@@ -27,7 +27,7 @@ final class PausingJournal implements FlowJournal {
     }
 
     @Override
-    public Recovered open(Work work) {
+    public List<Entry> open(Work work) {
         return kept.open(work);
     }
 

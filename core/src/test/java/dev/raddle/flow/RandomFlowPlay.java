@@ -74,7 +74,7 @@ final class RandomFlowPlay {
         }
 
         @Override
-        public Recovered open(Work work) throws Exception {
+        public List<Entry> open(Work work) throws Exception {
             return kept.open(work);
         }
 
@@ -115,7 +115,7 @@ final class RandomFlowPlay {
         restored = new NodeReport<?>[flow.size()];
         List<Integer> order = new ArrayList<>();
         if (journal != null) {
-            for (Entry.NodeEnded end : nextTry(plan().graph, journal).nodes().values()) {
+            for (Entry.NodeEnded end : nextTry(plan().graph, journal).nodes.values()) {
                 int node = IntStream.range(0, flow.size())
                         .filter(each -> RandomFlow.id(each).equals(end.id()))
                         .findFirst()
@@ -156,8 +156,9 @@ final class RandomFlowPlay {
     }
 
     private static Recovered nextTry(Graph graph, MemoryJournal journal) {
-        Recovered known = Recovered.of(journal.entries());
-        return known.after(List.of(new Entry.Begun(Instant.EPOCH, RunJournal.withDependents(graph, known, List.of()))));
+        Recovered known = new Recovered(journal.entries());
+        known.apply(new Entry.Begun(Instant.EPOCH, RunJournal.withDependents(graph, known, List.of())));
+        return known;
     }
 
     private void interruptedRun() throws Exception {

@@ -14,8 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a page of a run. The states of nodes follow from the entries of the journal as in
- * {@link dev.raddle.flow.Recovered}.
+ * Makes a page of a run. The states of nodes follow from the entries of the journal as in a run that continues.
  */
 final class FlowsPage {
     private static final Set<String> OF_SUBFLOWS = Set.of("SLEEP", "SIGNAL"); // their ends are not recorded

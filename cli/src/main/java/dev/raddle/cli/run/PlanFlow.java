@@ -21,7 +21,6 @@ import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.OnFailure;
-import dev.raddle.flow.Recovered;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.RejectedTaskException;
 import java.io.IOException;
@@ -199,21 +198,19 @@ final class PlanFlow {
 
     /** The results of earlier runs. New results are written by {@link Journal}, in the order of events. */
     private static final class PastJournal implements FlowJournal {
-        private final Recovered past;
+        private final List<Entry> past = new ArrayList<>();
 
         PastJournal(Journal.Past past, Collection<String> ids) {
-            List<Entry> entries = new ArrayList<>();
             for (String id : ids) {
                 TaskResult done = past.done(id);
                 if (done != null) {
-                    entries.add(Entry.NodeEnded.succeeded(id, done));
+                    this.past.add(Entry.NodeEnded.succeeded(id, done));
                 }
             }
-            this.past = Recovered.of(entries);
         }
 
         @Override
-        public Recovered open(Work work) {
+        public List<Entry> open(Work work) {
             return past;
         }
 

@@ -6,7 +6,6 @@ import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
-import dev.raddle.flow.Recovered;
 import dev.raddle.flow.ValueSource;
 import java.io.IOException;
 import java.sql.Connection;
@@ -109,7 +108,7 @@ final class JdbcJournal implements FlowJournal {
     // Reading.
 
     @Override
-    public Recovered open(Work work) throws SQLException, IOException {
+    public List<Entry> open(Work work) throws SQLException, IOException {
         ensureHeld();
         List<EntryRow> rows = database.statement(READ, statement -> {
             statement.setString(1, runId());
@@ -138,7 +137,7 @@ final class JdbcJournal implements FlowJournal {
             this.work = maker.work(nextNumber.getAndIncrement(), work.plan());
         }
         addSent(entries);
-        return Recovered.of(entries);
+        return entries;
     }
 
     /** Everything else of the work follows from the row of the run. */

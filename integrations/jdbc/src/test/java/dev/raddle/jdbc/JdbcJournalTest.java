@@ -10,7 +10,6 @@ import dev.raddle.flow.FlowJournal.Work;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
-import dev.raddle.flow.Recovered;
 import dev.raddle.flow.ValueSource;
 import dev.raddle.processes.Await;
 import java.io.IOException;
@@ -19,7 +18,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -105,7 +106,7 @@ class JdbcJournalTest {
             journal.record(entry);
         }
 
-        assertThat(claim("second").open(WORK)).isEqualTo(Recovered.of(entries));
+        assertThat(claim("second").open(WORK)).isEqualTo(entries);
     }
 
     @Test
@@ -122,9 +123,17 @@ class JdbcJournalTest {
             journal.record(new Entry.SleepUntil("until " + moment, Instant.parse(moment)));
             journal.record(new Entry.DeadlineSet("until " + moment, Instant.parse(moment)));
         }
-        Recovered found = claim("second").open(WORK);
-        assertThat(found.sleeps()).hasSize(moments.size()).isEqualTo(found.deadlines());
-        assertThat(found.sleeps())
+        Map<String, Instant> sleeps = new LinkedHashMap<>();
+        Map<String, Instant> deadlines = new LinkedHashMap<>();
+        for (Entry entry : claim("second").open(WORK)) {
+            if (entry instanceof Entry.SleepUntil sleep) {
+                sleeps.put(sleep.id(), sleep.until());
+            } else if (entry instanceof Entry.DeadlineSet limit) {
+                deadlines.put(limit.id(), limit.until());
+            }
+        }
+        assertThat(sleeps).hasSize(moments.size()).isEqualTo(deadlines);
+        assertThat(sleeps)
                 .containsEntry("until " + moments.getFirst(), EntryRow.FARTHEST)
                 .containsEntry("until " + moments.getLast(), Instant.parse("0001-01-02T00:00:00Z"));
     }
@@ -139,8 +148,9 @@ class JdbcJournalTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("node \"b?\" has a character that PostgreSQL cannot store");
 
-        assertThat(claim("second").open(WORK).attempts().get("a").failure())
-                .isEqualTo(new RecordedFailure("a?.B", "no? ?", "at ?"));
+        assertThat(claim("second").open(WORK))
+                .containsExactly(
+                        new Entry.AttemptFailed("a", 1, new RecordedFailure("a?.B", "no? ?", "at ?"), true));
     }
 
     @Test
@@ -172,7 +182,7 @@ class JdbcJournalTest {
 
         assertThatThrownBy(() -> first.record(ended("b", "2"))).isInstanceOf(FencedException.class);
         assertThatThrownBy(() -> first.record(ended("b", "2"))).isInstanceOf(FencedException.class);
-        assertThat(second.open(WORK).nodes()).containsOnlyKeys("a");
+        assertThat(second.open(WORK)).containsExactly(ended("a", "1"));
         assertThat(rows()).isEqualTo(1);
     }
 

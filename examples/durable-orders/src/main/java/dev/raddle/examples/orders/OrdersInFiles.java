@@ -3,8 +3,6 @@ package dev.raddle.examples.orders;
 import dev.raddle.flow.FileJournal;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
-import dev.raddle.flow.FlowStatus;
-import dev.raddle.flow.Recovered;
 import dev.raddle.flow.RunOptions;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,7 +35,7 @@ public final class OrdersInFiles {
         FlowPlan<String, String> plan = flow.plan();
         for (String order : OrderFlow.ORDERS) {
             try (FileJournal journal = open(directory, order)) {
-                if (ended(journal) == null) { // a run that has ended would be tried again
+                if (journal.ended() == null) { // a run that has ended would be tried again
                     plan.run(order, RunOptions.defaults().withJournal(journal, "order-" + order));
                 }
             }
@@ -48,17 +46,13 @@ public final class OrdersInFiles {
         return FileJournal.open(directory.resolve("order-" + order + ".journal"), FlowCodec.text());
     }
 
-    private static FlowStatus ended(FileJournal journal) {
-        return Recovered.of(journal.entries()).ended();
-    }
-
     private static void shop(Path directory) throws IOException, InterruptedException {
         start("worker-1", "shipped", directory).killWhenItHas("shipped");
         start("worker-2", "freed", directory).killWhenItHas("freed");
         start("worker-3", "", directory).close();
         for (String order : OrderFlow.ORDERS) {
             try (FileJournal journal = open(directory, order)) {
-                System.out.println("order-" + order + ": " + ended(journal));
+                System.out.println("order-" + order + ": " + journal.ended());
             }
         }
         System.out.println(new ShopInFiles(directory).summary());
