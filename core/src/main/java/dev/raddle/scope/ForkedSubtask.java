@@ -203,10 +203,10 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         }
     }
 
-    /** Interrupts the thread of this subtask unless it is the caller, has ended, or was interrupted before. */
+    /** Interrupts the thread of this subtask unless it has shut the scope down, has ended, or was interrupted before. */
     private void stop() {
         Thread runner = thread;
-        if (runner != null && runner != Thread.currentThread()) {
+        if (runner != null && runner.threadId() != scope.state) {
             interrupt(
                     runner, true, failure -> scope.sink().report("interrupt() of " + UserCode.textOf(runner), failure));
         }

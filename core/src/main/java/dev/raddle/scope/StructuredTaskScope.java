@@ -409,12 +409,8 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      */
     @Override
     public String toString() {
-        String suffix = switch (state) {
-            case OPEN -> "";
-            case SHUTDOWN -> "/shutdown";
-            default -> "/closed";
-        };
-        return name + suffix + " (" + container + ")";
+        long now = state;
+        return name + (now == OPEN ? "" : now == CLOSED ? "/closed" : "/shutdown") + " (" + container + ")";
     }
 
     /**

@@ -32,7 +32,8 @@ abstract class SubtaskScope {
     /*
      * Overview.
      *
-     *   state     OPEN ──► SHUTDOWN ──► CLOSED   first step: any thread inside, by compare-and-set; second: the owner
+     *   state     OPEN ──► the id of the thread that shuts down ──► CLOSED   first step: by compare-and-set, by any
+     *             thread inside; second: by the owner
      *   severed   the container was closed because an enclosing scope was closed; no further subtasks start
      *
      * Starting races with shutting down. A forker counts and lists a subtask, reads the state, starts the thread, and
@@ -42,8 +43,8 @@ abstract class SubtaskScope {
      *   - listed after, or without a thread then: the forker sees the state, and interrupts the subtask or does not
      *     start it.
      *
-     * Both may find the subtask; it is interrupted only once (see ForkedSubtask). A subtask that was started always
-     * runs.
+     * Both may find the subtask; it is interrupted only once (see ForkedSubtask), and by neither if its own thread has
+     * shut the scope down. A subtask that was started always runs.
      *
      * Starting races with closing. The owner writes the state and then waits for the count to reach zero. A forker
      * counts and then reads the state. So either the owner waits for the subtask, or the forker does not start it. When
@@ -52,9 +53,8 @@ abstract class SubtaskScope {
      * Inside. The scope that a thread is in is a scoped value, bound around each subtask. As in the JDK, the enclosing
      * scope of a scope is the last that its owner had opened, or else the scope that its owner is in.
      */
-    static final byte OPEN = 0;
-    static final byte SHUTDOWN = 1;
-    static final byte CLOSED = 2;
+    static final long OPEN = 0;
+    static final long CLOSED = -1;
 
     private static final ScopedValue<SubtaskScope> CURRENT = ScopedValue.newInstance();
     private static final VarHandle STATE;
@@ -64,7 +64,7 @@ abstract class SubtaskScope {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(SubtaskScope.class, "state", byte.class);
+            STATE = lookup.findVarHandle(SubtaskScope.class, "state", long.class);
             CHILDREN = lookup.findVarHandle(SubtaskScope.class, "children", Set.class);
             OUTER_FORKS = lookup.findVarHandle(SubtaskScope.class, "outerForks", Map.class);
         } catch (ReflectiveOperationException impossible) {
@@ -88,7 +88,7 @@ abstract class SubtaskScope {
     private volatile @Nullable Set<SubtaskScope> children; // created lazily
     volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily; null while there are none
 
-    volatile byte state;
+    volatile long state;
 
     /** Whether the container wakes the owner when its last thread ends. Not in the container, which forks write. */
     volatile boolean wokenByContainer;
@@ -158,7 +158,7 @@ abstract class SubtaskScope {
 
     /** Shuts this scope down. Returns false if it was shut down before. */
     final boolean stop() {
-        if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
+        if (!STATE.compareAndSet(this, OPEN, Thread.currentThread().threadId())) {
             return false;
         }
         pending.forEach(PendingSubtask::cancel);
