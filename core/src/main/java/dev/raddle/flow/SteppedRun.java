@@ -70,7 +70,7 @@ final class SteppedRun implements RunEntry, NestedRun {
         }
 
         @Override
-        protected @Nullable EnclosingScope enclosing() {
+        public @Nullable EnclosingScope enclosing() {
             return around;
         }
     }

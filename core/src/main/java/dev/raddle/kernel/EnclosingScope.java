@@ -57,7 +57,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return the next outer scope, or null if there is none
      */
-    protected @Nullable EnclosingScope enclosing() {
+    public @Nullable EnclosingScope enclosing() {
         return null;
     }
 
@@ -116,16 +116,6 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      */
     protected static @Nullable EnclosingScope ofTask() {
         return TaskContext.current().owner() instanceof EnclosingScope scope ? scope : null;
-    }
-
-    /**
-     * Returns the scope around another one.
-     *
-     * @param inner any scope
-     * @return the next outer scope, or null if there is none
-     */
-    protected static @Nullable EnclosingScope enclosureOf(EnclosingScope inner) {
-        return inner.enclosing();
     }
 
     /**

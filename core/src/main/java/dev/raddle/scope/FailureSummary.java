@@ -21,7 +21,7 @@ record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
     static ScopeResult resultOf(ScopeTasks scope, Task<?>[] settled) {
         for (Task<?> task : settled) {
             if (!(((ScopeRun<?>) task).result() instanceof Outcome.Success<?>)) {
-                return new FailureSummary(scope, runsOf(settled)).resultUnder(scope.settings.options.all.failurePolicy);
+                return new FailureSummary(scope, runsOf(settled)).resultUnder(scope.options.all.failurePolicy);
             }
         }
         return new ScopeResult(settled.length, settled.length, 0, 0, List.of());
@@ -84,7 +84,7 @@ record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
 
     private AggregateException allOf(List<ScopeRun<?>> failed) {
         return new AggregateException(
-                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.settings.name + "\" failed",
+                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.name + "\" failed",
                 failed.stream().map(FailureSummary::errorOf).toList());
     }
 

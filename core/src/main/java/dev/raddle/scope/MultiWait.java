@@ -28,7 +28,7 @@ final class MultiWait implements ScopeRun.Wait {
 
     private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
-        this.decision = scope.settings.options.all.failurePolicy.newDecision();
+        this.decision = scope.options.all.failurePolicy.newDecision();
         this.remaining = runs;
     }
 
@@ -42,7 +42,7 @@ final class MultiWait implements ScopeRun.Wait {
             for (Task<?> task : all) {
                 ((ScopeRun<?>) task).addWait(wait, alone);
             }
-            if (scope.gate.isLimited() || !scope.settings.options.onVirtualThreads) {
+            if (scope.gate.isLimited() || !scope.options.onVirtualThreads) {
                 for (Task<?> task : all) {
                     ((ScopeRun<?>) task).awaitEnd(); // detects a wait that could never end, run by run
                 }
@@ -58,11 +58,11 @@ final class MultiWait implements ScopeRun.Wait {
     static <T> List<T> awaitAll(ScopeTasks scope, Collection<? extends Task<? extends T>> tasks)
             throws InterruptedException {
         await(scope, tasks);
-        FailurePolicy policy = scope.settings.options.all.failurePolicy;
+        FailurePolicy policy = scope.options.all.failurePolicy;
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
             if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {
-                throw new IllegalStateException("task \"" + task.name() + "\" in scope \"" + scope.settings.name
+                throw new IllegalStateException("task \"" + task.name() + "\" in scope \"" + scope.name
                         + "\" has no value, it is " + task.state() + "; under " + policy + " use await and outcome()");
             }
             values.add(task.await());
@@ -74,7 +74,7 @@ final class MultiWait implements ScopeRun.Wait {
         for (Task<?> task : tasks) {
             if (!(task instanceof ScopeRun<?> run) || run.scope != scope) {
                 throw new IllegalArgumentException(
-                        "scope \"" + scope.settings.name + "\" can wait only for its own tasks, was given " + task);
+                        "scope \"" + scope.name + "\" can wait only for its own tasks, was given " + task);
             }
         }
     }
@@ -89,7 +89,7 @@ final class MultiWait implements ScopeRun.Wait {
             scope.cancelOthers(
                     run,
                     new CancelledException(
-                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.settings.name
+                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name
                                     + "\" failed",
                             error));
         }

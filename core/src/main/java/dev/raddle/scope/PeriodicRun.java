@@ -31,7 +31,7 @@ final class PeriodicRun extends ScopeRun<Object> {
 
     /** Begins a periodic job. */
     static PeriodicRun submit(ScopeTasks scope, Duration delay, Runnable job, Duration period, boolean fixedRate) {
-        Deadline first = Deadline.after(scope.settings.time, delay);
+        Deadline first = Deadline.after(scope.time, delay);
         PeriodicRun run = new PeriodicRun(scope, job, first, period, fixedRate);
         scope.schedule(run, run::schedule);
         return run;
@@ -44,7 +44,7 @@ final class PeriodicRun extends ScopeRun<Object> {
             before = begun;
         }
         Alarm armed = new Deadline(time(), moment)
-                .alarm(() -> scope.settings.offload().execute(this::beginRound));
+                .alarm(() -> scope.offload().execute(this::beginRound));
         synchronized (this) {
             if (begun == before) {
                 alarm = armed;

@@ -40,12 +40,12 @@ final class Race<T> {
         private boolean submitted; // guarded by the race
 
         Contender(ScopeTasks scope, long id, Callable<? extends T> callable) {
-            super(scope, id, null, callable, scope.limited(shared), scope.settings.time.nanoTime());
+            super(scope, id, null, callable, scope.limited(shared), scope.time.nanoTime());
         }
 
         void cancelAsLoser() {
             cancel(
-                    new CancelledException("cancelled because a join in scope \"" + scope.settings.name + "\" is over"),
+                    new CancelledException("cancelled because a join in scope \"" + scope.name + "\" is over"),
                     Runnable::run);
         }
 
@@ -147,8 +147,8 @@ final class Race<T> {
             }
             seen = begun;
         }
-        Alarm alarm = scope.settings.time.after(
-                stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
+        Alarm alarm = scope.time.after(
+                stagger, () -> scope.offload().execute(() -> begin(seen)));
         Alarm obsolete;
         synchronized (this) {
             obsolete = begun == seen && !decision.isOver() ? nextAlarm : alarm;
@@ -224,7 +224,7 @@ final class Race<T> {
         List<Failed> failures = decision.failures();
         failures.sort(Comparator.comparingInt(Failed::index));
         throw new AggregateException(
-                strategy + " in scope \"" + scope.settings.name + "\" is impossible: " + failures.size() + " of "
+                strategy + " in scope \"" + scope.name + "\" is impossible: " + failures.size() + " of "
                         + alternatives.size() + " failed, " + strategy.needed() + " needed",
                 failures.stream().map(Failed::error).toList());
     }

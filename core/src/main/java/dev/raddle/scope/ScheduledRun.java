@@ -23,7 +23,7 @@ final class ScheduledRun<T> extends ScopeRun<T> {
 
     /** Submits a task after a delay. */
     static <T> ScheduledRun<T> submit(ScopeTasks scope, Duration delay, Callable<? extends T> callable) {
-        ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.settings.time, delay));
+        ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.time, delay));
         StackRoom.ensure(); // a counted run must be ended
         scope.countSubmission(run);
         scope.schedule(run, run::schedule);
@@ -32,7 +32,7 @@ final class ScheduledRun<T> extends ScopeRun<T> {
 
     /** Arms the alarm that admits this run. */
     private void schedule() {
-        alarm = moment.alarm(() -> scope.settings.offload().execute(this::begin));
+        alarm = moment.alarm(() -> scope.offload().execute(this::begin));
         if (isDecided()) {
             cancelAlarm();
         }

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scope ends with: the wait for its tasks, the deferred actions, and the release of the scheduler. The owner
- * calls {@link #awaitEmpty} and then {@link #end}; any thread may add an action until then.
+ * The end of a scope: the scopes that are still open inside it, the wait for its tasks, the deferred actions, and the
+ * release of the scheduler. The owner calls {@link #close}; any thread may add an action until then.
  */
 final class ScopeClosing {
 
@@ -22,18 +22,20 @@ final class ScopeClosing {
         static final Deferred NO_MORE = new Deferred(() -> {}, null);
     }
 
+    private final ScopeNode node;
     private final ScopeTasks tasks;
     private Scheduler.@Nullable Lease lease; // null until taken, NOTHING when released; guarded by this
     private @Nullable Deferred deferred; // the latest, or NO_MORE; guarded by this
     private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
-    ScopeClosing(ScopeTasks tasks) {
-        this.tasks = tasks;
+    ScopeClosing(ScopeNode node) {
+        this.node = node;
+        this.tasks = node.tasks;
     }
 
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
     void takeLease() {
-        Scheduler.Lease taken = tasks.settings.options.all.scheduler.lease();
+        Scheduler.Lease taken = tasks.options.all.scheduler.lease();
         if (!keep(taken)) {
             taken.close();
         }
@@ -55,8 +57,55 @@ final class ScopeClosing {
         deferred = new Deferred(cleanUp, deferred);
     }
 
+    /** Closes the scope. The deferred actions run when the gate is empty, however long that takes. */
+    void close() {
+        requireMayClose();
+        if (tasks.gate.ended) {
+            return;
+        }
+        boolean ended = node.close();
+        List<String> inner = closeInner();
+        boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : awaitEmpty();
+        tasks.gate.ended = true;
+        node.leaveThread();
+        try {
+            node.failChannels();
+        } finally {
+            finish(inner, interrupted);
+        }
+    }
+
+    private void requireMayClose() {
+        if (node.isTaskOfThis()) {
+            throw new IllegalStateException(node.label() + " cannot be closed by one of its own tasks, for which it"
+                    + " waits; cancel it through its token");
+        }
+        if (Thread.currentThread() != node.owner) {
+            throw new WrongThreadException(node.label() + " can be closed only by its owner, " + node.owner
+                    + ", was closed by " + Thread.currentThread());
+        }
+    }
+
+    /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
+    private List<String> closeInner() {
+        ScopeNode last = node.innerScope();
+        if (last == null) {
+            return List.of();
+        }
+        List<String> labels = new ArrayList<>();
+        for (; last != null; last = node.innerScope()) {
+            labels.add(last.label());
+            try {
+                last.scope.close();
+            } catch (Throwable failure) {
+                addFailure(failure);
+            }
+        }
+        return labels;
+    }
+
     /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
-    boolean awaitEmpty() {
+    private boolean awaitEmpty() {
         boolean interrupted = Thread.interrupted();
         Signal empty = tasks.gate.untilEmpty();
         if (!empty.isSet()) {
@@ -66,11 +115,10 @@ final class ScopeClosing {
     }
 
     private boolean awaitWithReports(Signal empty) {
-        ScopeSettings settings = tasks.settings;
         OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
-                settings.time,
-                settings.options.all.patience,
-                settings.offload(),
+                tasks.time,
+                tasks.options.all.patience,
+                tasks.offload(),
                 tasks.gate::placed,
                 ScopeRun::lastRunner,
                 this::reportStraggler);
@@ -95,17 +143,15 @@ final class ScopeClosing {
         if (thread == null) {
             return; // it has just ended
         }
-        ScopeSettings settings = tasks.settings;
         String task = "task \"" + run.name() + "\"";
         IllegalStateException where = new IllegalStateException(task + " ignores its interrupt; it has run for "
-                + TimeLimit.text(Duration.ofNanos(settings.time.nanoTime() - run.begunNanos())) + " in "
+                + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.begunNanos())) + " in "
                 + UserCode.textOf(thread));
         where.setStackTrace(stack);
-        settings.options.sink.report("close() of scope \"" + settings.name + "\", which waits for " + task, where);
+        tasks.options.sink.report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
     }
 
-    /** Adds the exception of the end of a scope that was still open inside this one. */
-    void addFailure(Throwable failure) {
+    private void addFailure(Throwable failure) {
         if (failures == null) {
             failures = new ArrayList<>();
         }
@@ -118,7 +164,7 @@ final class ScopeClosing {
      * @param inner the labels of scopes that were still open inside this one, and were closed
      * @param interrupted whether to set the interrupt status
      */
-    void end(List<String> inner, boolean interrupted) {
+    private void finish(List<String> inner, boolean interrupted) {
         Deferred last;
         Scheduler.Lease taken;
         synchronized (this) {
@@ -137,7 +183,7 @@ final class ScopeClosing {
         }
         if (failures != null) {
             throw new AggregateException(
-                    "at the end of scope \"" + tasks.settings.name + "\" " + failureText(failed, released), failures);
+                    "at the end of scope \"" + tasks.name + "\" " + failureText(failed, released), failures);
         }
     }
 
@@ -168,7 +214,7 @@ final class ScopeClosing {
 
     private StructureViolationException violation(List<String> inner, List<Throwable> failures) {
         StructureViolationException violation = new StructureViolationException(
-                "scopes close in the reverse order of their opening; scope \"" + tasks.settings.name
+                "scopes close in the reverse order of their opening; scope \"" + tasks.name
                         + "\" was closed before " + String.join(", ", inner)
                         + " inside it, which were closed as well");
         failures.forEach(violation::addSuppressed);

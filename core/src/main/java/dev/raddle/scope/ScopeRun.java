@@ -121,7 +121,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.settings.offload());
+        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.offload());
     }
 
     @Override
@@ -189,7 +189,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Withdraws the run from the scheduler's queue, if it has a place there and has not begun. */
     private void withdraw(Scheduler.@Nullable Placement place) {
         if (place != null) {
-            scope.settings.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
+            scope.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
@@ -208,7 +208,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         waited = waitNanos;
         counted = true;
         scope.gate.meter.countStart();
-        ScopeEvents events = scope.settings.events;
+        ScopeEvents events = scope.events;
         if (events != null) {
             events.notifyStarted(this, waitNanos);
         }
@@ -219,14 +219,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         Thread self = Thread.currentThread();
         boolean named = self.isVirtual() && self.getName().isEmpty();
         if (named) {
-            self.setName(name == null ? scope.settings.name : scope.settings.name + "/" + name); // for thread dumps
+            self.setName(name == null ? scope.name : scope.name + "/" + name); // for thread dumps
         }
         ClassLoader own = self.getContextClassLoader();
         ClassLoader loader = settings.loader;
         if (own != loader) {
             useLoader(self, loader);
         }
-        if (scope.settings.options.onVirtualThreads) { // the thread ends with the run
+        if (scope.options.onVirtualThreads) { // the thread ends with the run
             return callInContext(callable);
         }
         try {
@@ -241,12 +241,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     private void useLoader(Thread self, @Nullable ClassLoader loader) {
         if (self.getContextClassLoader() != loader) {
-            scope.settings.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
+            scope.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
         }
     }
 
     private T callInContext(Callable<? extends T> callable) throws Exception {
-        ScopeEvents events = scope.settings.events;
+        ScopeEvents events = scope.events;
         HookListener hook = events == null ? null : events.hook();
         RetryPolicy retry = settings.retry;
         if (retry == null) {
@@ -287,7 +287,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     @Override
     protected final void ended(Outcome<T> outcome) {
         decidedByRunner = true;
-        if (scope.settings.events != null) {
+        if (scope.events != null) {
             notifyListener(outcome);
         }
         if (outcome instanceof Outcome.Failure<T> failure) {
@@ -372,7 +372,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     void notifyListener(Outcome<T> outcome) {
-        ScopeEvents events = scope.settings.events;
+        ScopeEvents events = scope.events;
         if (events != null) {
             events.notifySettled(this, outcome, wasEntered() ? endNanos() - startNanos() : 0);
         }
@@ -489,7 +489,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     public final T await(Duration longest) throws InterruptedException, TimeoutException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
         if (outcome == null) {
-            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.settings.name
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name
                     + "\" had not ended after " + TimeLimit.text(longest) + "; it goes on");
         }
         return valueOf(outcome);
@@ -519,7 +519,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return error instanceof RuntimeException thrown
                 ? thrown
                 : new TaskExecutionException(
-                        "task \"" + name() + "\" in scope \"" + scope.settings.name + "\" failed", error);
+                        "task \"" + name() + "\" in scope \"" + scope.name + "\" failed", error);
     }
 
     private RuntimeException asCancelled(Throwable cause) {
@@ -551,17 +551,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final String owner() {
-        return scope.settings.name;
+        return scope.name;
     }
 
     @Override
     protected final TimeSource time() {
-        return scope.settings.time;
+        return scope.time;
     }
 
     @Override
     protected final ExceptionSink sink() {
-        return scope.settings.options.sink;
+        return scope.options.sink;
     }
 
     @Override
@@ -659,6 +659,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public String toString() {
-        return "task \"" + name() + "\" in scope \"" + scope.settings.name + "\", " + state();
+        return "task \"" + name() + "\" in scope \"" + scope.name + "\", " + state();
     }
 }

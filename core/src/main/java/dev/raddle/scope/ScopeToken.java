@@ -40,7 +40,7 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> node.tasks.settings.runGuarded("action of a cancellation token", action));
+        cancelled.whenSet(() -> node.tasks.runGuarded("action of a cancellation token", action));
     }
 
     /** Runs the registered actions. Called when the gate was closed. */
@@ -79,6 +79,6 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public String toString() {
-        return "token of scope \"" + node.tasks.settings.name + "\"" + (isCancelled() ? ", cancelled" : "");
+        return "token of scope \"" + node.tasks.name + "\"" + (isCancelled() ? ", cancelled" : "");
     }
 }
