@@ -51,7 +51,7 @@ public final class ScopeOptions {
 
         List<ContextPropagator> propagators = DefaultPropagators.LIST;
         List<ScopedValue<?>> scopedValues = List.of();
-        ExceptionSink sink = LOG;
+        ExceptionSink sink = ExceptionSink.logging();
         Duration patience = Duration.ofSeconds(10);
 
         @Nullable
@@ -66,7 +66,6 @@ public final class ScopeOptions {
         }
     }
 
-    private static final ExceptionSink LOG = ExceptionSink.logging();
     private static final ScopeOptions DEFAULTS = new ScopeOptions(new Draft());
 
     final Draft all;
@@ -222,7 +221,7 @@ public final class ScopeOptions {
     }
 
     /** Returns a list with one more element. */
-    static <E> List<E> with(List<E> all, E one) {
+    private static <E> List<E> with(List<E> all, E one) {
         List<E> more = new ArrayList<>(all);
         more.add(one);
         return List.copyOf(more);
@@ -253,15 +252,10 @@ public final class ScopeOptions {
 
     /** Returns these options with another patience. The text names the scope if the length is refused. */
     ScopeOptions withPatienceOf(String scope, Duration length) {
-        Duration patience = requirePatience(scope, length);
-        return with(draft -> draft.patience = patience);
-    }
-
-    static Duration requirePatience(String scope, Duration length) {
         if (!length.isPositive()) {
             throw new IllegalArgumentException("patience of " + scope + " must be positive, was " + length);
         }
-        return length;
+        return with(draft -> draft.patience = length);
     }
 
     /**

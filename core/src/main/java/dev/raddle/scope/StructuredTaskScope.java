@@ -88,7 +88,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @param options the settings
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
-        super(options.all.name, options.all.threadFactory, options);
+        super(options.name, options.threadFactory, options);
     }
 
     @Override
@@ -96,7 +96,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         if (scheduler != null) {
             return new SchedulerContainer(this, scheduler, options.all.scopedValues);
         }
-        String reason = options.all.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
+        String reason = options.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
         if (reason == null) {
             try {
                 return new JdkContainer(this);

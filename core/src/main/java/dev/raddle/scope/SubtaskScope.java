@@ -105,8 +105,8 @@ abstract class SubtaskScope {
         this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.time = options.all.time;
-        this.scheduler = options.all.scheduler;
+        this.time = options.all.time == null ? TimeSource.system() : options.all.time;
+        this.scheduler = options.scheduler;
         this.container = openContainer();
         owner.innermost = this;
         if (parent != null) {
