@@ -3,8 +3,6 @@ package dev.raddle.scope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
@@ -139,7 +137,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      */
     @Override
     public void close() {
-        end(null, false);
+        close(null, false);
     }
 
     /**
@@ -151,15 +149,15 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * @param cause the failure
      */
     public void close(Throwable cause) {
-        end(Objects.requireNonNull(cause, "cause"), false);
+        close(Objects.requireNonNull(cause, "cause"), false);
     }
 
     /** Closes the channel with a failure unless it is closed, because its scope has ended. */
     void failIfOpen(Throwable cause) {
-        end(cause, true);
+        close(cause, true);
     }
 
-    private void end(@Nullable Throwable cause, boolean onlyIfOpen) {
+    private void close(@Nullable Throwable cause, boolean onlyIfOpen) {
         lock.lock();
         try {
             if (failure == null && !(closed && onlyIfOpen)) {
@@ -188,10 +186,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * @return this channel
      */
     public Channel<T> closeAfter(Task<?> first, Task<?>... rest) {
-        List<Task<?>> producers = new ArrayList<>(rest.length + 1);
-        producers.add(first);
-        producers.addAll(Arrays.asList(rest));
-        return closeAfter(producers);
+        return closeAfter(ThreadScope.listOf(first, rest));
     }
 
     /**

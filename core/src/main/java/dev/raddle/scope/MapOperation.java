@@ -74,7 +74,7 @@ final class MapOperation<E, R> {
             Dispatch.startAll();
             places.acquire();
         } finally {
-            waiting.end();
+            waiting.remove();
         }
     }
 

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  */
 final class MultiWait implements ScopeRun.Wait {
 
-    private static final Task<?>[] NONE = {};
     private static final AtomicIntegerFieldUpdater<MultiWait> REMAINING =
             AtomicIntegerFieldUpdater.newUpdater(MultiWait.class, "remaining");
 
@@ -34,24 +33,23 @@ final class MultiWait implements ScopeRun.Wait {
 
     /** Waits for tasks, and returns their result under the scope's failure policy or throws. */
     static ScopeResult await(ScopeTasks scope, Collection<? extends Task<?>> tasks) throws InterruptedException {
-        Task<?>[] all = tasks.toArray(NONE);
-        requireTasksOf(scope, all);
-        MultiWait wait = new MultiWait(scope, all.length);
+        List<ScopeRun<?>> runs = runsOf(scope, tasks);
+        MultiWait wait = new MultiWait(scope, runs.size());
         try {
             ScopeRun.Waits alone = new ScopeRun.Waits(wait, null);
-            for (Task<?> task : all) {
-                ((ScopeRun<?>) task).addWait(wait, alone);
+            for (ScopeRun<?> run : runs) {
+                run.addWait(wait, alone);
             }
             if (scope.gate.isLimited() || !scope.options.onVirtualThreads) {
-                for (Task<?> task : all) {
-                    ((ScopeRun<?>) task).awaitEnd(); // detects a wait that could never end, run by run
+                for (ScopeRun<?> run : runs) {
+                    run.awaitEnd(); // detects a wait that could never end, run by run
                 }
             }
             wait.await();
         } finally {
-            wait.end();
+            wait.decision.clear(); // later failures cancel no tasks
         }
-        return FailureSummary.resultOf(scope, all);
+        return new FailureSummary(scope, runs).result();
     }
 
     /** Waits for tasks, and returns their values or throws. */
@@ -70,13 +68,16 @@ final class MultiWait implements ScopeRun.Wait {
         return values;
     }
 
-    private static void requireTasksOf(ScopeTasks scope, Task<?>[] tasks) {
+    private static List<ScopeRun<?>> runsOf(ScopeTasks scope, Collection<? extends Task<?>> tasks) {
+        List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
         for (Task<?> task : tasks) {
             if (!(task instanceof ScopeRun<?> run) || run.scope != scope) {
                 throw new IllegalArgumentException(
                         "scope \"" + scope.name + "\" can wait only for its own tasks, was given " + task);
             }
+            runs.add(run);
         }
+        return runs;
     }
 
     /**
@@ -110,10 +111,5 @@ final class MultiWait implements ScopeRun.Wait {
             Dispatch.startAll();
             allSettled.await();
         }
-    }
-
-    /** Ends the wait. Later failures cancel no tasks. */
-    private void end() {
-        decision.clear();
     }
 }

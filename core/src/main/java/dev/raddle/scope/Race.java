@@ -100,7 +100,7 @@ final class Race<T> {
             Dispatch.startAll();
             over.await();
         } finally {
-            waiting.end();
+            waiting.remove();
         }
     }
 

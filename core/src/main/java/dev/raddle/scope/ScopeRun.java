@@ -70,6 +70,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         static final Waits SETTLED = new Waits(null, null);
     }
 
+    private static final GrantedPermits NO_GRANTS = new GrantedPermits(); // of a gate where no run waits
     private static final VarHandle WAITS;
 
     static {
@@ -126,24 +127,25 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final void startGranted() {
-        scope.place(this);
+        place(null);
     }
 
     /**
-     * Places the granted run at the scheduler.
+     * Places the granted run at the scheduler. If that fails, fails the run.
      *
-     * @return null, or why it was not placed: the caller {@linkplain #failBeforeStart fails} the run
+     * @param more the collection to which the runs are added that are granted instead, or null to place them here
      */
-    final @Nullable Throwable place(ScopeOptions options) {
+    final void place(@Nullable GrantedPermits more) {
         if (isDecided()) {
-            return new CancelledException("task \"" + name() + "\" was ended before it was placed");
+            refuse(new CancelledException("task \"" + name() + "\" was ended before it was placed"), more);
+            return;
         }
+        ScopeOptions options = scope.options;
         if (!options.onVirtualThreads) {
             mayRunInPlace();
         }
         try {
-            Scheduler scheduler = options.all.scheduler;
-            Scheduler.Placement place = scheduler.place(this);
+            Scheduler.Placement place = options.all.scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
                 if (isDecided()) { // otherwise the thread that ends it sees the placement
@@ -153,9 +155,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
                     placement = null;
                 }
             }
-            return null;
         } catch (Throwable failure) {
-            return failure;
+            refuse(failure, more);
         }
     }
 
@@ -166,23 +167,22 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final void reject(RejectedExecutionException reason) {
-        GrantedPermits grants = new GrantedPermits();
-        failBeforeStart(reason, grants);
-        scope.dispatch(grants);
+        refuse(reason, null);
     }
 
-    /**
-     * Fails the granted run, unless it has ended, and adds the runs that are granted instead. Does nothing if the run
-     * has begun nevertheless.
-     */
-    final void failBeforeStart(Throwable failure, GrantedPermits grants) {
+    /** Fails the granted run, unless it has ended. Does nothing if it has begun nevertheless. */
+    private void refuse(Throwable failure, @Nullable GrantedPermits more) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
             return; // its runner completes it
         }
+        GrantedPermits grants = more == null ? new GrantedPermits() : more;
         leave(false, grants);
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
+        }
+        if (more == null) {
+            scope.dispatch(grants);
         }
     }
 
@@ -194,7 +194,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     /** Leaves the gate, in whatever place the run is there. */
-    final void leave(boolean counts, GrantedPermits grants) {
+    private void leave(boolean counts, GrantedPermits grants) {
         scope.gate.remove(this, counts, grants);
         leftScope();
     }
@@ -301,11 +301,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (!decidedByRunner && outcome instanceof Outcome.Failure<T> failure) {
             notifyWaitsOfFailure(failure); // of a timeout; the thread that ended the run may notify later
         }
-        GrantedPermits grants = new GrantedPermits();
+        GrantedPermits grants = scope.gate.isLimited() ? new GrantedPermits() : NO_GRANTS;
         scope.gate.release(this, decidedByRunner ? outcome : null, ranNanos, grants);
         leftScope();
         lastRunner = null;
-        scope.dispatch(grants);
+        if (grants != NO_GRANTS) {
+            scope.dispatch(grants);
+        }
         return null;
     }
 
@@ -443,13 +445,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         try {
             return awaitOutcome();
         } finally {
-            waiting.end();
+            waiting.remove();
         }
     }
 
     /** A registered wait for a run: in the scope if it has a limit, and at the scheduler if that has one. */
     record WaitRegistration(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
-        void end() {
+        void remove() {
             if (inScope) {
                 run.scope.gate.endWait(waiter, run);
             }
@@ -470,7 +472,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             boolean inPlace = place != null && !isTimeBounded() && place.beginWait(self);
             return new WaitRegistration(this, self, inScope, inPlace ? place : null);
         } catch (Throwable failure) { // usually because the wait is hopeless
-            new WaitRegistration(this, self, inScope, null).end();
+            new WaitRegistration(this, self, inScope, null).remove();
             throw failure;
         }
     }

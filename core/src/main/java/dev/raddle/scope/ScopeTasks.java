@@ -237,7 +237,7 @@ final class ScopeTasks {
         switch (gate.admit(run, counted)) {
             case HELD -> {
                 if (options.onVirtualThreads) {
-                    place(run);
+                    run.place(null);
                 } else {
                     Dispatch.start(run);
                 }
@@ -251,27 +251,14 @@ final class ScopeTasks {
         }
     }
 
-    /** Places a granted run. If that fails, places the runs that are granted instead. */
-    void place(ScopeRun<?> run) {
-        Throwable refusal = run.place(options);
-        if (refusal != null) {
-            GrantedPermits grants = new GrantedPermits();
-            run.failBeforeStart(refusal, grants);
-            dispatch(grants);
-        }
-    }
-
     /** Places the granted runs, and those that are granted meanwhile. */
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (!options.onVirtualThreads) {
+            if (options.onVirtualThreads) {
+                run.place(grants);
+            } else {
                 Dispatch.start(run);
-                continue;
-            }
-            Throwable refusal = run.place(options);
-            if (refusal != null) {
-                run.failBeforeStart(refusal, grants);
             }
         }
     }

@@ -449,10 +449,7 @@ public final class ThreadScope implements AutoCloseable {
      * @throws InterruptedException as {@link #await(Collection)} does
      */
     public ScopeResult await(Task<?> first, Task<?>... rest) throws InterruptedException {
-        List<Task<?>> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        all.addAll(Arrays.asList(rest));
-        return await(all);
+        return await(listOf(first, rest));
     }
 
     /**
@@ -488,12 +485,7 @@ public final class ThreadScope implements AutoCloseable {
      */
     @SafeVarargs
     public final <T> List<T> awaitAll(Task<? extends T> first, Task<? extends T>... rest) throws InterruptedException {
-        List<Task<? extends T>> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        for (Task<? extends T> task : rest) {
-            all.add(task);
-        }
-        return awaitAll(all);
+        return awaitAll(listOf(first, rest));
     }
 
     /**
@@ -557,12 +549,7 @@ public final class ThreadScope implements AutoCloseable {
     @SafeVarargs
     public final <T, R> R join(JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
             throws InterruptedException {
-        List<Callable<? extends T>> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        for (Callable<? extends T> alternative : rest) {
-            all.add(alternative);
-        }
-        return join(strategy, all);
+        return join(strategy, listOf(first, rest));
     }
 
     /**
@@ -599,6 +586,13 @@ public final class ThreadScope implements AutoCloseable {
         List<E> all = List.copyOf(elements);
         beginWith("a map");
         return new MapOperation<E, R>(tasks, all, limit, function).run();
+    }
+
+    static <E> List<E> listOf(E first, E[] rest) {
+        List<E> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        all.addAll(Arrays.asList(rest));
+        return all;
     }
 
     // Scheduling.
