@@ -114,7 +114,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return the scope, or null
      */
-    protected static @Nullable EnclosingScope ofTask() {
+    public static @Nullable EnclosingScope ofTask() {
         return TaskContext.current().owner() instanceof EnclosingScope scope ? scope : null;
     }
 
@@ -137,7 +137,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return another scope, or null if there is none inside this one
      */
-    protected final @Nullable EnclosingScope enteredSince() {
+    public final @Nullable EnclosingScope enteredSince() {
         EnclosingScope last = INNERMOST.get();
         for (EnclosingScope entered = last; entered != null; entered = entered.outer) {
             if (entered == this) {

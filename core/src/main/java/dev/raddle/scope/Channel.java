@@ -8,7 +8,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -223,25 +222,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
         }
     }
 
-    /**
-     * Returns the failure with which the channel was closed.
-     *
-     * @return the failure, or empty if the channel is open or was closed normally
-     */
-    public Optional<Throwable> failure() {
-        lock.lock();
-        try {
-            return Optional.ofNullable(failure);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Returns whether the channel is closed. There may still be values to receive.
-     *
-     * @return true if it was closed, normally or with a failure
-     */
+    /** {@return whether the channel is closed, normally or with a failure; there may still be values to receive} */
     public boolean isClosed() {
         lock.lock();
         try {

@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Scheduler;
@@ -76,9 +77,11 @@ final class ScopeClosing {
     }
 
     private void requireMayClose() {
-        if (node.isTaskOfThis()) {
-            throw new IllegalStateException(node.label() + " cannot be closed by one of its own tasks, for which it"
-                    + " waits; cancel it through its token");
+        for (EnclosingScope inside = EnclosingScope.ofTask(); inside != null; inside = inside.enclosing()) {
+            if (inside == node) {
+                throw new IllegalStateException(node.label() + " cannot be closed by one of its own tasks, for which it"
+                        + " waits; cancel it through its token");
+            }
         }
         if (Thread.currentThread() != node.owner) {
             throw new WrongThreadException(node.label() + " can be closed only by its owner, " + node.owner
@@ -88,15 +91,15 @@ final class ScopeClosing {
 
     /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
     private List<String> closeInner() {
-        ScopeNode last = node.innerScope();
+        EnclosingScope last = node.enteredSince();
         if (last == null) {
             return List.of();
         }
         List<String> labels = new ArrayList<>();
-        for (; last != null; last = node.innerScope()) {
+        for (; last != null; last = node.enteredSince()) {
             labels.add(last.label());
             try {
-                last.scope.close();
+                ((ScopeNode) last).scope.close(); // only scopes enter threads
             } catch (Throwable failure) {
                 addFailure(failure);
             }

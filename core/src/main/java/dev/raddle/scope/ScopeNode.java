@@ -31,9 +31,9 @@ final class ScopeNode extends EnclosingScope {
      * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
      * outer scope does not wait for that task.
      *
-     * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and it can never
-     * be closed. So the scope is `detached` then: removed from its thread, from the outer scope's set and from the time
-     * source. The next use of the scope reverts that, because a block will close it.
+     * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and it can
+     * never be closed. So the scope is `detached` then: removed from its thread, from the outer scope's set and from the
+     * time source. The next use of the scope reverts that, because a block will close it.
      *
      * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
      * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
@@ -104,7 +104,7 @@ final class ScopeNode extends EnclosingScope {
 
     /** Detaches this scope, which may be unreachable, unless the owner is in a block that will close it. */
     void detach() {
-        if (Thread.currentThread() == owner && entered() == this && !tasks.hasBegun()) {
+        if (Thread.currentThread() == owner && entered() == this && !tasks.begun) {
             leaveThread();
             detached = true;
         }
@@ -127,21 +127,6 @@ final class ScopeNode extends EnclosingScope {
         boolean ended = detached;
         detached = false;
         return ended;
-    }
-
-    /** Returns whether the calling thread runs a task of this scope, or one inside it. */
-    boolean isTaskOfThis() {
-        EnclosingScope inside = ofTask();
-        while (inside != null && inside != this) {
-            inside = inside.enclosing();
-        }
-        return inside != null;
-    }
-
-    /** Returns the scope that the owner has opened last inside this one, or null if it has left none open. */
-    @Nullable
-    ScopeNode innerScope() {
-        return (ScopeNode) enteredSince(); // only scopes enter threads
     }
 
     @Override
@@ -212,7 +197,7 @@ final class ScopeNode extends EnclosingScope {
             cancel(tasks.gate.endOfScope());
             return false;
         }
-        if (token != null || nested != null || tasks.hasScheduled()) {
+        if (token != null || nested != null || tasks.scheduled != null) {
             CancelledException cause = tasks.gate.endOfScope();
             cancelTasks(cause);
             cancelNested(cause, true);

@@ -56,12 +56,12 @@ final class ScopeTasks {
     @Nullable
     ScopeEvents events; // null without hook and listener
 
-    private volatile boolean begun; // whether a task was submitted; written under this
+    volatile boolean begun; // whether a task was submitted, so that the options are final; written under this
 
     @SuppressWarnings("UnusedVariable") // by LAST_ID
     private volatile long lastId;
 
-    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
+    volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
     private volatile @Nullable RunSettings recent; // most tasks have the same settings and context as the one before
 
     /**
@@ -100,11 +100,6 @@ final class ScopeTasks {
         HookListener hook = changed.all.hook == null ? null : new HookListener(changed.all.hook, id, name, changed);
         TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
         events = both == null ? null : new ScopeEvents(name, changed.sink, both, hook);
-    }
-
-    /** Returns whether a task was submitted, so that the options are final. */
-    boolean hasBegun() {
-        return begun;
     }
 
     /** Records that a task is submitted. Returns true to exactly one caller. */
@@ -282,11 +277,6 @@ final class ScopeTasks {
 
     void unschedule(ScopeRun<?> run) {
         scheduled().remove(run);
-    }
-
-    /** Returns whether a task was scheduled for later. */
-    boolean hasScheduled() {
-        return scheduled != null;
     }
 
     private Set<ScopeRun<?>> scheduled() {

@@ -36,6 +36,7 @@ public final class StructuredScopeOptions {
     final @Nullable Scheduler scheduler; // null for a new thread for each subtask
     final boolean plainThreads; // whether to use them instead of the JDK's own scope
     final ScopeOptions.Draft all; // of the settings of a ThreadScope, those that have a setter here
+    final TimeSource time;
     final @Nullable Propagation propagation; // null if there is nothing to propagate
     private final ScopeOptions shared;
 
@@ -51,6 +52,7 @@ public final class StructuredScopeOptions {
         this.plainThreads = plainThreads;
         this.shared = shared;
         this.all = shared.all;
+        this.time = all.time == null ? TimeSource.system() : all.time;
         this.propagation = all.propagators.isEmpty() ? null : new Propagation(all.propagators, List.of(), all.sink);
     }
 

@@ -288,11 +288,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         stop();
     }
 
-    /**
-     * Returns whether this scope is shut down.
-     *
-     * @return true once {@link #shutdown()} or {@link #close()} was called
-     */
+    /** {@return whether {@link #shutdown()} or {@link #close()} was called} */
     public final boolean isShutdown() {
         return state != OPEN;
     }
@@ -402,11 +398,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         return options.all.sink;
     }
 
-    /**
-     * Returns the name of this scope, its state, and the kind of its thread container.
-     *
-     * @return a description such as {@code checkout/shutdown (JDK scope)}
-     */
+    /** {@return the name of this scope, its state, and its container: {@code checkout/shutdown (JDK scope)}} */
     @Override
     public String toString() {
         long now = state;
@@ -430,18 +422,10 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
             FAILED
         }
 
-        /**
-         * Returns the task that was forked.
-         *
-         * @return the task
-         */
+        /** {@return the task that was forked} */
         Callable<? extends T> task();
 
-        /**
-         * Returns the current state.
-         *
-         * @return the state
-         */
+        /** {@return the current state} */
         State state();
 
         /**

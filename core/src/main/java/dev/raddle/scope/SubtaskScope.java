@@ -105,7 +105,7 @@ abstract class SubtaskScope {
         this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.time = options.all.time == null ? TimeSource.system() : options.all.time;
+        this.time = options.time;
         this.scheduler = options.scheduler;
         this.container = openContainer();
         owner.innermost = this;
@@ -118,7 +118,7 @@ abstract class SubtaskScope {
     abstract Container openContainer();
 
     /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
-    final boolean start(PendingSubtask subtask, boolean byOwner) {
+    final boolean start(ForkedSubtask<?> subtask, boolean byOwner) {
         if (state != OPEN) {
             return false; // not counted and not listed
         }
@@ -161,7 +161,7 @@ abstract class SubtaskScope {
         if (!STATE.compareAndSet(this, OPEN, Thread.currentThread().threadId())) {
             return false;
         }
-        pending.forEach(PendingSubtask::cancel);
+        pending.forEach(ForkedSubtask::cancel);
         owner.wake();
         return true;
     }
@@ -225,7 +225,7 @@ abstract class SubtaskScope {
     /** Waits for all subtasks and reports slow ones. Returns whether the owner was interrupted. */
     private boolean awaitStragglers() {
         ExceptionSink sink = options.all.sink;
-        OverdueReports<PendingSubtask> stragglers = new OverdueReports<>(
+        OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
                 time,
                 options.all.patience,
                 new OffloadExecutor(sink, time),
@@ -252,7 +252,7 @@ abstract class SubtaskScope {
         return interrupted;
     }
 
-    private void reportStraggler(PendingSubtask straggler, @Nullable Thread thread, StackTraceElement[] stack) {
+    private void reportStraggler(ForkedSubtask<?> straggler, @Nullable Thread thread, StackTraceElement[] stack) {
         if (straggler.hasEnded()) {
             return;
         }
@@ -263,7 +263,7 @@ abstract class SubtaskScope {
         options.all.sink.report("close() of scope \"" + name + "\"", where);
     }
 
-    final long ageMillis(PendingSubtask subtask) {
+    final long ageMillis(ForkedSubtask<?> subtask) {
         return PendingSubtasks.ageMillis(subtask, time);
     }
 
@@ -283,7 +283,7 @@ abstract class SubtaskScope {
      * container before it has terminated.
      */
     final void abandonDead() {
-        PendingSubtask alive = pending.abandonDead();
+        ForkedSubtask<?> alive = pending.abandonDead();
         Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
         if (dying != null && !dying.isVirtual()) {
             Thread.startVirtualThread(() -> abandonWhenDead(dying));

@@ -55,8 +55,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ThreadScope implements AutoCloseable {
 
-    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in the tree of scopes and in its owner's
-    // thread, with its deadline and its cancellation. ScopeClosing has what close() does.
+    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree of
+    // scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
 
     /**
      * What {@link ThreadScope#map} calls for each element.
@@ -147,7 +147,7 @@ public final class ThreadScope implements AutoCloseable {
     /** Changes the options. If that throws, detaches this scope, which may be unreachable then. */
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
         tasks.requireOpen(method);
-        if (tasks.hasBegun()) {
+        if (tasks.begun) {
             throw new IllegalStateException(method + " of " + node.label()
                     + " came too late; call it before the first submit or schedule");
         }
@@ -424,7 +424,7 @@ public final class ThreadScope implements AutoCloseable {
         if (tasks.gate.ended) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
-        if (!tasks.hasBegun() && tasks.begin()) {
+        if (!tasks.begun && tasks.begin()) {
             node.attach();
             if (!tasks.options.onVirtualThreads) {
                 closing.takeLease();
@@ -754,11 +754,7 @@ public final class ThreadScope implements AutoCloseable {
         return tasks.gate.metrics();
     }
 
-    /**
-     * Returns the name of this scope.
-     *
-     * @return the name
-     */
+    /** {@return the name of this scope} */
     public String name() {
         return tasks.name;
     }
@@ -772,11 +768,7 @@ public final class ThreadScope implements AutoCloseable {
         return tasks.id;
     }
 
-    /**
-     * Returns the scheduler that runs the tasks.
-     *
-     * @return the scheduler
-     */
+    /** {@return the scheduler that runs the tasks} */
     public Scheduler scheduler() {
         return tasks.options.all.scheduler;
     }
