@@ -123,7 +123,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         } catch (Throwable failure) {
             outcome = new Failed(failure);
         }
-        end(outcome, scope.scheduler != null);
+        complete(outcome, scope.scheduler != null);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
         }
@@ -158,11 +158,11 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         if (PHASE.compareAndSet(this, WAITING, RUNNING)) {
             closeWindow(); // the calling thread only rejects this: its interrupts are not of this scope
             thread = Thread.currentThread();
-            end(new Failed(failure), false);
+            complete(new Failed(failure), false);
         }
     }
 
-    private void end(@Nullable Object outcome, boolean inPooledThread) {
+    private void complete(@Nullable Object outcome, boolean inPooledThread) {
         ObservedSubtask observer = result instanceof Observed(ObservedSubtask view) ? view : null;
         try {
             if (scope.state == SubtaskScope.OPEN) {

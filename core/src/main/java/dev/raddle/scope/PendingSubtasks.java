@@ -97,7 +97,7 @@ final class PendingSubtasks extends ForkerFields.Padding {
     }
 
     /** Counts a subtask that has ended. */
-    void end() {
+    void countEnd() {
         ENDED.getAndAdd(this, 1);
     }
 

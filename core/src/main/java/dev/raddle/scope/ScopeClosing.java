@@ -8,7 +8,10 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -18,15 +21,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScopeClosing {
 
-    /** A deferred action, which runs before those that were deferred earlier. */
-    private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
-        static final Deferred NO_MORE = new Deferred(() -> {}, null);
-    }
-
     private final ScopeNode node;
     private final ScopeTasks tasks;
-    private Scheduler.@Nullable Lease lease; // null until taken, NOTHING when released; guarded by this
-    private @Nullable Deferred deferred; // the latest, or NO_MORE; guarded by this
+    private Scheduler.Lease lease = Scheduler.Lease.NOTHING; // guarded by this
+    private @Nullable Deque<Runnable> deferred; // the latest action first; null if there is none; guarded by this
+    private boolean finished; // guarded by this
     private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
     ScopeClosing(ScopeNode node) {
@@ -43,19 +42,21 @@ final class ScopeClosing {
     }
 
     private synchronized boolean keep(Scheduler.Lease taken) {
-        if (lease != null) {
-            return false;
+        if (!finished) {
+            lease = taken;
         }
-        lease = taken;
-        return true;
+        return !finished;
     }
 
     /** Adds an action that runs when every task has ended. */
     synchronized void defer(Runnable cleanUp) {
-        if (deferred == Deferred.NO_MORE) {
+        if (finished) {
             throw tasks.closedException("a deferred action");
         }
-        deferred = new Deferred(cleanUp, deferred);
+        if (deferred == null) {
+            deferred = new ArrayDeque<>();
+        }
+        deferred.push(cleanUp);
     }
 
     /** Closes the scope. The deferred actions run when the gate is empty, however long that takes. */
@@ -168,16 +169,17 @@ final class ScopeClosing {
      * @param interrupted whether to set the interrupt status
      */
     private void finish(List<String> inner, boolean interrupted) {
-        Deferred last;
+        Collection<Runnable> cleanUps;
         Scheduler.Lease taken;
         synchronized (this) {
-            last = deferred;
-            deferred = Deferred.NO_MORE;
+            finished = true;
+            cleanUps = deferred == null ? List.of() : deferred;
+            deferred = null; // a closed scope keeps neither reachable
             taken = lease;
             lease = Scheduler.Lease.NOTHING;
         }
-        int failed = last == null ? 0 : runDeferred(last);
-        boolean released = taken == null || release(taken);
+        int failed = runDeferred(cleanUps);
+        boolean released = release(taken);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -191,11 +193,11 @@ final class ScopeClosing {
     }
 
     /** Runs deferred actions, the latest first. Returns how many have failed. */
-    private int runDeferred(Deferred last) {
+    private int runDeferred(Collection<Runnable> cleanUps) {
         int failed = 0;
-        for (Deferred next = last; next != null; next = next.earlier()) {
+        for (Runnable cleanUp : cleanUps) {
             try {
-                next.cleanUp().run();
+                cleanUp.run();
             } catch (Throwable failure) {
                 addFailure(failure);
                 failed++;

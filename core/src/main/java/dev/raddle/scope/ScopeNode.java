@@ -44,7 +44,7 @@ final class ScopeNode extends EnclosingScope {
     final Thread owner = Thread.currentThread();
     private final @Nullable EnclosingScope enclosing; // this scope has no more time than it
     final @Nullable ScopeNode parent; // cancelling it cancels this scope
-    private volatile boolean detached; // reset under this
+    volatile boolean detached; // reset under this
     private volatile @Nullable ScopeToken token; // null until used; created under this
     private volatile @Nullable ScopeDeadline deadline;
     private volatile @Nullable Set<ScopeNode> nested; // null until used; created under this

@@ -71,6 +71,7 @@ public final class ScopeOptions {
     final Draft all;
     final ExceptionSink sink;
     final Propagation propagation;
+    final boolean isPlain; // whether only the task context is propagated
     final int defaultRank; // of the default priority
     final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
     final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
@@ -79,6 +80,7 @@ public final class ScopeOptions {
         all = draft;
         sink = draft.sink;
         propagation = new Propagation(draft.propagators, draft.scopedValues, sink);
+        isPlain = propagation.isPlain();
         defaultRank = draft.defaultPriority.rank();
         defaultRetry = nullIfOnce(draft.retryPolicy);
         onVirtualThreads = draft.scheduler == Scheduler.virtualThreads();

@@ -176,7 +176,7 @@ final class ScopeTasks {
                 || last.rank != rank
                 || last.retry != retry) {
             last = capture(rank, retry, null, enclosure);
-            if (options.propagation.isPlain()) {
+            if (options.isPlain) {
                 recent = last; // there is nothing else to capture
             }
         }

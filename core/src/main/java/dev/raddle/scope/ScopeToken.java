@@ -43,25 +43,22 @@ final class ScopeToken implements CancellationToken {
         cancelled.whenSet(() -> node.tasks.runGuarded("action of a cancellation token", action));
     }
 
-    /** Runs the registered actions. Called when the gate was closed. */
+    /** Fails the channels and runs the registered actions. Called when the gate was closed. */
     void runActions() {
+        failChannels();
         cancelled.set();
     }
 
     /** Adds a channel that fails when the scope is cancelled, unless it is closed or unreachable then. */
     void add(Channel<?> channel) {
-        boolean isFirst;
         synchronized (this) {
-            isFirst = channels == null;
             if (channels == null) {
                 channels = Collections.newSetFromMap(new WeakHashMap<>());
             }
             channels.add(channel);
         }
-        if (isFirst) {
-            whenCancelled(this::failChannels);
-        } else if (isCancelled()) {
-            failChannels(); // the action may have run before
+        if (isCancelled()) {
+            failChannels(); // the cancelling thread may have done it before
         }
     }
 

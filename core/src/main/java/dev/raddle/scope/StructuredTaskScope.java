@@ -91,22 +91,6 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         super(options.name, options.threadFactory, options);
     }
 
-    @Override
-    final Container openContainer() {
-        if (scheduler != null) {
-            return new SchedulerContainer(this, scheduler, options.all.scopedValues);
-        }
-        String reason = options.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
-        if (reason == null) {
-            try {
-                return new JdkContainer(this);
-            } catch (RuntimeException | LinkageError refused) {
-                reason = "the JDK refused to open a scope: " + refused;
-            }
-        }
-        return new PlainContainer(this, options.all.scopedValues, reason);
-    }
-
     /**
      * Opens a scope whose join succeeds if all its subtasks do.
      *

@@ -114,8 +114,20 @@ abstract class SubtaskScope {
         }
     }
 
-    /** Opens the container of the threads. Called by the constructor. */
-    abstract Container openContainer();
+    private Container openContainer() {
+        if (scheduler != null) {
+            return new SchedulerContainer(this, scheduler, options.all.scopedValues);
+        }
+        String reason = options.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
+        if (reason == null) {
+            try {
+                return new JdkContainer(this);
+            } catch (RuntimeException | LinkageError refused) {
+                reason = "the JDK refused to open a scope: " + refused;
+            }
+        }
+        return new PlainContainer(this, options.all.scopedValues, reason);
+    }
 
     /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
     final boolean start(ForkedSubtask<?> subtask, boolean byOwner) {
@@ -168,7 +180,7 @@ abstract class SubtaskScope {
 
     /** Counts a subtask that has ended, and wakes the owner after the last one unless the container will do so. */
     final void ended(boolean abandoned) {
-        pending.end();
+        pending.countEnd();
         if ((abandoned || !wokenByContainer) && pending.count() == 0) {
             owner.wake();
         }
