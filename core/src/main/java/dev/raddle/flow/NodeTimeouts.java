@@ -35,7 +35,7 @@ final class NodeTimeouts {
         }
 
         @Override
-        protected EnclosingScope enclosing() {
+        public EnclosingScope enclosing() {
             return run;
         }
     }

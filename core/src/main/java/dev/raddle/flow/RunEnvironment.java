@@ -422,7 +422,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     // As a scope.
 
     @Override
-    protected @Nullable EnclosingScope enclosing() {
+    public @Nullable EnclosingScope enclosing() {
         return enclosing;
     }
 

@@ -58,7 +58,7 @@ final class SteppedRun extends Run {
         }
 
         @Override
-        protected @Nullable EnclosingScope enclosing() {
+        public @Nullable EnclosingScope enclosing() {
             return around;
         }
     }

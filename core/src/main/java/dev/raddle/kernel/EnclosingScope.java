@@ -57,7 +57,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return the next outer scope, or null if there is none
      */
-    protected @Nullable EnclosingScope enclosing() {
+    public @Nullable EnclosingScope enclosing() {
         return null;
     }
 
@@ -114,18 +114,8 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return the scope, or null
      */
-    protected static @Nullable EnclosingScope ofTask() {
+    public static @Nullable EnclosingScope ofTask() {
         return TaskContext.current().owner() instanceof EnclosingScope scope ? scope : null;
-    }
-
-    /**
-     * Returns the scope around another one.
-     *
-     * @param inner any scope
-     * @return the next outer scope, or null if there is none
-     */
-    protected static @Nullable EnclosingScope enclosureOf(EnclosingScope inner) {
-        return inner.enclosing();
     }
 
     /**
@@ -147,7 +137,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return another scope, or null if there is none inside this one
      */
-    protected final @Nullable EnclosingScope enteredSince() {
+    public final @Nullable EnclosingScope enteredSince() {
         EnclosingScope last = INNERMOST.get();
         for (EnclosingScope entered = last; entered != null; entered = entered.outer) {
             if (entered == this) {

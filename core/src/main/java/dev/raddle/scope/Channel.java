@@ -3,14 +3,11 @@ package dev.raddle.scope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -139,7 +136,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      */
     @Override
     public void close() {
-        end(null, false);
+        close(null, false);
     }
 
     /**
@@ -151,15 +148,15 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * @param cause the failure
      */
     public void close(Throwable cause) {
-        end(Objects.requireNonNull(cause, "cause"), false);
+        close(Objects.requireNonNull(cause, "cause"), false);
     }
 
     /** Closes the channel with a failure unless it is closed, because its scope has ended. */
     void failIfOpen(Throwable cause) {
-        end(cause, true);
+        close(cause, true);
     }
 
-    private void end(@Nullable Throwable cause, boolean onlyIfOpen) {
+    private void close(@Nullable Throwable cause, boolean onlyIfOpen) {
         lock.lock();
         try {
             if (failure == null && !(closed && onlyIfOpen)) {
@@ -188,10 +185,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * @return this channel
      */
     public Channel<T> closeAfter(Task<?> first, Task<?>... rest) {
-        List<Task<?>> producers = new ArrayList<>(rest.length + 1);
-        producers.add(first);
-        producers.addAll(Arrays.asList(rest));
-        return closeAfter(producers);
+        return closeAfter(ThreadScope.listOf(first, rest));
     }
 
     /**
@@ -228,25 +222,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
         }
     }
 
-    /**
-     * Returns the failure with which the channel was closed.
-     *
-     * @return the failure, or empty if the channel is open or was closed normally
-     */
-    public Optional<Throwable> failure() {
-        lock.lock();
-        try {
-            return Optional.ofNullable(failure);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Returns whether the channel is closed. There may still be values to receive.
-     *
-     * @return true if it was closed, normally or with a failure
-     */
+    /** {@return whether the channel is closed, normally or with a failure; there may still be values to receive} */
     public boolean isClosed() {
         lock.lock();
         try {

@@ -12,7 +12,7 @@ interface Container {
      * @param byOwner whether the caller is the owner
      * @throws RuntimeException if the thread cannot be started; the caller then abandons the subtask, as after an error
      */
-    void start(PendingSubtask subtask, boolean byOwner);
+    void start(ForkedSubtask<?> subtask, boolean byOwner);
 
     /**
      * Closes this container. Called by the owner when every subtask has ended. The owner is not interrupted. This

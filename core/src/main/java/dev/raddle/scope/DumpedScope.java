@@ -66,19 +66,19 @@ record DumpedScope(
                 scope.parent == null ? ROOT : container(scope.parent),
                 scope.owner,
                 !scope.tasks.gate.isClosed(),
-                "scheduler: " + scope.tasks.settings.options.all.scheduler,
+                "scheduler: " + scope.tasks.options.all.scheduler,
                 scope.tasks.pending().stream().map(DumpedScope::task).toList(),
                 scope.children().stream().map(DumpedScope::of).toList());
     }
 
     private static DumpedTask task(ScopeRun<?> run) {
         Thread runner = run.lastRunner();
-        long age = run.scope.settings.time.nanoTime() - run.begunNanos();
+        long age = run.scope.time.nanoTime() - run.begunNanos();
         return new DumpedTask(run.name(), runner, runner != null, Math.max(0, age) / 1_000_000);
     }
 
     private static String container(ScopeNode scope) {
-        return container(scope.tasks.settings.name, scope.tasks.enclosure);
+        return container(scope.tasks.name, scope.scope);
     }
 
     /** Returns the name of a container as in the JDK: with the identity, unless that is the name. */

@@ -9,33 +9,12 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** Applies a failure policy to the outcomes of a wait for several tasks, of which at least one has no value. */
+/** Applies a scope's failure policy to the outcomes of a wait for several tasks, all settled. */
 record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
 
-    /**
-     * Returns the result under the scope's policy, or throws if the policy requires that.
-     *
-     * @param scope the scope
-     * @param settled tasks of the scope, all settled
-     */
-    static ScopeResult resultOf(ScopeTasks scope, Task<?>[] settled) {
-        for (Task<?> task : settled) {
-            if (!(((ScopeRun<?>) task).result() instanceof Outcome.Success<?>)) {
-                return new FailureSummary(scope, runsOf(settled)).resultUnder(scope.settings.options.all.failurePolicy);
-            }
-        }
-        return new ScopeResult(settled.length, settled.length, 0, 0, List.of());
-    }
-
-    private static List<ScopeRun<?>> runsOf(Task<?>[] tasks) {
-        List<ScopeRun<?>> runs = new ArrayList<>(tasks.length);
-        for (Task<?> task : tasks) {
-            runs.add((ScopeRun<?>) task);
-        }
-        return runs;
-    }
-
-    private ScopeResult resultUnder(FailurePolicy policy) {
+    /** Returns the result, or throws if the policy requires that. */
+    ScopeResult result() {
+        FailurePolicy policy = scope.options.all.failurePolicy;
         List<ScopeRun<?>> failed = new ArrayList<>();
         ScopeTimeoutException expired = null;
         int succeeded = 0;
@@ -84,7 +63,7 @@ record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
 
     private AggregateException allOf(List<ScopeRun<?>> failed) {
         return new AggregateException(
-                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.settings.name + "\" failed",
+                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.name + "\" failed",
                 failed.stream().map(FailureSummary::errorOf).toList());
     }
 

@@ -1,19 +1,35 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.LateFailure;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.UserCode;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A subtask: the user's handle and the thread's runnable. */
-final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask implements Subtask<T>, Runnable {
+/**
+ * A subtask: the user's handle, the thread's runnable, and a node in the scope's list of pending subtasks. The container
+ * calls it in the subtask's thread.
+ */
+final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
+        implements Subtask<T>, Callable<@Nullable Object>, Runnable {
 
     /*
      * Overview.
+     *
+     * `phase` only increases, and determines which thread counts this subtask as ended:
+     *
+     *   WAITING ──► RUNNING ──► ENDED     by the thread that runs it, or by the scheduler that rejects it
+     *   WAITING ──────────────► ENDED     abandoned: by its forker, if the container did not start the thread; by the
+     *                                     owner, if that thread has terminated; by a shutdown that withdraws it from a
+     *                                     scheduler's queue
+     *
+     * Both transitions out of WAITING are a compare-and-set, so exactly one thread counts the end, once.
      *
      * `result` is written by the runner while the phase is RUNNING, or never: after a shutdown it is null. Before that
      * it has the view for the listener, if there is anything to observe; one field is enough for both.
@@ -23,6 +39,20 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
      * interrupts; or by a thread that rejects the subtask. A thread that has not begun may be interrupted: it begins
      * with its interrupt status set. That is how a subtask forked before a shutdown runs after it.
      */
+    static final byte WAITING = 0;
+    static final byte RUNNING = 1;
+    static final byte ENDED = 2;
+
+    static final VarHandle PHASE;
+
+    static {
+        try {
+            PHASE = MethodHandles.lookup().findVarHandle(ForkedSubtask.class, "phase", byte.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
     private static final Object NULL = new Object();
 
     /** What {@code result} holds if there is no value. */
@@ -32,30 +62,40 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
 
     private record Observed(ObservedSubtask view) implements NoValue {}
 
+    @Nullable
+    ForkedSubtask<?> next; // the next older subtask, null once this is unlinked; for writers see PendingSubtasks
+
+    volatile @Nullable Thread thread; // from its creation to the subtask's end
+    volatile Scheduler.@Nullable Placement placement; // from when a scheduler has accepted this to the end
+    final int forkedMillis; // the lower half of the time source's milliseconds
+    volatile byte phase;
     private final StructuredTaskScope<? super T> scope;
     private final Callable<? extends T> task;
     private final int round; // the owner's round of forks; -1 if another thread forked it
     private volatile @Nullable Object result; // null, NULL, another value, Failed, or Observed until the end
 
     ForkedSubtask(StructuredTaskScope<? super T> scope, Callable<? extends T> task, int round, int forkedMillis) {
-        super(forkedMillis);
+        this.forkedMillis = forkedMillis;
         this.scope = scope;
         this.task = task;
         this.round = round;
     }
 
-    @Override
+    /** Notifies the listener, if there is one, of the submission. Called by the forker before the start. */
     void observe() {
         result = new Observed(ObservedSubtask.of(scope, taskName()));
     }
 
+    /**
+     * Runs this in a thread that has inherited its scoped values. Never throws: the JDK's scope must not see failures.
+     */
     @Override
     public @Nullable Object call() {
         run(scope.inside);
         return null;
     }
 
-    @Override
+    /** Runs this with scoped values. Never throws. */
     void run(ScopedValue.Carrier values) {
         try {
             (scope.enclosure == null ? values : scope.withEnclosure(values)).run(this);
@@ -83,7 +123,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         } catch (Throwable failure) {
             outcome = new Failed(failure);
         }
-        end(outcome, scope.scheduler != null);
+        complete(outcome, scope.scheduler != null);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
         }
@@ -96,7 +136,9 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         }
     }
 
-    @Override
+    /**
+     * Ends this without running it. The caller must ensure that no thread will run it. Returns false if it has begun.
+     */
     boolean abandon() {
         if (!PHASE.compareAndSet(this, WAITING, ENDED)) {
             return false;
@@ -111,16 +153,16 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         return true;
     }
 
-    @Override
+    /** Fails this instead of running it. */
     void fail(Throwable failure) {
         if (PHASE.compareAndSet(this, WAITING, RUNNING)) {
             closeWindow(); // the calling thread only rejects this: its interrupts are not of this scope
             thread = Thread.currentThread();
-            end(new Failed(failure), false);
+            complete(new Failed(failure), false);
         }
     }
 
-    private void end(@Nullable Object outcome, boolean inPooledThread) {
+    private void complete(@Nullable Object outcome, boolean inPooledThread) {
         ObservedSubtask observer = result instanceof Observed(ObservedSubtask view) ? view : null;
         try {
             if (scope.state == SubtaskScope.OPEN) {
@@ -177,7 +219,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         }
     }
 
-    @Override
+    /** Withdraws this from its scheduler's queue, or interrupts its thread. Called when the scope is shut down. */
     void cancel() {
         Scheduler.Placement place = placement;
         if (place != null && isWaiting() && withdraw(place)) {
@@ -203,10 +245,10 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         }
     }
 
-    /** Interrupts the thread of this subtask unless it is the caller, has ended, or was interrupted before. */
+    /** Interrupts the thread of this subtask unless it has shut down the scope, or has ended or been interrupted. */
     private void stop() {
         Thread runner = thread;
-        if (runner != null && runner != Thread.currentThread()) {
+        if (runner != null && runner.threadId() != scope.state) {
             interrupt(
                     runner, true, failure -> scope.sink().report("interrupt() of " + UserCode.textOf(runner), failure));
         }
@@ -219,9 +261,60 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         }
     }
 
-    @Override
+    /** Returns the name of the task, or that of its class. */
     String taskName() {
         return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
+    }
+
+    /** Returns the name of the thread, or else that of the task, for messages and dumps. */
+    String name() {
+        Thread runner = thread;
+        String name = runner == null ? "" : runner.getName();
+        return name.isEmpty() ? taskName() : name;
+    }
+
+    boolean isWaiting() {
+        return phase == WAITING;
+    }
+
+    boolean hasEnded() {
+        return phase == ENDED;
+    }
+
+    /** Returns whether the thread has terminated without running this subtask. */
+    boolean isDead() {
+        Thread runner = thread;
+        return runner != null && isWaiting() && runner.getState() == Thread.State.TERMINATED && isWaiting();
+    }
+
+    /**
+     * Returns whether the container has not started the thread, which is then terminated if virtual, and new if not.
+     */
+    boolean isRefused() {
+        Thread runner = thread;
+        if (runner == null || phase != WAITING) {
+            return false;
+        }
+        Thread.State state = runner.getState();
+        return (state == Thread.State.TERMINATED || state == Thread.State.NEW) && phase == WAITING;
+    }
+
+    /** Stores the placement, which a shutdown withdraws. After an earlier shutdown, the forker cancels this subtask. */
+    void setPlacement(Scheduler.Placement accepted) {
+        placement = accepted;
+        if (hasEnded()) {
+            placement = null;
+        }
+    }
+
+    /**
+     * Registers that a thread waits for this subtask, as {@link Scheduler.Placement#beginWait} does.
+     *
+     * @return the placement that has recorded the wait, or null; the caller ends the wait there
+     */
+    Scheduler.@Nullable Placement beginWait(Thread waiter) {
+        Scheduler.Placement place = placement;
+        return place != null && isWaiting() && place.beginWait(waiter) ? place : null;
     }
 
     @Override

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 abstract class ForkerFields {
 
     volatile int forked; // the owner's forks; written only by the owner
-    volatile @Nullable PendingSubtask newest;
+    volatile @Nullable ForkedSubtask<?> newest;
     volatile boolean sweeping;
     volatile int sweeps; // incremented when a sweep begins and when it ends: odd while one is under way
     int listed; // approximate number since the last sweep: concurrent forkers may lose increments

@@ -37,7 +37,7 @@ final class JdkContainer implements Container, ThreadFactory {
     private final SubtaskScope scope;
     private final JdkScope jdk;
 
-    private @Nullable PendingSubtask forking; // owner's thread only: the subtask for newThread
+    private @Nullable ForkedSubtask<?> forking; // owner's thread only: the subtask for newThread
     private @Nullable Thread prepared; // owner's thread only: the thread for newThread, or null to create one
     private @Nullable OuterForks sharedForks; // owner's thread only
 
@@ -48,7 +48,7 @@ final class JdkContainer implements Container, ThreadFactory {
     }
 
     @Override
-    public void start(PendingSubtask subtask, boolean byOwner) {
+    public void start(ForkedSubtask<?> subtask, boolean byOwner) {
         if (byOwner) {
             forking = subtask;
             prepared = null; // the JDK may have refused the last fork on behalf of another thread
@@ -59,7 +59,7 @@ final class JdkContainer implements Container, ThreadFactory {
     }
 
     /** Starts a subtask in a thread that its forker has created. Called by the owner. */
-    private void startInOwner(PendingSubtask subtask, Thread made) {
+    private void startInOwner(ForkedSubtask<?> subtask, Thread made) {
         forking = subtask;
         prepared = made;
         jdk.fork(subtask);
@@ -70,7 +70,7 @@ final class JdkContainer implements Container, ThreadFactory {
         if (sharedForks != null && sharedForks.isStarting()) {
             return sharedForks.newThread(run);
         }
-        PendingSubtask subtask = forking;
+        ForkedSubtask<?> subtask = forking;
         Thread thread = prepared;
         forking = null;
         prepared = null; // the factory may fork, too
@@ -83,7 +83,7 @@ final class JdkContainer implements Container, ThreadFactory {
         return thread;
     }
 
-    private void startFromInside(PendingSubtask subtask) {
+    private void startFromInside(ForkedSubtask<?> subtask) {
         ensureNothingBound(subtask.getClass());
         SubtaskBody body = new SubtaskBody(subtask);
         Thread thread = scope.newThread(body);
@@ -105,7 +105,7 @@ final class JdkContainer implements Container, ThreadFactory {
         forks.start(thread);
     }
 
-    private ScopeStack.Request startRequest(PendingSubtask subtask, Thread made) {
+    private ScopeStack.Request startRequest(ForkedSubtask<?> subtask, Thread made) {
         return new ScopeStack.Request(() -> startInOwner(subtask, made));
     }
 

@@ -28,6 +28,9 @@ final class JdkScope implements UnaryOperator<Object> {
             MethodHandle join,
             MethodHandle close) {
 
+        private static final MethodHandle NO_METHOD = MethodHandles.empty(MethodType.methodType(void.class));
+        static final Api NONE = new Api(NO_METHOD, NO_METHOD, NO_METHOD, NO_METHOD, NO_METHOD, NO_METHOD, NO_METHOD);
+
         static Api find() throws ReflectiveOperationException {
             MethodHandles.Lookup lookup = MethodHandles.publicLookup();
             Class<?> scope = Class.forName(NAME);
@@ -68,16 +71,10 @@ final class JdkScope implements UnaryOperator<Object> {
     static final boolean WAKES_OWNER = Runtime.version().feature() == 25;
 
     static final @Nullable String UNAVAILABLE_REASON; // why the API is unavailable, or null
-    private static final MethodHandle JOINER;
-    private static final MethodHandle OPEN;
-    private static final MethodHandle WITH_NAME;
-    private static final MethodHandle WITH_THREAD_FACTORY;
-    private static final MethodHandle FORK;
-    private static final MethodHandle JOIN;
-    private static final MethodHandle CLOSE;
+    private static final Api API; // its components are constants for the compiler, as a record's are
 
     static {
-        Api api = null;
+        Api api = Api.NONE;
         String reason = null;
         if ("fallback".equals(System.getProperty("dev.raddle.scope.container"))) {
             reason = "forced by the system property dev.raddle.scope.container";
@@ -88,15 +85,8 @@ final class JdkScope implements UnaryOperator<Object> {
                 reason = "this JDK has none that fits: " + missing;
             }
         }
-        MethodHandle none = MethodHandles.empty(MethodType.methodType(void.class));
         UNAVAILABLE_REASON = reason;
-        JOINER = api == null ? none : api.joiner();
-        OPEN = api == null ? none : api.open();
-        WITH_NAME = api == null ? none : api.withName();
-        WITH_THREAD_FACTORY = api == null ? none : api.withThreadFactory();
-        FORK = api == null ? none : api.fork();
-        JOIN = api == null ? none : api.join();
-        CLOSE = api == null ? none : api.close();
+        API = api;
     }
 
     private final String name;
@@ -108,7 +98,7 @@ final class JdkScope implements UnaryOperator<Object> {
         this.name = name;
         this.factory = factory;
         try {
-            scope = (Object) OPEN.invokeExact((Object) JOINER.invokeExact(), (UnaryOperator) this);
+            scope = (Object) API.open.invokeExact((Object) API.joiner.invokeExact(), (UnaryOperator) this);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }
@@ -118,8 +108,8 @@ final class JdkScope implements UnaryOperator<Object> {
     @Override
     public Object apply(Object configuration) {
         try {
-            Object named = (Object) WITH_NAME.invokeExact(configuration, name);
-            return (Object) WITH_THREAD_FACTORY.invokeExact(named, factory);
+            Object named = (Object) API.withName.invokeExact(configuration, name);
+            return (Object) API.withThreadFactory.invokeExact(named, factory);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }
@@ -128,7 +118,7 @@ final class JdkScope implements UnaryOperator<Object> {
     /** Creates and starts a thread. If this scope was closed from outside, does not start it. Called by the owner. */
     void fork(Callable<?> task) {
         try {
-            Object _ = (Object) FORK.invokeExact(scope, (Callable) task);
+            Object _ = (Object) API.fork.invokeExact(scope, (Callable) task);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }
@@ -143,7 +133,7 @@ final class JdkScope implements UnaryOperator<Object> {
         boolean interrupted = false;
         boolean joined = false;
         try {
-            Object _ = (Object) JOIN.invokeExact(scope);
+            Object _ = (Object) API.join.invokeExact(scope);
             joined = true;
         } catch (InterruptedException interrupt) {
             interrupted = true;
@@ -157,7 +147,7 @@ final class JdkScope implements UnaryOperator<Object> {
 
     private void close(boolean joined) {
         try {
-            CLOSE.invokeExact(scope);
+            API.close.invokeExact(scope);
         } catch (IllegalStateException notJoined) {
             if (joined) {
                 throw notJoined;

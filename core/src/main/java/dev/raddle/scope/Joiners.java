@@ -30,13 +30,21 @@ final class Joiners {
         }
     }
 
-    /** All subtasks in the order of their forks. */
-    private static final class Forks<T extends @Nullable Object> {
+    /** A joiner that returns all subtasks in the order of their forks. */
+    abstract static class Listing<T extends @Nullable Object> implements Joiner<T, Stream<Subtask<T>>> {
         private final List<Subtask<T>> inOrder = new ArrayList<>(); // used only by the owner
 
+        @Override
         @SuppressWarnings("unchecked") // a subtask only returns values of type T
-        void add(Subtask<? extends T> subtask) {
+        public final boolean onFork(Subtask<? extends T> subtask) {
+            boolean cancel = Joiner.super.onFork(subtask);
             inOrder.add((Subtask<T>) subtask);
+            return cancel;
+        }
+
+        @Override
+        public Stream<Subtask<T>> result() throws Throwable {
+            return inOrder.stream();
         }
     }
 
@@ -55,24 +63,19 @@ final class Joiners {
     }
 
     /** Waits for all subtasks, shuts down at the first failure, and returns all subtasks. */
-    static final class AllSuccessful<T extends @Nullable Object> extends Deciding<T, Stream<Subtask<T>>> {
-        private final Forks<T> forks = new Forks<>();
-
-        AllSuccessful() {
-            super(JoinDecision.ALL, 0);
-        }
+    static final class AllSuccessful<T extends @Nullable Object> extends Listing<T> {
+        private final JoinDecision<Subtask<? extends T>, Throwable> decision = new JoinDecision<>(JoinDecision.ALL, 0);
 
         @Override
-        public boolean onFork(Subtask<? extends T> subtask) {
-            boolean cancel = super.onFork(subtask);
-            forks.add(subtask);
-            return cancel;
+        public boolean onComplete(Subtask<? extends T> subtask) {
+            StructuredTaskScope.ensureComplete(subtask);
+            return StructuredTaskScope.decides(decision, subtask);
         }
 
         @Override
         public Stream<Subtask<T>> result() throws Throwable {
             decision.throwIfFailed(Function.identity());
-            return forks.inOrder.stream();
+            return super.result();
         }
     }
 
@@ -100,30 +103,17 @@ final class Joiners {
     }
 
     /** Waits for all subtasks, shuts down when a predicate returns true, and returns all subtasks. */
-    static final class AllUntil<T extends @Nullable Object> implements Joiner<T, Stream<Subtask<T>>> {
+    static final class AllUntil<T extends @Nullable Object> extends Listing<T> {
         private final Predicate<? super Subtask<? extends T>> isDone;
-        private final Forks<T> forks = new Forks<>();
 
         AllUntil(Predicate<? super Subtask<? extends T>> isDone) {
             this.isDone = isDone;
         }
 
         @Override
-        public boolean onFork(Subtask<? extends T> subtask) {
-            boolean cancel = Joiner.super.onFork(subtask);
-            forks.add(subtask);
-            return cancel;
-        }
-
-        @Override
         public boolean onComplete(Subtask<? extends T> subtask) {
             StructuredTaskScope.ensureComplete(subtask);
             return isDone.test(subtask);
-        }
-
-        @Override
-        public Stream<Subtask<T>> result() {
-            return forks.inOrder.stream();
         }
     }
 }

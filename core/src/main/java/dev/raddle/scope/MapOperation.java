@@ -44,7 +44,7 @@ final class MapOperation<E, R> {
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
             acquirePlace();
-            if (scope.gate.isClosed() || (failed && scope.settings.options.all.failurePolicy.cancelsOthers())) {
+            if (scope.gate.isClosed() || (failed && scope.options.all.failurePolicy.cancelsOthers())) {
                 return;
             }
             scope.requireOpen("a task");
@@ -74,7 +74,7 @@ final class MapOperation<E, R> {
             Dispatch.startAll();
             places.acquire();
         } finally {
-            waiting.end();
+            waiting.remove();
         }
     }
 
@@ -90,7 +90,7 @@ final class MapOperation<E, R> {
 
     private void cancelAll() {
         CancelledException cause =
-                new CancelledException("cancelled because a map in scope \"" + scope.settings.name + "\" is over");
+                new CancelledException("cancelled because a map in scope \"" + scope.name + "\" is over");
         runs.reversed().forEach(run -> run.cancel(cause, Runnable::run)); // those that wait for the others first
     }
 }

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  */
 final class MultiWait implements ScopeRun.Wait {
 
-    private static final Task<?>[] NONE = {};
     private static final AtomicIntegerFieldUpdater<MultiWait> REMAINING =
             AtomicIntegerFieldUpdater.newUpdater(MultiWait.class, "remaining");
 
@@ -28,41 +27,40 @@ final class MultiWait implements ScopeRun.Wait {
 
     private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
-        this.decision = scope.settings.options.all.failurePolicy.newDecision();
+        this.decision = scope.options.all.failurePolicy.newDecision();
         this.remaining = runs;
     }
 
     /** Waits for tasks, and returns their result under the scope's failure policy or throws. */
     static ScopeResult await(ScopeTasks scope, Collection<? extends Task<?>> tasks) throws InterruptedException {
-        Task<?>[] all = tasks.toArray(NONE);
-        requireTasksOf(scope, all);
-        MultiWait wait = new MultiWait(scope, all.length);
+        List<ScopeRun<?>> runs = runsOf(scope, tasks);
+        MultiWait wait = new MultiWait(scope, runs.size());
         try {
             ScopeRun.Waits alone = new ScopeRun.Waits(wait, null);
-            for (Task<?> task : all) {
-                ((ScopeRun<?>) task).addWait(wait, alone);
+            for (ScopeRun<?> run : runs) {
+                run.addWait(wait, alone);
             }
-            if (scope.gate.isLimited() || !scope.settings.options.onVirtualThreads) {
-                for (Task<?> task : all) {
-                    ((ScopeRun<?>) task).awaitEnd(); // detects a wait that could never end, run by run
+            if (scope.gate.isLimited() || !scope.options.onVirtualThreads) {
+                for (ScopeRun<?> run : runs) {
+                    run.awaitEnd(); // detects a wait that could never end, run by run
                 }
             }
             wait.await();
         } finally {
-            wait.end();
+            wait.decision.clear(); // later failures cancel no tasks
         }
-        return FailureSummary.resultOf(scope, all);
+        return new FailureSummary(scope, runs).result();
     }
 
     /** Waits for tasks, and returns their values or throws. */
     static <T> List<T> awaitAll(ScopeTasks scope, Collection<? extends Task<? extends T>> tasks)
             throws InterruptedException {
         await(scope, tasks);
-        FailurePolicy policy = scope.settings.options.all.failurePolicy;
+        FailurePolicy policy = scope.options.all.failurePolicy;
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
             if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {
-                throw new IllegalStateException("task \"" + task.name() + "\" in scope \"" + scope.settings.name
+                throw new IllegalStateException("task \"" + task.name() + "\" in scope \"" + scope.name
                         + "\" has no value, it is " + task.state() + "; under " + policy + " use await and outcome()");
             }
             values.add(task.await());
@@ -70,13 +68,16 @@ final class MultiWait implements ScopeRun.Wait {
         return values;
     }
 
-    private static void requireTasksOf(ScopeTasks scope, Task<?>[] tasks) {
+    private static List<ScopeRun<?>> runsOf(ScopeTasks scope, Collection<? extends Task<?>> tasks) {
+        List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
         for (Task<?> task : tasks) {
             if (!(task instanceof ScopeRun<?> run) || run.scope != scope) {
                 throw new IllegalArgumentException(
-                        "scope \"" + scope.settings.name + "\" can wait only for its own tasks, was given " + task);
+                        "scope \"" + scope.name + "\" can wait only for its own tasks, was given " + task);
             }
+            runs.add(run);
         }
+        return runs;
     }
 
     /**
@@ -89,7 +90,7 @@ final class MultiWait implements ScopeRun.Wait {
             scope.cancelOthers(
                     run,
                     new CancelledException(
-                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.settings.name
+                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name
                                     + "\" failed",
                             error));
         }
@@ -110,10 +111,5 @@ final class MultiWait implements ScopeRun.Wait {
             Dispatch.startAll();
             allSettled.await();
         }
-    }
-
-    /** Ends the wait. Later failures cancel no tasks. */
-    private void end() {
-        decision.clear();
     }
 }

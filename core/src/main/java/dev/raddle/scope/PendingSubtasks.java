@@ -47,8 +47,8 @@ final class PendingSubtasks extends ForkerFields.Padding {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ENDED = lookup.findVarHandle(PendingSubtasks.class, "ended", int.class);
             FORKED = lookup.findVarHandle(ForkerFields.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(ForkerFields.class, "newest", PendingSubtask.class);
-            NEXT = lookup.findVarHandle(PendingSubtask.class, "next", PendingSubtask.class);
+            NEWEST = lookup.findVarHandle(ForkerFields.class, "newest", ForkedSubtask.class);
+            NEXT = lookup.findVarHandle(ForkedSubtask.class, "next", ForkedSubtask.class);
             SWEEPING = lookup.findVarHandle(ForkerFields.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -63,30 +63,30 @@ final class PendingSubtasks extends ForkerFields.Padding {
     }
 
     /**
-     * Returns the time for {@link PendingSubtask#forkedMillis}. If the thread of the last subtask has not begun yet,
+     * Returns the time for {@link ForkedSubtask#forkedMillis}. If the thread of the last subtask has not begun yet,
      * little time has passed since its fork, and the time of that fork is used again, for at most 31 subtasks in a row.
      * Reading a clock is expensive, because it waits for pending memory accesses. With a scheduler, the time is exact.
      */
     int forkMillis(TimeSource time, boolean isPlaced) {
-        PendingSubtask last = newest;
+        ForkedSubtask<?> last = newest;
         return !isPlaced && last != null && (listed & 31) != 0 && last.isWaiting()
                 ? last.forkedMillis
                 : (int) (time.nanoTime() / NANOS_PER_MILLI);
     }
 
     /** Returns the time since the fork of a subtask, which was less than 49 days ago. */
-    static long ageMillis(PendingSubtask subtask, TimeSource time) {
+    static long ageMillis(ForkedSubtask<?> subtask, TimeSource time) {
         return Integer.toUnsignedLong((int) (time.nanoTime() / NANOS_PER_MILLI) - subtask.forkedMillis);
     }
 
     /** Counts and lists a subtask that is about to be started. */
-    void add(PendingSubtask subtask, boolean byOwner) {
+    void add(ForkedSubtask<?> subtask, boolean byOwner) {
         if (byOwner) {
             FORKED.setRelease(this, forked + 1);
         } else {
             ENDED.getAndAdd(this, -1);
         }
-        PendingSubtask head;
+        ForkedSubtask<?> head;
         do {
             head = newest;
             subtask.next = head;
@@ -97,7 +97,7 @@ final class PendingSubtasks extends ForkerFields.Padding {
     }
 
     /** Counts a subtask that has ended. */
-    void end() {
+    void countEnd() {
         ENDED.getAndAdd(this, 1);
     }
 
@@ -109,35 +109,35 @@ final class PendingSubtasks extends ForkerFields.Padding {
 
     /** Clears the list if all subtasks have ended. Called by the owner. */
     void clearIfEmpty() {
-        PendingSubtask head = newest;
+        ForkedSubtask<?> head = newest;
         if (head != null && count() == 0 && NEWEST.compareAndSet(this, head, null)) {
-            for (PendingSubtask each = head; each != null; ) {
-                PendingSubtask older = each.next;
+            for (ForkedSubtask<?> each = head; each != null; ) {
+                ForkedSubtask<?> older = each.next;
                 NEXT.setRelease(each, null);
                 each = older;
             }
         }
     }
 
-    private static @Nullable PendingSubtask older(PendingSubtask subtask) {
-        return (PendingSubtask) NEXT.getAcquire(subtask);
+    private static @Nullable ForkedSubtask<?> older(ForkedSubtask<?> subtask) {
+        return (ForkedSubtask<?>) NEXT.getAcquire(subtask);
     }
 
     /** Performs an action for each subtask that has not ended and was listed before this call. */
-    void forEach(Consumer<? super PendingSubtask> action) {
+    void forEach(Consumer<? super ForkedSubtask<?>> action) {
         if (newest != null) {
             unfinished().forEach(action);
         }
     }
 
     /** Returns the subtasks that have not ended and were listed before this call, newest first. */
-    List<PendingSubtask> unfinished() {
-        List<PendingSubtask> found = new ArrayList<>();
+    List<ForkedSubtask<?>> unfinished() {
+        List<ForkedSubtask<?>> found = new ArrayList<>();
         int before;
         do {
             before = awaitNoSweep();
             found.clear();
-            for (PendingSubtask each = newest; each != null; each = older(each)) {
+            for (ForkedSubtask<?> each = newest; each != null; each = older(each)) {
                 if (!each.hasEnded()) {
                     found.add(each);
                 }
@@ -150,11 +150,11 @@ final class PendingSubtasks extends ForkerFields.Padding {
      * Abandons subtasks with terminated threads, newest first, up to the first other unfinished one, and returns that.
      */
     @Nullable
-    PendingSubtask abandonDead() {
+    ForkedSubtask<?> abandonDead() {
         int before;
         do {
             before = awaitNoSweep();
-            for (PendingSubtask each = newest; each != null; each = older(each)) {
+            for (ForkedSubtask<?> each = newest; each != null; each = older(each)) {
                 if (each.isDead()) {
                     each.abandon();
                 } else if (!each.hasEnded()) {
@@ -177,15 +177,15 @@ final class PendingSubtasks extends ForkerFields.Padding {
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // guarded by SWEEPING
-    private void sweep(PendingSubtask from) {
+    private void sweep(ForkedSubtask<?> from) {
         if (!SWEEPING.compareAndSet(this, false, true)) {
             return;
         }
         sweeps++;
         int left = 0;
-        PendingSubtask kept = from;
-        for (PendingSubtask each = from.next; each != null; ) {
-            PendingSubtask older = each.next;
+        ForkedSubtask<?> kept = from;
+        for (ForkedSubtask<?> each = from.next; each != null; ) {
+            ForkedSubtask<?> older = each.next;
             if (each.hasEnded()) {
                 NEXT.setRelease(each, null);
             } else {

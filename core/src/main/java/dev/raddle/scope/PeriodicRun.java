@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.task.Outcome;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.Executors;
@@ -17,8 +17,7 @@ final class PeriodicRun extends ScopeRun<Object> {
     private final Duration period;
     private final boolean fixedRate;
     private long moment; // the due time of the current round; used only by the round
-    private long begun; // the number of rounds begun; guarded by this
-    private volatile @Nullable Alarm alarm; // of the next round; written under this
+    private volatile PendingAlarm alarm = new PendingAlarm(); // of the next round
     private volatile @Nullable ScopeRun<?> round;
 
     private PeriodicRun(ScopeTasks scope, Runnable job, Deadline first, Duration period, boolean fixedRate) {
@@ -31,7 +30,7 @@ final class PeriodicRun extends ScopeRun<Object> {
 
     /** Begins a periodic job. */
     static PeriodicRun submit(ScopeTasks scope, Duration delay, Runnable job, Duration period, boolean fixedRate) {
-        Deadline first = Deadline.after(scope.settings.time, delay);
+        Deadline first = Deadline.after(scope.time, delay);
         PeriodicRun run = new PeriodicRun(scope, job, first, period, fixedRate);
         scope.schedule(run, run::schedule);
         return run;
@@ -39,19 +38,11 @@ final class PeriodicRun extends ScopeRun<Object> {
 
     /** Arms the alarm of the next round. That round may begin, and arm the alarm of its successor, before this ends. */
     private void schedule() {
-        long before;
-        synchronized (this) {
-            before = begun;
-        }
-        Alarm armed = new Deadline(time(), moment)
-                .alarm(() -> scope.settings.offload().execute(this::beginRound));
-        synchronized (this) {
-            if (begun == before) {
-                alarm = armed;
-            }
-        }
-        if (isDecided()) {
-            stop();
+        PendingAlarm next = new PendingAlarm();
+        alarm = next; // before isDecided is read: the thread that ends this job disarms the alarm that it finds
+        if (!isDecided()) {
+            next.arm(time(), new Deadline(time(), moment).remaining(), () -> scope.offload()
+                    .execute(this::beginRound));
         }
     }
 
@@ -60,9 +51,6 @@ final class PeriodicRun extends ScopeRun<Object> {
             return;
         }
         try {
-            synchronized (this) {
-                begun++;
-            }
             ScopeRun<?> next = new ScopeRun<>(
                     scope, scope.nextId(), name(), Executors.callable(job), scope.limited(settings()), moment);
             scope.submit(next);
@@ -90,10 +78,7 @@ final class PeriodicRun extends ScopeRun<Object> {
     }
 
     private void stop() {
-        Alarm set = alarm;
-        if (set != null) {
-            set.cancel();
-        }
+        alarm.disarm();
         ScopeRun<?> running = round;
         if (running != null) {
             running.cancel();

@@ -16,7 +16,7 @@ final class PlainContainer implements Container {
     }
 
     @Override
-    public void start(PendingSubtask subtask, boolean byOwner) {
+    public void start(ForkedSubtask<?> subtask, boolean byOwner) {
         Thread thread = scope.newThread(new SubtaskBody(subtask).withValues(scope.inside, registered));
         subtask.thread = thread;
         thread.start();

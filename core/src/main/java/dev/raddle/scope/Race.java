@@ -1,16 +1,15 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 
 /** One join of several alternatives, which ends when enough of them have succeeded. */
 final class Race<T> {
@@ -40,12 +39,12 @@ final class Race<T> {
         private boolean submitted; // guarded by the race
 
         Contender(ScopeTasks scope, long id, Callable<? extends T> callable) {
-            super(scope, id, null, callable, scope.limited(shared), scope.settings.time.nanoTime());
+            super(scope, id, null, callable, scope.limited(shared), scope.time.nanoTime());
         }
 
         void cancelAsLoser() {
             cancel(
-                    new CancelledException("cancelled because a join in scope \"" + scope.settings.name + "\" is over"),
+                    new CancelledException("cancelled because a join in scope \"" + scope.name + "\" is over"),
                     Runnable::run);
         }
 
@@ -67,7 +66,7 @@ final class Race<T> {
     private final JoinDecision<T, Failed> decision; // changes guarded by this
     private int begun; // guarded by this
     private int ended; // guarded by this
-    private @Nullable Alarm nextAlarm; // guarded by this
+    private PendingAlarm nextAlarm = new PendingAlarm(); // guarded by this
 
     Race(ScopeTasks scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
         this.scope = scope;
@@ -100,7 +99,7 @@ final class Race<T> {
             Dispatch.startAll();
             over.await();
         } finally {
-            waiting.end();
+            waiting.remove();
         }
     }
 
@@ -140,25 +139,19 @@ final class Race<T> {
         if (stagger == null) {
             return;
         }
+        PendingAlarm next = new PendingAlarm();
+        PendingAlarm obsolete;
         int seen;
         synchronized (this) {
             if (begun == alternatives.size() || decision.isOver()) {
                 return;
             }
             seen = begun;
+            obsolete = nextAlarm;
+            nextAlarm = next;
         }
-        Alarm alarm = scope.settings.time.after(
-                stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
-        Alarm obsolete;
-        synchronized (this) {
-            obsolete = begun == seen && !decision.isOver() ? nextAlarm : alarm;
-            if (obsolete != alarm) {
-                nextAlarm = alarm;
-            }
-        }
-        if (obsolete != null) {
-            obsolete.cancel();
-        }
+        obsolete.disarm();
+        next.arm(scope.time, stagger, () -> scope.offload().execute(() -> begin(seen)));
     }
 
     private void ended(int index, Contender contender) {
@@ -196,16 +189,14 @@ final class Race<T> {
     }
 
     private void stop() {
-        Alarm pending;
+        PendingAlarm pending;
         List<Contender> losers;
         synchronized (this) {
             decision.end();
             pending = nextAlarm;
             losers = contenders.stream().filter(each -> each.submitted).toList();
         }
-        if (pending != null) {
-            pending.cancel();
-        }
+        pending.disarm();
         losers.reversed().forEach(Contender::cancelAsLoser); // so that none begins with the permit of an earlier one
     }
 
@@ -224,7 +215,7 @@ final class Race<T> {
         List<Failed> failures = decision.failures();
         failures.sort(Comparator.comparingInt(Failed::index));
         throw new AggregateException(
-                strategy + " in scope \"" + scope.settings.name + "\" is impossible: " + failures.size() + " of "
+                strategy + " in scope \"" + scope.name + "\" is impossible: " + failures.size() + " of "
                         + alternatives.size() + " failed, " + strategy.needed() + " needed",
                 failures.stream().map(Failed::error).toList());
     }

@@ -1,12 +1,11 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.Outcome;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A task that is admitted after a delay. Until then it is only in the scope's set of scheduled tasks.
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class ScheduledRun<T> extends ScopeRun<T> {
 
     private final Deadline moment;
-    private volatile @Nullable Alarm alarm;
+    private final PendingAlarm alarm = new PendingAlarm();
 
     private ScheduledRun(ScopeTasks scope, Callable<? extends T> callable, Deadline moment) {
         super(scope, scope.nextId(), null, callable, scope.defaultSettings(), moment.nanoTime());
@@ -23,7 +22,7 @@ final class ScheduledRun<T> extends ScopeRun<T> {
 
     /** Submits a task after a delay. */
     static <T> ScheduledRun<T> submit(ScopeTasks scope, Duration delay, Callable<? extends T> callable) {
-        ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.settings.time, delay));
+        ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.time, delay));
         StackRoom.ensure(); // a counted run must be ended
         scope.countSubmission(run);
         scope.schedule(run, run::schedule);
@@ -32,10 +31,7 @@ final class ScheduledRun<T> extends ScopeRun<T> {
 
     /** Arms the alarm that admits this run. */
     private void schedule() {
-        alarm = moment.alarm(() -> scope.settings.offload().execute(this::begin));
-        if (isDecided()) {
-            cancelAlarm();
-        }
+        alarm.arm(time(), moment.remaining(), () -> scope.offload().execute(this::begin));
     }
 
     private void begin() {
@@ -50,17 +46,10 @@ final class ScheduledRun<T> extends ScopeRun<T> {
         }
     }
 
-    private void cancelAlarm() {
-        Alarm set = alarm;
-        if (set != null) {
-            set.cancel();
-        }
-    }
-
     @Override
     protected void settled(Outcome<T> outcome) {
         scope.unschedule(this);
-        cancelAlarm();
+        alarm.disarm();
         super.settled(outcome);
     }
 }

@@ -18,7 +18,7 @@ final class SchedulerContainer implements Container {
     }
 
     @Override
-    public void start(PendingSubtask subtask, boolean byOwner) {
+    public void start(ForkedSubtask<?> subtask, boolean byOwner) {
         subtask.setPlacement(scheduler.place(new SubtaskBody(subtask).withValues(scope.inside, registered)));
     }
 

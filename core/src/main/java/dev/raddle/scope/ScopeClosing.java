@@ -1,62 +1,115 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scope ends with: the wait for its tasks, the deferred actions, and the release of the scheduler. The owner
- * calls {@link #awaitEmpty} and then {@link #end}; any thread may add an action until then.
+ * The end of a scope: the scopes that are still open inside it, the wait for its tasks, the deferred actions, and the
+ * release of the scheduler. The owner calls {@link #close}; any thread may add an action until then.
  */
 final class ScopeClosing {
 
-    /** A deferred action, which runs before those that were deferred earlier. */
-    private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
-        static final Deferred NO_MORE = new Deferred(() -> {}, null);
-    }
-
+    private final ScopeNode node;
     private final ScopeTasks tasks;
-    private Scheduler.@Nullable Lease lease; // null until taken, NOTHING when released; guarded by this
-    private @Nullable Deferred deferred; // the latest, or NO_MORE; guarded by this
+    private Scheduler.Lease lease = Scheduler.Lease.NOTHING; // guarded by this
+    private @Nullable Deque<Runnable> deferred; // the latest action first; null if there is none; guarded by this
+    private boolean finished; // guarded by this
     private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
-    ScopeClosing(ScopeTasks tasks) {
-        this.tasks = tasks;
+    ScopeClosing(ScopeNode node) {
+        this.node = node;
+        this.tasks = node.tasks;
     }
 
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
     void takeLease() {
-        Scheduler.Lease taken = tasks.settings.options.all.scheduler.lease();
+        Scheduler.Lease taken = tasks.options.all.scheduler.lease();
         if (!keep(taken)) {
             taken.close();
         }
     }
 
     private synchronized boolean keep(Scheduler.Lease taken) {
-        if (lease != null) {
-            return false;
+        if (!finished) {
+            lease = taken;
         }
-        lease = taken;
-        return true;
+        return !finished;
     }
 
     /** Adds an action that runs when every task has ended. */
     synchronized void defer(Runnable cleanUp) {
-        if (deferred == Deferred.NO_MORE) {
+        if (finished) {
             throw tasks.closedException("a deferred action");
         }
-        deferred = new Deferred(cleanUp, deferred);
+        if (deferred == null) {
+            deferred = new ArrayDeque<>();
+        }
+        deferred.push(cleanUp);
+    }
+
+    /** Closes the scope. The deferred actions run when the gate is empty, however long that takes. */
+    void close() {
+        requireMayClose();
+        if (tasks.gate.ended) {
+            return;
+        }
+        boolean ended = node.close();
+        List<String> inner = closeInner();
+        boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : awaitEmpty();
+        tasks.gate.ended = true;
+        node.leaveThread();
+        try {
+            node.failChannels();
+        } finally {
+            finish(inner, interrupted);
+        }
+    }
+
+    private void requireMayClose() {
+        for (EnclosingScope inside = EnclosingScope.ofTask(); inside != null; inside = inside.enclosing()) {
+            if (inside == node) {
+                throw new IllegalStateException(node.label() + " cannot be closed by one of its own tasks, for which it"
+                        + " waits; cancel it through its token");
+            }
+        }
+        if (Thread.currentThread() != node.owner) {
+            throw new WrongThreadException(node.label() + " can be closed only by its owner, " + node.owner
+                    + ", was closed by " + Thread.currentThread());
+        }
+    }
+
+    /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
+    private List<String> closeInner() {
+        EnclosingScope last = node.enteredSince();
+        if (last == null) {
+            return List.of();
+        }
+        List<String> labels = new ArrayList<>();
+        for (; last != null; last = node.enteredSince()) {
+            labels.add(last.label());
+            try {
+                ((ScopeNode) last).scope.close(); // only scopes enter threads
+            } catch (Throwable failure) {
+                addFailure(failure);
+            }
+        }
+        return labels;
     }
 
     /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
-    boolean awaitEmpty() {
+    private boolean awaitEmpty() {
         boolean interrupted = Thread.interrupted();
         Signal empty = tasks.gate.untilEmpty();
         if (!empty.isSet()) {
@@ -66,11 +119,10 @@ final class ScopeClosing {
     }
 
     private boolean awaitWithReports(Signal empty) {
-        ScopeSettings settings = tasks.settings;
         OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
-                settings.time,
-                settings.options.all.patience,
-                settings.offload(),
+                tasks.time,
+                tasks.options.all.patience,
+                tasks.offload(),
                 tasks.gate::placed,
                 ScopeRun::lastRunner,
                 this::reportStraggler);
@@ -95,17 +147,15 @@ final class ScopeClosing {
         if (thread == null) {
             return; // it has just ended
         }
-        ScopeSettings settings = tasks.settings;
         String task = "task \"" + run.name() + "\"";
         IllegalStateException where = new IllegalStateException(task + " ignores its interrupt; it has run for "
-                + TimeLimit.text(Duration.ofNanos(settings.time.nanoTime() - run.begunNanos())) + " in "
+                + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.begunNanos())) + " in "
                 + UserCode.textOf(thread));
         where.setStackTrace(stack);
-        settings.options.sink.report("close() of scope \"" + settings.name + "\", which waits for " + task, where);
+        tasks.options.sink.report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
     }
 
-    /** Adds the exception of the end of a scope that was still open inside this one. */
-    void addFailure(Throwable failure) {
+    private void addFailure(Throwable failure) {
         if (failures == null) {
             failures = new ArrayList<>();
         }
@@ -118,17 +168,18 @@ final class ScopeClosing {
      * @param inner the labels of scopes that were still open inside this one, and were closed
      * @param interrupted whether to set the interrupt status
      */
-    void end(List<String> inner, boolean interrupted) {
-        Deferred last;
+    private void finish(List<String> inner, boolean interrupted) {
+        Collection<Runnable> cleanUps;
         Scheduler.Lease taken;
         synchronized (this) {
-            last = deferred;
-            deferred = Deferred.NO_MORE;
+            finished = true;
+            cleanUps = deferred == null ? List.of() : deferred;
+            deferred = null; // a closed scope keeps neither reachable
             taken = lease;
             lease = Scheduler.Lease.NOTHING;
         }
-        int failed = last == null ? 0 : runDeferred(last);
-        boolean released = taken == null || release(taken);
+        int failed = runDeferred(cleanUps);
+        boolean released = release(taken);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -137,16 +188,16 @@ final class ScopeClosing {
         }
         if (failures != null) {
             throw new AggregateException(
-                    "at the end of scope \"" + tasks.settings.name + "\" " + failureText(failed, released), failures);
+                    "at the end of scope \"" + tasks.name + "\" " + failureText(failed, released), failures);
         }
     }
 
     /** Runs deferred actions, the latest first. Returns how many have failed. */
-    private int runDeferred(Deferred last) {
+    private int runDeferred(Collection<Runnable> cleanUps) {
         int failed = 0;
-        for (Deferred next = last; next != null; next = next.earlier()) {
+        for (Runnable cleanUp : cleanUps) {
             try {
-                next.cleanUp().run();
+                cleanUp.run();
             } catch (Throwable failure) {
                 addFailure(failure);
                 failed++;
@@ -168,7 +219,7 @@ final class ScopeClosing {
 
     private StructureViolationException violation(List<String> inner, List<Throwable> failures) {
         StructureViolationException violation = new StructureViolationException(
-                "scopes close in the reverse order of their opening; scope \"" + tasks.settings.name
+                "scopes close in the reverse order of their opening; scope \"" + tasks.name
                         + "\" was closed before " + String.join(", ", inner)
                         + " inside it, which were closed as well");
         failures.forEach(violation::addSuppressed);

@@ -59,7 +59,7 @@ public final class ScopeDump {
      * @return the tree as JSON
      */
     public static String json(ThreadScope scope) {
-        return new ScopeDump().tree(DumpedScope.outermost(scope.node()));
+        return new ScopeDump().tree(DumpedScope.outermost(scope.node));
     }
 
     /**

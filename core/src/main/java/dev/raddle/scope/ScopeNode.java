@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
@@ -11,9 +12,10 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scope in the tree of scopes that are open inside each other: its deadline, and its cancellation with all inside.
+ * A {@link ThreadScope} in the tree of scopes that are open inside each other: its place in its owner's thread, its
+ * deadline, and its cancellation with all inside.
  */
-final class ScopeNode {
+final class ScopeNode extends EnclosingScope {
 
     /*
      * Overview.
@@ -29,26 +31,56 @@ final class ScopeNode {
      * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
      * outer scope does not wait for that task.
      *
+     * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and it can
+     * never be closed. So the scope is `detached` then: removed from its thread, from the outer scope's set and from the
+     * time source. The next use of the scope reverts that, because a block will close it.
+     *
      * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
      * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
      */
 
+    final ThreadScope scope;
     final ScopeTasks tasks;
     final Thread owner = Thread.currentThread();
+    private final @Nullable EnclosingScope enclosing; // this scope has no more time than it
     final @Nullable ScopeNode parent; // cancelling it cancels this scope
+    volatile boolean detached; // reset under this
     private volatile @Nullable ScopeToken token; // null until used; created under this
     private volatile @Nullable ScopeDeadline deadline;
     private volatile @Nullable Set<ScopeNode> nested; // null until used; created under this
 
-    ScopeNode(ScopeTasks tasks, @Nullable ScopeNode parent) {
-        this.tasks = tasks;
-        this.parent = parent;
+    ScopeNode(ThreadScope scope, @Nullable String name, ScopeOptions options) {
+        this.scope = scope;
+        this.enclosing = innermost();
+        this.parent = enclosing == null ? null : nodeOf(nest());
+        this.tasks = new ScopeTasks(this, name, options, enclosing == null ? null : enclosing.deadline());
     }
 
-    // The tree.
+    /** Returns the given enclosure if it is a scope, its scope if it is a task, or else null. */
+    private static @Nullable ScopeNode nodeOf(@Nullable EnclosingScope enclosure) {
+        return switch (enclosure) {
+            case ScopeNode node -> node;
+            case TimedEnclosure task -> task.scope();
+            case null, default -> null;
+        };
+    }
 
-    /** Adds this scope to those that its parent cancels. */
-    void enterParent() {
+    // The owner's thread.
+
+    /** Opens this scope: sets its limits, and makes it the calling owner's innermost scope. */
+    void open() {
+        ScopeOptions.Draft all = tasks.options.all;
+        if (all.concurrencyLimit != Integer.MAX_VALUE) {
+            tasks.gate.setLimit(all.concurrencyLimit);
+        }
+        if (enclosing != null || all.deadline != null) {
+            limitTime(all.deadline);
+        }
+        enterThread();
+    }
+
+    private void enterThread() {
+        enter();
         if (parent != null && !parent.tasks.gate.ended) {
             parent.nested().add(this);
             CancelledException cause = parent.tasks.gate.closeCause();
@@ -58,12 +90,56 @@ final class ScopeNode {
         }
     }
 
-    /** Removes this scope from those that its parent cancels. */
-    void leaveParent() {
+    /** Removes this scope from its owner's thread, from those that its parent cancels, and from the time source. */
+    void leaveThread() {
+        leave();
         if (parent != null) {
             parent.nested().remove(this);
         }
+        ScopeDeadline set = deadline;
+        if (set != null) {
+            set.disarm();
+        }
     }
+
+    /** Detaches this scope, which may be unreachable, unless the owner is in a block that will close it. */
+    void detach() {
+        if (Thread.currentThread() == owner && entered() == this && !tasks.begun) {
+            leaveThread();
+            detached = true;
+        }
+    }
+
+    /** Reverts {@link #detach}, because the scope is used. */
+    void attach() {
+        if (detached && endDetachment()) {
+            ScopeDeadline set = deadline;
+            if (set != null) {
+                set.arm();
+            }
+            if (Thread.currentThread() == owner) {
+                enterThread();
+            }
+        }
+    }
+
+    private synchronized boolean endDetachment() {
+        boolean ended = detached;
+        detached = false;
+        return ended;
+    }
+
+    @Override
+    public @Nullable EnclosingScope enclosing() {
+        return enclosing;
+    }
+
+    @Override
+    public String label() {
+        return "scope \"" + tasks.name + "\"";
+    }
+
+    // The tree.
 
     private Set<ScopeNode> nested() {
         Set<ScopeNode> all = nested;
@@ -87,7 +163,7 @@ final class ScopeNode {
     // Cancelling.
 
     void cancel(String reason) {
-        cancel(new CancelledException("scope \"" + tasks.settings.name + "\" was cancelled: " + reason));
+        cancel(new CancelledException("scope \"" + tasks.name + "\" was cancelled: " + reason));
     }
 
     /** Cancels the tasks of this scope and the scopes inside it, unless it was cancelled before. */
@@ -116,12 +192,12 @@ final class ScopeNode {
      *
      * @return whether every task of this scope has ended
      */
-    boolean end() {
+    boolean close() {
         if (!tasks.gate.closeIfEmpty()) {
             cancel(tasks.gate.endOfScope());
             return false;
         }
-        if (token != null || nested != null || tasks.hasScheduled()) {
+        if (token != null || nested != null || tasks.scheduled != null) {
             CancelledException cause = tasks.gate.endOfScope();
             cancelTasks(cause);
             cancelNested(cause, true);
@@ -149,8 +225,8 @@ final class ScopeNode {
 
     private CancelledException cancelledWith(ScopeNode outer, CancelledException cause) {
         return new CancelledException(
-                "scope \"" + tasks.settings.name + "\" was cancelled with the enclosing scope \""
-                        + outer.tasks.settings.name + "\": " + cause.getMessage(),
+                "scope \"" + tasks.name + "\" was cancelled with the enclosing scope \""
+                        + outer.tasks.name + "\": " + cause.getMessage(),
                 cause);
     }
 
@@ -192,17 +268,28 @@ final class ScopeNode {
 
     // The deadline.
 
-    /** Returns the moment of the deadline, or null if there is none. */
-    @Nullable
-    Deadline deadline() {
+    @Override
+    public @Nullable Deadline deadline() {
         ScopeDeadline set = deadline;
         return set == null ? null : set.moment;
     }
 
+    /** Returns the deadline of the calling thread, which may be inside a task of this scope with a timeout. */
+    @Nullable
+    Deadline deadlineOfCaller() {
+        for (EnclosingScope inside = innermost(); inside != null; inside = inside.enclosing()) {
+            if (inside instanceof TimedEnclosure task && task.scope() == this) {
+                return task.deadline(); // earlier than the scope's
+            }
+        }
+        return deadline();
+    }
+
     /** Sets the deadline to the earlier of that of the enclosure and the given length from now, if there is either. */
-    void limitTime(@Nullable Deadline outer, @Nullable Duration length) {
+    void limitTime(@Nullable Duration length) {
+        Deadline outer = enclosing == null ? null : enclosing.deadline();
         if (length != null && (outer == null || length.compareTo(outer.remaining()) < 0)) {
-            setDeadline(new ScopeDeadline(this, Deadline.after(tasks.settings.time, length), length));
+            setDeadline(new ScopeDeadline(this, Deadline.after(tasks.time, length), length));
         } else if (outer != null) {
             setDeadline(new ScopeDeadline(this, outer, outer.remaining()));
         }
@@ -217,27 +304,12 @@ final class ScopeNode {
         }
     }
 
-    /** Arms the deadline's alarm, if there is a deadline. */
-    void arm() {
-        ScopeDeadline set = deadline;
-        if (set != null) {
-            set.arm();
-        }
-    }
-
-    void disarm() {
-        ScopeDeadline set = deadline;
-        if (set != null) {
-            set.disarm();
-        }
-    }
-
     /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
     void expire(ScopeDeadline passed, Executor notifier) {
         if (deadline != passed || tasks.gate.isClosed()) {
             return; // another deadline was set meanwhile, or the scope was cancelled
         }
-        DeadlineExpiry expiry = DeadlineExpiry.of(tasks.settings.name, passed.budget, tasks.pendingNames());
+        DeadlineExpiry expiry = DeadlineExpiry.of(tasks.name, passed.budget, tasks.pendingNames());
         CancelledException cause = expiry.cause();
         if (tasks.gate.close(expiry)) {
             tasks.cancelAll(cause, notifier);

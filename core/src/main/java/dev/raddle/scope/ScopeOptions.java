@@ -51,7 +51,7 @@ public final class ScopeOptions {
 
         List<ContextPropagator> propagators = DefaultPropagators.LIST;
         List<ScopedValue<?>> scopedValues = List.of();
-        ExceptionSink sink = LOG;
+        ExceptionSink sink = ExceptionSink.logging();
         Duration patience = Duration.ofSeconds(10);
 
         @Nullable
@@ -66,12 +66,12 @@ public final class ScopeOptions {
         }
     }
 
-    private static final ExceptionSink LOG = ExceptionSink.logging();
     private static final ScopeOptions DEFAULTS = new ScopeOptions(new Draft());
 
     final Draft all;
     final ExceptionSink sink;
     final Propagation propagation;
+    final boolean isPlain; // whether only the task context is propagated
     final int defaultRank; // of the default priority
     final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
     final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
@@ -80,6 +80,7 @@ public final class ScopeOptions {
         all = draft;
         sink = draft.sink;
         propagation = new Propagation(draft.propagators, draft.scopedValues, sink);
+        isPlain = propagation.isPlain();
         defaultRank = draft.defaultPriority.rank();
         defaultRetry = nullIfOnce(draft.retryPolicy);
         onVirtualThreads = draft.scheduler == Scheduler.virtualThreads();
@@ -222,7 +223,7 @@ public final class ScopeOptions {
     }
 
     /** Returns a list with one more element. */
-    static <E> List<E> with(List<E> all, E one) {
+    private static <E> List<E> with(List<E> all, E one) {
         List<E> more = new ArrayList<>(all);
         more.add(one);
         return List.copyOf(more);
@@ -253,15 +254,10 @@ public final class ScopeOptions {
 
     /** Returns these options with another patience. The text names the scope if the length is refused. */
     ScopeOptions withPatienceOf(String scope, Duration length) {
-        Duration patience = requirePatience(scope, length);
-        return with(draft -> draft.patience = patience);
-    }
-
-    static Duration requirePatience(String scope, Duration length) {
         if (!length.isPositive()) {
             throw new IllegalArgumentException("patience of " + scope + " must be positive, was " + length);
         }
-        return length;
+        return with(draft -> draft.patience = length);
     }
 
     /**

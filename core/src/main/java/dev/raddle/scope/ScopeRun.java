@@ -70,6 +70,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         static final Waits SETTLED = new Waits(null, null);
     }
 
+    private static final GrantedPermits NO_GRANTS = new GrantedPermits(); // of a gate where no run waits
     private static final VarHandle WAITS;
 
     static {
@@ -121,29 +122,30 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.settings.offload());
+        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.offload());
     }
 
     @Override
     protected final void startGranted() {
-        scope.place(this);
+        place(null);
     }
 
     /**
-     * Places the granted run at the scheduler.
+     * Places the granted run at the scheduler. If that fails, fails the run.
      *
-     * @return null, or why it was not placed: the caller {@linkplain #failBeforeStart fails} the run
+     * @param more the collection to which the runs are added that are granted instead, or null to place them here
      */
-    final @Nullable Throwable place(ScopeOptions options) {
+    final void place(@Nullable GrantedPermits more) {
         if (isDecided()) {
-            return new CancelledException("task \"" + name() + "\" was ended before it was placed");
+            refuse(new CancelledException("task \"" + name() + "\" was ended before it was placed"), more);
+            return;
         }
+        ScopeOptions options = scope.options;
         if (!options.onVirtualThreads) {
             mayRunInPlace();
         }
         try {
-            Scheduler scheduler = options.all.scheduler;
-            Scheduler.Placement place = scheduler.place(this);
+            Scheduler.Placement place = options.all.scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
                 if (isDecided()) { // otherwise the thread that ends it sees the placement
@@ -153,9 +155,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
                     placement = null;
                 }
             }
-            return null;
         } catch (Throwable failure) {
-            return failure;
+            refuse(failure, more);
         }
     }
 
@@ -166,35 +167,34 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final void reject(RejectedExecutionException reason) {
-        GrantedPermits grants = new GrantedPermits();
-        failBeforeStart(reason, grants);
-        scope.dispatch(grants);
+        refuse(reason, null);
     }
 
-    /**
-     * Fails the granted run, unless it has ended, and adds the runs that are granted instead. Does nothing if the run
-     * has begun nevertheless.
-     */
-    final void failBeforeStart(Throwable failure, GrantedPermits grants) {
+    /** Fails the granted run, unless it has ended. Does nothing if it has begun nevertheless. */
+    private void refuse(Throwable failure, @Nullable GrantedPermits more) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
             return; // its runner completes it
         }
+        GrantedPermits grants = more == null ? new GrantedPermits() : more;
         leave(false, grants);
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
+        }
+        if (more == null) {
+            scope.dispatch(grants);
         }
     }
 
     /** Withdraws the run from the scheduler's queue, if it has a place there and has not begun. */
     private void withdraw(Scheduler.@Nullable Placement place) {
         if (place != null) {
-            scope.settings.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
+            scope.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
     /** Leaves the gate, in whatever place the run is there. */
-    final void leave(boolean counts, GrantedPermits grants) {
+    private void leave(boolean counts, GrantedPermits grants) {
         scope.gate.remove(this, counts, grants);
         leftScope();
     }
@@ -208,7 +208,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         waited = waitNanos;
         counted = true;
         scope.gate.meter.countStart();
-        ScopeEvents events = scope.settings.events;
+        ScopeEvents events = scope.events;
         if (events != null) {
             events.notifyStarted(this, waitNanos);
         }
@@ -219,14 +219,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         Thread self = Thread.currentThread();
         boolean named = self.isVirtual() && self.getName().isEmpty();
         if (named) {
-            self.setName(name == null ? scope.settings.name : scope.settings.name + "/" + name); // for thread dumps
+            self.setName(name == null ? scope.name : scope.name + "/" + name); // for thread dumps
         }
         ClassLoader own = self.getContextClassLoader();
         ClassLoader loader = settings.loader;
         if (own != loader) {
             useLoader(self, loader);
         }
-        if (scope.settings.options.onVirtualThreads) { // the thread ends with the run
+        if (scope.options.onVirtualThreads) { // the thread ends with the run
             return callInContext(callable);
         }
         try {
@@ -241,12 +241,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     private void useLoader(Thread self, @Nullable ClassLoader loader) {
         if (self.getContextClassLoader() != loader) {
-            scope.settings.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
+            scope.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
         }
     }
 
     private T callInContext(Callable<? extends T> callable) throws Exception {
-        ScopeEvents events = scope.settings.events;
+        ScopeEvents events = scope.events;
         HookListener hook = events == null ? null : events.hook();
         RetryPolicy retry = settings.retry;
         if (retry == null) {
@@ -287,7 +287,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     @Override
     protected final void ended(Outcome<T> outcome) {
         decidedByRunner = true;
-        if (scope.settings.events != null) {
+        if (scope.events != null) {
             notifyListener(outcome);
         }
         if (outcome instanceof Outcome.Failure<T> failure) {
@@ -301,11 +301,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (!decidedByRunner && outcome instanceof Outcome.Failure<T> failure) {
             notifyWaitsOfFailure(failure); // of a timeout; the thread that ended the run may notify later
         }
-        GrantedPermits grants = new GrantedPermits();
+        GrantedPermits grants = scope.gate.isLimited() ? new GrantedPermits() : NO_GRANTS;
         scope.gate.release(this, decidedByRunner ? outcome : null, ranNanos, grants);
         leftScope();
         lastRunner = null;
-        scope.dispatch(grants);
+        if (grants != NO_GRANTS) {
+            scope.dispatch(grants);
+        }
         return null;
     }
 
@@ -372,7 +374,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     void notifyListener(Outcome<T> outcome) {
-        ScopeEvents events = scope.settings.events;
+        ScopeEvents events = scope.events;
         if (events != null) {
             events.notifySettled(this, outcome, wasEntered() ? endNanos() - startNanos() : 0);
         }
@@ -443,13 +445,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         try {
             return awaitOutcome();
         } finally {
-            waiting.end();
+            waiting.remove();
         }
     }
 
     /** A registered wait for a run: in the scope if it has a limit, and at the scheduler if that has one. */
     record WaitRegistration(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
-        void end() {
+        void remove() {
             if (inScope) {
                 run.scope.gate.endWait(waiter, run);
             }
@@ -470,7 +472,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             boolean inPlace = place != null && !isTimeBounded() && place.beginWait(self);
             return new WaitRegistration(this, self, inScope, inPlace ? place : null);
         } catch (Throwable failure) { // usually because the wait is hopeless
-            new WaitRegistration(this, self, inScope, null).end();
+            new WaitRegistration(this, self, inScope, null).remove();
             throw failure;
         }
     }
@@ -489,7 +491,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     public final T await(Duration longest) throws InterruptedException, TimeoutException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
         if (outcome == null) {
-            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.settings.name
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name
                     + "\" had not ended after " + TimeLimit.text(longest) + "; it goes on");
         }
         return valueOf(outcome);
@@ -519,7 +521,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return error instanceof RuntimeException thrown
                 ? thrown
                 : new TaskExecutionException(
-                        "task \"" + name() + "\" in scope \"" + scope.settings.name + "\" failed", error);
+                        "task \"" + name() + "\" in scope \"" + scope.name + "\" failed", error);
     }
 
     private RuntimeException asCancelled(Throwable cause) {
@@ -551,17 +553,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final String owner() {
-        return scope.settings.name;
+        return scope.name;
     }
 
     @Override
     protected final TimeSource time() {
-        return scope.settings.time;
+        return scope.time;
     }
 
     @Override
     protected final ExceptionSink sink() {
-        return scope.settings.options.sink;
+        return scope.options.sink;
     }
 
     @Override
@@ -659,6 +661,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public String toString() {
-        return "task \"" + name() + "\" in scope \"" + scope.settings.name + "\", " + state();
+        return "task \"" + name() + "\" in scope \"" + scope.name + "\", " + state();
     }
 }

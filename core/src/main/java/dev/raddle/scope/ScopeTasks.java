@@ -3,12 +3,16 @@ package dev.raddle.scope;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskListener;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -37,23 +42,81 @@ final class ScopeTasks {
      * then the gate, because it may not have closed the gate.
      */
 
+    private static final AtomicLong IDS = new AtomicLong();
     private static final AtomicLongFieldUpdater<ScopeTasks> LAST_ID =
             AtomicLongFieldUpdater.newUpdater(ScopeTasks.class, "lastId");
 
-    final EnclosingScope enclosure; // the scope itself, in contexts
-    final ScopeSettings settings;
+    final long id = IDS.incrementAndGet(); // of the scope
+    final String name; // of the scope
+    final ScopeNode enclosure; // the scope itself, in contexts
     final ScopeGate gate;
+    ScopeOptions options; // written by the owner before the first task is submitted, like those below
+    TimeSource time;
+
+    @Nullable
+    ScopeEvents events; // null without hook and listener
+
+    volatile boolean begun; // whether a task was submitted, so that the options are final; written under this
 
     @SuppressWarnings("UnusedVariable") // by LAST_ID
     private volatile long lastId;
 
-    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
+    volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
     private volatile @Nullable RunSettings recent; // most tasks have the same settings and context as the one before
 
-    ScopeTasks(EnclosingScope enclosure, ScopeSettings settings) {
+    /**
+     * Creates an open scope's tasks, of which there are none yet.
+     *
+     * @param name the name of the scope, or null to name it by its number
+     * @param outer the deadline of the enclosing scope, or null
+     */
+    ScopeTasks(ScopeNode enclosure, @Nullable String name, ScopeOptions options, @Nullable Deadline outer) {
         this.enclosure = enclosure;
-        this.settings = settings;
-        this.gate = new ScopeGate(settings.name);
+        this.name = name == null ? "scope-" + id : name;
+        this.gate = new ScopeGate(this.name);
+        this.time = outer == null ? TimeSource.system() : outer.time();
+        this.options = options;
+        configure(options, outer);
+    }
+
+    // Configuring.
+
+    /**
+     * Replaces the options before the first task is submitted.
+     *
+     * @param set the deadline of the scope, or null
+     */
+    void configure(ScopeOptions changed, @Nullable Deadline set) {
+        TimeSource asked = changed.all.time;
+        if (asked != null) {
+            if (set != null && set.time() != asked) {
+                throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
+                        + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
+            }
+            time = asked;
+        }
+        options = changed;
+        TaskListener listener = changed.all.listener;
+        HookListener hook = changed.all.hook == null ? null : new HookListener(changed.all.hook, id, name, changed);
+        TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
+        events = both == null ? null : new ScopeEvents(name, changed.sink, both, hook);
+    }
+
+    /** Records that a task is submitted. Returns true to exactly one caller. */
+    synchronized boolean begin() {
+        boolean first = !begun;
+        begun = true;
+        return first;
+    }
+
+    /** Runs user code and reports what it throws to the sink. */
+    void runGuarded(String source, Runnable userCode) {
+        ScopeEvents.runGuarded(name, options.sink, source, userCode);
+    }
+
+    /** Returns an executor for user code that an alarm makes necessary. */
+    OffloadExecutor offload() {
+        return new OffloadExecutor(options.sink, time);
     }
 
     // Submitting.
@@ -66,27 +129,27 @@ final class ScopeTasks {
 
     IllegalStateException closedException(String what) {
         return new IllegalStateException(
-                "scope \"" + settings.name + "\" is closed, " + what + " came too late; submit inside its try block");
+                "scope \"" + name + "\" is closed, " + what + " came too late; submit inside its try block");
     }
 
     /**
      * Submits a task.
      *
-     * @param name the name, or null to name it by its number
+     * @param task the name, or null to name it by its number
      * @param retry the retry policy, or null for one attempt
      * @param timeout the task's own timeout, or null
      */
     <T> ScopeRun<T> submit(
-            @Nullable String name,
+            @Nullable String task,
             Callable<? extends T> callable,
             int rank,
             @Nullable RetryPolicy retry,
             @Nullable Duration timeout) {
-        long id = nextId();
+        long number = nextId();
         RunSettings own = timeout == null
                 ? settings(rank, retry)
-                : timedSettings(ScopeRun.nameOf(name, id), rank, retry, timeout);
-        ScopeRun<T> run = new ScopeRun<>(this, id, name, callable, own, settings.time.nanoTime());
+                : timedSettings(ScopeRun.nameOf(task, number), rank, retry, timeout);
+        ScopeRun<T> run = new ScopeRun<>(this, number, task, callable, own, time.nanoTime());
         submit(run);
         return run;
     }
@@ -96,13 +159,13 @@ final class ScopeTasks {
     }
 
     /** Submits a task with the settings of this scope. */
-    <T> ScopeRun<T> submit(@Nullable String name, Callable<? extends T> callable) {
-        return submit(name, callable, settings.options.defaultRank, settings.options.defaultRetry, null);
+    <T> ScopeRun<T> submit(@Nullable String task, Callable<? extends T> callable) {
+        return submit(task, callable, options.defaultRank, options.defaultRetry, null);
     }
 
     /** Returns the settings of a task that has those of this scope. */
     RunSettings defaultSettings() {
-        return settings(settings.options.defaultRank, settings.options.defaultRetry);
+        return settings(options.defaultRank, options.defaultRetry);
     }
 
     private RunSettings settings(int rank, @Nullable RetryPolicy retry) {
@@ -113,7 +176,7 @@ final class ScopeTasks {
                 || last.rank != rank
                 || last.retry != retry) {
             last = capture(rank, retry, null, enclosure);
-            if (settings.options.propagation.isPlain()) {
+            if (options.isPlain) {
                 recent = last; // there is nothing else to capture
             }
         }
@@ -122,12 +185,12 @@ final class ScopeTasks {
 
     /** Returns the given settings with the time that this scope has left, which bounds the attempts. */
     RunSettings limited(RunSettings given) {
-        TimeLimit limit = given.retry == null ? null : TimeLimit.of(settings.time, null, enclosure);
+        TimeLimit limit = given.retry == null ? null : TimeLimit.of(time, null, enclosure);
         return limit == null ? given : given.within(limit);
     }
 
     private RunSettings timedSettings(String task, int rank, @Nullable RetryPolicy retry, Duration timeout) {
-        TimeLimit limit = Objects.requireNonNull(TimeLimit.of(settings.time, timeout, enclosure));
+        TimeLimit limit = Objects.requireNonNull(TimeLimit.of(time, timeout, enclosure));
         return limit.enclosure() != null
                 ? settings(rank, retry).within(limit)
                 : capture(rank, retry, limit, new TimedEnclosure(enclosure, task, limit.deadline()));
@@ -141,14 +204,14 @@ final class ScopeTasks {
                 retry,
                 limit,
                 current,
-                settings.options.propagation.capture(current.ofTask(inside)),
+                options.propagation.capture(current.ofTask(inside)),
                 Thread.currentThread().getContextClassLoader());
     }
 
     /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
         StackRoom.ensure(); // a counted run must be admitted or ended
-        boolean counted = settings.events != null || run.isTimed(); // it may end before it is admitted
+        boolean counted = events != null || run.isTimed(); // it may end before it is admitted
         if (counted) {
             countSubmission(run);
             run.arm();
@@ -159,8 +222,8 @@ final class ScopeTasks {
     /** Counts a run that is admitted later, and notifies the listener of its submission. */
     void countSubmission(ScopeRun<?> run) {
         gate.countSubmission();
-        if (settings.events != null) {
-            settings.events.notifySubmitted(run);
+        if (events != null) {
+            events.notifySubmitted(run);
         }
     }
 
@@ -168,8 +231,8 @@ final class ScopeTasks {
     void admit(ScopeRun<?> run, boolean counted) {
         switch (gate.admit(run, counted)) {
             case HELD -> {
-                if (settings.options.onVirtualThreads) {
-                    place(run);
+                if (options.onVirtualThreads) {
+                    run.place(null);
                 } else {
                     Dispatch.start(run);
                 }
@@ -183,27 +246,14 @@ final class ScopeTasks {
         }
     }
 
-    /** Places a granted run. If that fails, places the runs that are granted instead. */
-    void place(ScopeRun<?> run) {
-        Throwable refusal = run.place(settings.options);
-        if (refusal != null) {
-            GrantedPermits grants = new GrantedPermits();
-            run.failBeforeStart(refusal, grants);
-            dispatch(grants);
-        }
-    }
-
     /** Places the granted runs, and those that are granted meanwhile. */
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (!settings.options.onVirtualThreads) {
+            if (options.onVirtualThreads) {
+                run.place(grants);
+            } else {
                 Dispatch.start(run);
-                continue;
-            }
-            Throwable refusal = run.place(settings.options);
-            if (refusal != null) {
-                run.failBeforeStart(refusal, grants);
             }
         }
     }
@@ -227,11 +277,6 @@ final class ScopeTasks {
 
     void unschedule(ScopeRun<?> run) {
         scheduled().remove(run);
-    }
-
-    /** Returns whether a task was scheduled for later. */
-    boolean hasScheduled() {
-        return scheduled != null;
     }
 
     private Set<ScopeRun<?>> scheduled() {

@@ -24,20 +24,12 @@ public final class ScopeTimeoutException extends RuntimeException {
         this.unfinished = unfinished;
     }
 
-    /**
-     * Returns the name of the scope.
-     *
-     * @return the name
-     */
+    /** {@return the name of the scope} */
     public String scope() {
         return scope;
     }
 
-    /**
-     * Returns the time that the scope had.
-     *
-     * @return the time from the moment at which the deadline was set to the deadline
-     */
+    /** {@return the time that the scope had, from the moment at which its deadline was set} */
     public Duration budget() {
         return budget;
     }

@@ -40,28 +40,25 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> node.tasks.settings.runGuarded("action of a cancellation token", action));
+        cancelled.whenSet(() -> node.tasks.runGuarded("action of a cancellation token", action));
     }
 
-    /** Runs the registered actions. Called when the gate was closed. */
+    /** Fails the channels and runs the registered actions. Called when the gate was closed. */
     void runActions() {
+        failChannels();
         cancelled.set();
     }
 
     /** Adds a channel that fails when the scope is cancelled, unless it is closed or unreachable then. */
     void add(Channel<?> channel) {
-        boolean isFirst;
         synchronized (this) {
-            isFirst = channels == null;
             if (channels == null) {
                 channels = Collections.newSetFromMap(new WeakHashMap<>());
             }
             channels.add(channel);
         }
-        if (isFirst) {
-            whenCancelled(this::failChannels);
-        } else if (isCancelled()) {
-            failChannels(); // the action may have run before
+        if (isCancelled()) {
+            failChannels(); // the cancelling thread may have done it before
         }
     }
 
@@ -79,6 +76,6 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public String toString() {
-        return "token of scope \"" + node.tasks.settings.name + "\"" + (isCancelled() ? ", cancelled" : "");
+        return "token of scope \"" + node.tasks.name + "\"" + (isCancelled() ? ", cancelled" : "");
     }
 }

@@ -1,9 +1,9 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Task;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.Objects;
@@ -19,14 +19,12 @@ import java.util.function.Consumer;
  */
 public final class SlowTaskHook implements ThreadHook {
 
-    private static final Alarm NOT_YET = () -> false;
-
     private final Duration threshold;
     private final Consumer<SlowTaskEvent> consumer;
     private final TimeSource time;
     private final ExceptionSink sink = ExceptionSink.logging();
     private final OffloadExecutor elsewhere;
-    private final ConcurrentHashMap<TaskInfo, Alarm> running = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<TaskInfo, PendingAlarm> running = new ConcurrentHashMap<>();
 
     private SlowTaskHook(Duration threshold, Consumer<SlowTaskEvent> consumer, TimeSource time) {
         this.threshold = threshold;
@@ -66,22 +64,11 @@ public final class SlowTaskHook implements ThreadHook {
                 threshold, Objects.requireNonNull(consumer, "consumer"), Objects.requireNonNull(time, "time"));
     }
 
-    /**
-     * Returns the running time from which on a task is slow.
-     *
-     * @return the threshold
-     */
-    public Duration threshold() {
-        return threshold;
-    }
-
     @Override
     public void onStart(TaskInfo task) {
-        running.put(task, NOT_YET); // the alarm may fire before it is stored here
-        Alarm alarm = time.after(threshold, () -> elsewhere.execute(() -> reportWhileRunning(task)));
-        if (running.replace(task, alarm) == null) {
-            alarm.cancel();
-        }
+        PendingAlarm alarm = new PendingAlarm();
+        running.put(task, alarm);
+        alarm.arm(time, threshold, () -> elsewhere.execute(() -> reportWhileRunning(task)));
     }
 
     @Override
@@ -110,9 +97,9 @@ public final class SlowTaskHook implements ThreadHook {
     }
 
     private void ended(TaskInfo task, Task.State state, Duration ran) {
-        Alarm alarm = running.remove(task);
+        PendingAlarm alarm = running.remove(task);
         if (alarm != null) {
-            alarm.cancel();
+            alarm.disarm();
         }
         if (ran.compareTo(threshold) >= 0) {
             consumer.accept(new SlowTaskEvent(task, state, ran));

@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.DefaultPropagators;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.ContextPropagator;
@@ -12,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,51 +28,36 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StructuredScopeOptions {
 
-    /** The settings. Changed only before the options that have them are created. */
-    static final class Draft implements Cloneable {
-        @Nullable
-        String name; // null for the scope's identity
+    private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(
+            null, Thread.ofVirtual().factory(), null, false, ScopeOptions.defaults());
 
-        ThreadFactory threadFactory = Thread.ofVirtual().factory();
-
-        @Nullable
-        Scheduler scheduler; // null for a new thread for each subtask
-
-        Duration patience = Duration.ofSeconds(10);
-        ExceptionSink sink = LOG;
-        TimeSource time = TimeSource.system();
-        List<ScopedValue<?>> scopedValues = List.of();
-        boolean plainThreads; // whether to use them instead of the JDK's own scope
-
-        @Nullable
-        TaskListener listener;
-
-        List<ContextPropagator> propagators = DefaultPropagators.LIST;
-
-        Draft copy() {
-            try {
-                return (Draft) clone();
-            } catch (CloneNotSupportedException impossible) {
-                throw new AssertionError(impossible);
-            }
-        }
-    }
-
-    private static final ExceptionSink LOG = ExceptionSink.logging();
-    private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(new Draft());
-
-    final Draft all;
+    final @Nullable String name; // null for the scope's identity
+    final ThreadFactory threadFactory;
+    final @Nullable Scheduler scheduler; // null for a new thread for each subtask
+    final boolean plainThreads; // whether to use them instead of the JDK's own scope
+    final ScopeOptions.Draft all; // of the settings of a ThreadScope, those that have a setter here
+    final TimeSource time;
     final @Nullable Propagation propagation; // null if there is nothing to propagate
+    private final ScopeOptions shared;
 
-    private StructuredScopeOptions(Draft draft) {
-        all = draft;
-        propagation = draft.propagators.isEmpty() ? null : new Propagation(draft.propagators, List.of(), draft.sink);
+    private StructuredScopeOptions(
+            @Nullable String name,
+            ThreadFactory threadFactory,
+            @Nullable Scheduler scheduler,
+            boolean plainThreads,
+            ScopeOptions shared) {
+        this.name = name;
+        this.threadFactory = threadFactory;
+        this.scheduler = scheduler;
+        this.plainThreads = plainThreads;
+        this.shared = shared;
+        this.all = shared.all;
+        this.time = all.time == null ? TimeSource.system() : all.time;
+        this.propagation = all.propagators.isEmpty() ? null : new Propagation(all.propagators, List.of(), all.sink);
     }
 
-    private StructuredScopeOptions with(Consumer<Draft> change) {
-        Draft draft = all.copy();
-        change.accept(draft);
-        return new StructuredScopeOptions(draft);
+    private StructuredScopeOptions with(ScopeOptions changed) {
+        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, changed);
     }
 
     /**
@@ -99,7 +82,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withName(@Nullable String name) {
-        return with(draft -> draft.name = name);
+        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, shared);
     }
 
     /**
@@ -110,7 +93,7 @@ public final class StructuredScopeOptions {
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
         Objects.requireNonNull(threadFactory, "threadFactory");
-        return with(draft -> draft.threadFactory = threadFactory);
+        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, shared);
     }
 
     /**
@@ -122,7 +105,7 @@ public final class StructuredScopeOptions {
      */
     public StructuredScopeOptions withScheduler(Scheduler scheduler) {
         Objects.requireNonNull(scheduler, "scheduler");
-        return with(draft -> draft.scheduler = scheduler);
+        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, shared);
     }
 
     /**
@@ -133,8 +116,7 @@ public final class StructuredScopeOptions {
      * @throws IllegalArgumentException if the length is not positive
      */
     public StructuredScopeOptions withPatience(Duration length) {
-        Duration patience = ScopeOptions.requirePatience("a scope", length);
-        return with(draft -> draft.patience = patience);
+        return with(shared.withPatience(length));
     }
 
     /**
@@ -145,8 +127,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withExceptionSink(ExceptionSink sink) {
-        Objects.requireNonNull(sink, "sink");
-        return with(draft -> draft.sink = sink);
+        return with(shared.withExceptionSink(sink));
     }
 
     /**
@@ -156,8 +137,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withTimeSource(TimeSource source) {
-        Objects.requireNonNull(source, "time");
-        return with(draft -> draft.time = source);
+        return with(shared.withTimeSource(source));
     }
 
     /**
@@ -168,19 +148,12 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions addScopedValue(ScopedValue<?> value) {
-        Objects.requireNonNull(value, "value");
-        return with(draft -> draft.scopedValues = ScopeOptions.with(draft.scopedValues, value));
+        return with(shared.addScopedValue(value));
     }
 
-    /**
-     * Returns these options with plain threads instead of the JDK's own scope. Scoped values other than the added ones
-     * are then not inherited, {@code jcmd} does not show the scope, and structure violations that only the JDK can
-     * detect are not reported.
-     *
-     * @return new options
-     */
-    public StructuredScopeOptions withPlainThreads() {
-        return with(draft -> draft.plainThreads = true);
+    /** Returns these options with plain threads instead of the JDK's own scope. */
+    StructuredScopeOptions withPlainThreads() {
+        return new StructuredScopeOptions(name, threadFactory, scheduler, true, shared);
     }
 
     /**
@@ -193,8 +166,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions addListener(TaskListener listener) {
-        Objects.requireNonNull(listener, "listener");
-        return with(draft -> draft.listener = draft.listener == null ? listener : draft.listener.and(listener));
+        return with(shared.addListener(listener));
     }
 
     /**
@@ -205,7 +177,6 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions addPropagator(ContextPropagator propagator) {
-        Objects.requireNonNull(propagator, "propagator");
-        return with(draft -> draft.propagators = ScopeOptions.with(draft.propagators, propagator));
+        return with(shared.addPropagator(propagator));
     }
 }

@@ -88,23 +88,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @param options the settings
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
-        super(options.all.name, options.all.threadFactory, options);
-    }
-
-    @Override
-    final Container openContainer() {
-        if (scheduler != null) {
-            return new SchedulerContainer(this, scheduler, options.all.scopedValues);
-        }
-        String reason = options.all.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
-        if (reason == null) {
-            try {
-                return new JdkContainer(this);
-            } catch (RuntimeException | LinkageError refused) {
-                reason = "the JDK refused to open a scope: " + refused;
-            }
-        }
-        return new PlainContainer(this, options.all.scopedValues, reason);
+        super(options.name, options.threadFactory, options);
     }
 
     /**
@@ -288,11 +272,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         stop();
     }
 
-    /**
-     * Returns whether this scope is shut down.
-     *
-     * @return true once {@link #shutdown()} or {@link #close()} was called
-     */
+    /** {@return whether {@link #shutdown()} or {@link #close()} was called} */
     public final boolean isShutdown() {
         return state != OPEN;
     }
@@ -402,19 +382,11 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         return options.all.sink;
     }
 
-    /**
-     * Returns the name of this scope, its state, and the kind of its thread container.
-     *
-     * @return a description such as {@code checkout/shutdown (JDK scope)}
-     */
+    /** {@return the name of this scope, its state, and its container: {@code checkout/shutdown (JDK scope)}} */
     @Override
     public String toString() {
-        String suffix = switch (state) {
-            case OPEN -> "";
-            case SHUTDOWN -> "/shutdown";
-            default -> "/closed";
-        };
-        return name + suffix + " (" + container + ")";
+        long now = state;
+        return name + (now == OPEN ? "" : now == CLOSED ? "/closed" : "/shutdown") + " (" + container + ")";
     }
 
     /**
@@ -434,18 +406,10 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
             FAILED
         }
 
-        /**
-         * Returns the task that was forked.
-         *
-         * @return the task
-         */
+        /** {@return the task that was forked} */
         Callable<? extends T> task();
 
-        /**
-         * Returns the current state.
-         *
-         * @return the state
-         */
+        /** {@return the current state} */
         State state();
 
         /**

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class SubtaskBody implements Scheduler.Placeable, NamedTask {
 
-    private final PendingSubtask subtask;
+    private final ForkedSubtask<?> subtask;
     private ScopedValue.@Nullable Carrier values; // null in a thread that inherits; written before the thread starts
     private @Nullable TaskContext context; // like values
 
-    SubtaskBody(PendingSubtask subtask) {
+    SubtaskBody(ForkedSubtask<?> subtask) {
         this.subtask = subtask;
     }
 

@@ -32,7 +32,8 @@ abstract class SubtaskScope {
     /*
      * Overview.
      *
-     *   state     OPEN ──► SHUTDOWN ──► CLOSED   first step: any thread inside, by compare-and-set; second: the owner
+     *   state     OPEN ──► the id of the thread that shuts down ──► CLOSED   first step: by compare-and-set, by any
+     *             thread inside; second: by the owner
      *   severed   the container was closed because an enclosing scope was closed; no further subtasks start
      *
      * Starting races with shutting down. A forker counts and lists a subtask, reads the state, starts the thread, and
@@ -42,8 +43,8 @@ abstract class SubtaskScope {
      *   - listed after, or without a thread then: the forker sees the state, and interrupts the subtask or does not
      *     start it.
      *
-     * Both may find the subtask; it is interrupted only once (see ForkedSubtask). A subtask that was started always
-     * runs.
+     * Both may find the subtask; it is interrupted only once (see ForkedSubtask), and by neither if its own thread has
+     * shut the scope down. A subtask that was started always runs.
      *
      * Starting races with closing. The owner writes the state and then waits for the count to reach zero. A forker
      * counts and then reads the state. So either the owner waits for the subtask, or the forker does not start it. When
@@ -52,9 +53,8 @@ abstract class SubtaskScope {
      * Inside. The scope that a thread is in is a scoped value, bound around each subtask. As in the JDK, the enclosing
      * scope of a scope is the last that its owner had opened, or else the scope that its owner is in.
      */
-    static final byte OPEN = 0;
-    static final byte SHUTDOWN = 1;
-    static final byte CLOSED = 2;
+    static final long OPEN = 0;
+    static final long CLOSED = -1;
 
     private static final ScopedValue<SubtaskScope> CURRENT = ScopedValue.newInstance();
     private static final VarHandle STATE;
@@ -64,7 +64,7 @@ abstract class SubtaskScope {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(SubtaskScope.class, "state", byte.class);
+            STATE = lookup.findVarHandle(SubtaskScope.class, "state", long.class);
             CHILDREN = lookup.findVarHandle(SubtaskScope.class, "children", Set.class);
             OUTER_FORKS = lookup.findVarHandle(SubtaskScope.class, "outerForks", Map.class);
         } catch (ReflectiveOperationException impossible) {
@@ -88,7 +88,7 @@ abstract class SubtaskScope {
     private volatile @Nullable Set<SubtaskScope> children; // created lazily
     volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily; null while there are none
 
-    volatile byte state;
+    volatile long state;
 
     /** Whether the container wakes the owner when its last thread ends. Not in the container, which forks write. */
     volatile boolean wokenByContainer;
@@ -105,8 +105,8 @@ abstract class SubtaskScope {
         this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.time = options.all.time;
-        this.scheduler = options.all.scheduler;
+        this.time = options.time;
+        this.scheduler = options.scheduler;
         this.container = openContainer();
         owner.innermost = this;
         if (parent != null) {
@@ -114,11 +114,23 @@ abstract class SubtaskScope {
         }
     }
 
-    /** Opens the container of the threads. Called by the constructor. */
-    abstract Container openContainer();
+    private Container openContainer() {
+        if (scheduler != null) {
+            return new SchedulerContainer(this, scheduler, options.all.scopedValues);
+        }
+        String reason = options.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
+        if (reason == null) {
+            try {
+                return new JdkContainer(this);
+            } catch (RuntimeException | LinkageError refused) {
+                reason = "the JDK refused to open a scope: " + refused;
+            }
+        }
+        return new PlainContainer(this, options.all.scopedValues, reason);
+    }
 
     /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
-    final boolean start(PendingSubtask subtask, boolean byOwner) {
+    final boolean start(ForkedSubtask<?> subtask, boolean byOwner) {
         if (state != OPEN) {
             return false; // not counted and not listed
         }
@@ -158,17 +170,17 @@ abstract class SubtaskScope {
 
     /** Shuts this scope down. Returns false if it was shut down before. */
     final boolean stop() {
-        if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
+        if (!STATE.compareAndSet(this, OPEN, Thread.currentThread().threadId())) {
             return false;
         }
-        pending.forEach(PendingSubtask::cancel);
+        pending.forEach(ForkedSubtask::cancel);
         owner.wake();
         return true;
     }
 
     /** Counts a subtask that has ended, and wakes the owner after the last one unless the container will do so. */
     final void ended(boolean abandoned) {
-        pending.end();
+        pending.countEnd();
         if ((abandoned || !wokenByContainer) && pending.count() == 0) {
             owner.wake();
         }
@@ -225,7 +237,7 @@ abstract class SubtaskScope {
     /** Waits for all subtasks and reports slow ones. Returns whether the owner was interrupted. */
     private boolean awaitStragglers() {
         ExceptionSink sink = options.all.sink;
-        OverdueReports<PendingSubtask> stragglers = new OverdueReports<>(
+        OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
                 time,
                 options.all.patience,
                 new OffloadExecutor(sink, time),
@@ -252,7 +264,7 @@ abstract class SubtaskScope {
         return interrupted;
     }
 
-    private void reportStraggler(PendingSubtask straggler, @Nullable Thread thread, StackTraceElement[] stack) {
+    private void reportStraggler(ForkedSubtask<?> straggler, @Nullable Thread thread, StackTraceElement[] stack) {
         if (straggler.hasEnded()) {
             return;
         }
@@ -263,7 +275,7 @@ abstract class SubtaskScope {
         options.all.sink.report("close() of scope \"" + name + "\"", where);
     }
 
-    final long ageMillis(PendingSubtask subtask) {
+    final long ageMillis(ForkedSubtask<?> subtask) {
         return PendingSubtasks.ageMillis(subtask, time);
     }
 
@@ -283,7 +295,7 @@ abstract class SubtaskScope {
      * container before it has terminated.
      */
     final void abandonDead() {
-        PendingSubtask alive = pending.abandonDead();
+        ForkedSubtask<?> alive = pending.abandonDead();
         Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
         if (dying != null && !dying.isVirtual()) {
             Thread.startVirtualThread(() -> abandonWhenDead(dying));

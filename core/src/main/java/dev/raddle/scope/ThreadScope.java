@@ -53,20 +53,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task; the task
  * <i>happens-before</i> the return of a wait for it and of {@link #close()}.
  */
-public final class ThreadScope extends EnclosingScope implements AutoCloseable {
+public final class ThreadScope implements AutoCloseable {
 
-    /*
-     * Overview.
-     *
-     * ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in the tree of scopes, with its
-     * deadline and its cancellation. ScopeClosing has what close() does. This class enters and leaves the owner's
-     * thread.
-     *
-     * close() waits until the gate is empty, however long that takes, and only then runs the deferred actions.
-     *
-     * While a setter's exception may have made the scope unreachable, the scope is `withdrawn`: removed from its
-     * thread, from the outer scope's set and from the time source. The next use of the scope reverts that.
-     */
+    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree of
+    // scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
 
     /**
      * What {@link ThreadScope#map} calls for each element.
@@ -86,32 +76,15 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         R map(E element) throws Exception;
     }
 
-    private final ScopeSettings settings;
-    private final ScopeTasks tasks;
-    private final ScopeNode node;
-    private final @Nullable EnclosingScope enclosing;
+    final ScopeNode node;
+    final ScopeTasks tasks;
     private final ScopeClosing closing;
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
-        EnclosingScope entered = EnclosingScope.entered();
-        this.enclosing = entered != null ? entered : EnclosingScope.ofTask();
-        this.settings = new ScopeSettings(name, options, enclosing == null ? null : enclosing.deadline());
-        this.tasks = new ScopeTasks(this, settings);
-        this.node = new ScopeNode(tasks, enclosing == null ? null : nodeOf(EnclosingScope.nest()));
-        this.closing = new ScopeClosing(tasks);
-    }
-
-    private @Nullable Deadline deadlineAround() {
-        return enclosing == null ? null : enclosing.deadline();
-    }
-
-    /** Returns the node of the given enclosure if it is a scope, that of its scope if it is a task, or else null. */
-    private static @Nullable ScopeNode nodeOf(@Nullable EnclosingScope enclosure) {
-        return switch (enclosure) {
-            case ThreadScope scope -> scope.node;
-            case TimedEnclosure task -> nodeOf(task.scope());
-            case null, default -> null;
-        };
+        this.node = new ScopeNode(this, name, options);
+        this.tasks = node.tasks;
+        this.closing = new ScopeClosing(node);
+        node.open();
     }
 
     /**
@@ -120,7 +93,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return a new scope, named by its number
      */
     public static ThreadScope open() {
-        return open(new ThreadScope(null, ScopeOptions.defaults()));
+        return new ThreadScope(null, ScopeOptions.defaults());
     }
 
     /**
@@ -131,17 +104,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public static ThreadScope open(String name) {
         return open(name, ScopeOptions.defaults());
-    }
-
-    /**
-     * Opens a scope with options, owned by the calling thread.
-     *
-     * @param options the settings
-     * @return a new scope, named by its number
-     * @throws IllegalStateException if the options have another time source than the deadline of the enclosing scope
-     */
-    public static ThreadScope open(ScopeOptions options) {
-        return open(new ThreadScope(null, Objects.requireNonNull(options, "options")));
     }
 
     /**
@@ -162,35 +124,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if the options have another time source than the deadline of the enclosing scope
      */
     public static ThreadScope open(String name, ScopeOptions options) {
-        return open(new ThreadScope(Objects.requireNonNull(name, "name"), Objects.requireNonNull(options, "options")));
-    }
-
-    private static ThreadScope open(ThreadScope scope) {
-        ScopeOptions options = scope.settings.options;
-        if (options.all.concurrencyLimit != Integer.MAX_VALUE) {
-            scope.tasks.gate.setLimit(options.all.concurrencyLimit);
-        }
-        if (scope.enclosing != null || options.all.deadline != null) {
-            scope.node.limitTime(scope.deadlineAround(), options.all.deadline);
-        }
-        scope.enterThread();
-        return scope;
-    }
-
-    /** Makes this scope the calling owner's innermost scope, and adds it to the scopes that its parent cancels. */
-    private void enterThread() {
-        enter();
-        if (node.parent != null) {
-            node.enterParent();
-        }
-    }
-
-    /** Reverts {@link #enterThread}. */
-    private void leaveThread() {
-        leave();
-        if (node.parent != null) {
-            node.leaveParent();
-        }
+        return new ThreadScope(Objects.requireNonNull(name, "name"), Objects.requireNonNull(options, "options"));
     }
 
     /**
@@ -200,57 +134,31 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the innermost scope, or empty if there is none
      */
     public static Optional<ThreadScope> current() {
-        EnclosingScope inside = EnclosingScope.innermost();
-        while (inside != null && !(inside instanceof ThreadScope)) {
-            inside = enclosureOf(inside);
+        for (EnclosingScope inside = EnclosingScope.innermost(); inside != null; inside = inside.enclosing()) {
+            if (inside instanceof ScopeNode node) {
+                return Optional.of(node.scope);
+            }
         }
-        return Optional.ofNullable((ThreadScope) inside);
+        return Optional.empty();
     }
 
     // Configuring.
 
-    /** Changes the options. If that throws, withdraws this scope, which may be unreachable then. */
+    /** Changes the options. If that throws, detaches this scope, which may be unreachable then. */
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
-        requireNotBegun(method);
+        tasks.requireOpen(method);
+        if (tasks.begun) {
+            throw new IllegalStateException(method + " of " + node.label()
+                    + " came too late; call it before the first submit or schedule");
+        }
+        node.attach();
         try {
-            settings.change(change);
+            tasks.configure(change.apply(tasks.options), node.deadline());
         } catch (Throwable refused) {
-            withdraw();
+            node.detach();
             throw refused;
         }
         return this;
-    }
-
-    private void requireNotBegun(String method) {
-        tasks.requireOpen(method);
-        if (settings.hasBegun()) {
-            throw new IllegalStateException(method + " of scope \"" + settings.name
-                    + "\" came too late; call it before the first submit or schedule");
-        }
-        enterIfWithdrawn();
-    }
-
-    /**
-     * Removes this scope from its owner's thread and from the time source. If a setter in the head of a
-     * try-with-resources statement throws, no variable refers to the scope, and it can never be closed. If another
-     * scope is open inside this one, the owner is in the block of this scope, which closes it.
-     */
-    private void withdraw() {
-        if (Thread.currentThread() == node.owner && EnclosingScope.entered() == this && !settings.hasBegun()) {
-            leaveThread();
-            node.disarm();
-            settings.withdraw();
-        }
-    }
-
-    /** Reverts {@link #withdraw}: the scope is used, so a block will close it. */
-    private void enterIfWithdrawn() {
-        if (settings.isWithdrawn() && settings.endWithdrawal()) {
-            node.arm();
-            if (Thread.currentThread() == node.owner) {
-                enterThread();
-            }
-        }
     }
 
     /**
@@ -328,7 +236,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public ThreadScope withDeadline(Duration length) {
         configure("withDeadline", all -> all.withDeadline(length));
-        node.limitTime(deadlineAround(), length);
+        node.limitTime(length);
         return this;
     }
 
@@ -400,7 +308,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withPatience(Duration length) {
-        return configure("withPatience", all -> all.withPatienceOf(label(), length));
+        return configure("withPatience", all -> all.withPatienceOf(node.label(), length));
     }
 
     /**
@@ -412,12 +320,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      *     source
      */
     public ThreadScope withTimeSource(TimeSource source) {
-        configure("withTimeSource", all -> {
-            settings.requireTimeOf(node.deadline(), source);
-            return all.withTimeSource(source);
-        });
-        settings.changeTime();
-        return this;
+        return configure("withTimeSource", all -> all.withTimeSource(source));
     }
 
     // Submitting.
@@ -511,8 +414,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return tasks.submit(
                 spec.name(),
                 spec.callable(),
-                spec.priorityOr(settings.options.defaultRank),
-                retry == null ? settings.options.defaultRetry : ScopeOptions.nullIfOnce(retry),
+                spec.priorityOr(tasks.options.defaultRank),
+                retry == null ? tasks.options.defaultRetry : ScopeOptions.nullIfOnce(retry),
                 spec.timeout());
     }
 
@@ -521,26 +424,18 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (tasks.gate.ended) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
-        if (!settings.hasBegun()) {
-            beginFirst();
+        if (!tasks.begun && tasks.begin()) {
+            node.attach();
+            if (!tasks.options.onVirtualThreads) {
+                closing.takeLease();
+            }
         }
     }
 
     /** Does the same for a call that submits several tasks or a later one. */
     private void beginWith(String what) {
         tasks.requireOpen(what);
-        if (!settings.hasBegun()) {
-            beginFirst();
-        }
-    }
-
-    private void beginFirst() {
-        if (settings.begin()) {
-            enterIfWithdrawn();
-            if (!settings.options.onVirtualThreads) {
-                closing.takeLease();
-            }
-        }
+        begin(null);
     }
 
     // Waiting.
@@ -554,10 +449,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws InterruptedException as {@link #await(Collection)} does
      */
     public ScopeResult await(Task<?> first, Task<?>... rest) throws InterruptedException {
-        List<Task<?>> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        all.addAll(Arrays.asList(rest));
-        return await(all);
+        return await(listOf(first, rest));
     }
 
     /**
@@ -593,12 +485,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     @SafeVarargs
     public final <T> List<T> awaitAll(Task<? extends T> first, Task<? extends T>... rest) throws InterruptedException {
-        List<Task<? extends T>> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        for (Task<? extends T> task : rest) {
-            all.add(task);
-        }
-        return awaitAll(all);
+        return awaitAll(listOf(first, rest));
     }
 
     /**
@@ -662,12 +549,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     @SafeVarargs
     public final <T, R> R join(JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
             throws InterruptedException {
-        List<Callable<? extends T>> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        for (Callable<? extends T> alternative : rest) {
-            all.add(alternative);
-        }
-        return join(strategy, all);
+        return join(strategy, listOf(first, rest));
     }
 
     /**
@@ -704,6 +586,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         List<E> all = List.copyOf(elements);
         beginWith("a map");
         return new MapOperation<E, R>(tasks, all, limit, function).run();
+    }
+
+    static <E> List<E> listOf(E first, E[] rest) {
+        List<E> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        all.addAll(Arrays.asList(rest));
+        return all;
     }
 
     // Scheduling.
@@ -785,7 +674,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public <T> Channel<T> openChannel(int capacity) {
         tasks.requireOpen("a channel");
-        enterIfWithdrawn();
+        node.attach();
         Channel<T> channel = Channel.bounded(capacity);
         node.token().add(channel);
         return channel;
@@ -813,7 +702,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     public void defer(Runnable cleanUp) {
         Objects.requireNonNull(cleanUp, "cleanUp");
         tasks.requireOpen("a deferred action");
-        enterIfWithdrawn();
+        node.attach();
         closing.defer(cleanUp);
     }
 
@@ -831,53 +720,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     @Override
     public void close() {
-        requireMayClose();
-        if (tasks.gate.ended) {
-            return;
-        }
-        boolean ended = node.end();
-        List<String> inner = closeInner();
-        boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : closing.awaitEmpty();
-        tasks.gate.ended = true;
-        leaveThread();
-        node.disarm();
-        try {
-            node.failChannels();
-        } finally {
-            closing.end(inner, interrupted);
-        }
-    }
-
-    /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
-    private List<String> closeInner() {
-        EnclosingScope last = enteredSince();
-        if (last == null) {
-            return List.of();
-        }
-        List<String> labels = new ArrayList<>();
-        for (; last != null; last = enteredSince()) {
-            labels.add(last.label());
-            try {
-                ((ThreadScope) last).close();
-            } catch (Throwable failure) {
-                closing.addFailure(failure);
-            }
-        }
-        return labels;
-    }
-
-    private void requireMayClose() {
-        for (EnclosingScope inside = ofTask(); inside != null; inside = enclosureOf(inside)) {
-            if (inside == this) {
-                throw new IllegalStateException(
-                        "scope \"" + settings.name + "\" cannot be closed by one of its own tasks, for which"
-                                + " it waits; cancel it through its token");
-            }
-        }
-        if (Thread.currentThread() != node.owner) {
-            throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, "
-                    + node.owner + ", was closed by " + Thread.currentThread());
-        }
+        closing.close();
     }
 
     // Inspecting.
@@ -898,17 +741,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the remaining time, zero if the deadline has passed; empty if there is none
      */
     public Optional<Duration> remaining() {
-        Deadline moment = deadlineOfCaller();
+        Deadline moment = node.deadlineOfCaller();
         return moment == null ? Optional.empty() : Optional.of(moment.hasPassed() ? Duration.ZERO : moment.remaining());
-    }
-
-    private @Nullable Deadline deadlineOfCaller() {
-        for (EnclosingScope inside = innermost(); inside != null; inside = enclosureOf(inside)) {
-            if (inside instanceof TimedEnclosure task && task.scope() == this) {
-                return task.deadline(); // earlier than the scope's
-            }
-        }
-        return node.deadline();
     }
 
     /**
@@ -920,13 +754,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return tasks.gate.metrics();
     }
 
-    /**
-     * Returns the name of this scope.
-     *
-     * @return the name
-     */
+    /** {@return the name of this scope} */
     public String name() {
-        return settings.name;
+        return tasks.name;
     }
 
     /**
@@ -935,50 +765,19 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the number, which is unique in this JVM
      */
     public long id() {
-        return settings.id;
+        return tasks.id;
     }
 
-    /**
-     * Returns the scheduler that runs the tasks.
-     *
-     * @return the scheduler
-     */
+    /** {@return the scheduler that runs the tasks} */
     public Scheduler scheduler() {
-        return settings.options.all.scheduler;
-    }
-
-    @Override
-    public @Nullable Deadline deadline() {
-        return node.deadline();
-    }
-
-    @Override
-    protected @Nullable EnclosingScope enclosing() {
-        return enclosing;
-    }
-
-    @Override
-    public String label() {
-        return "scope \"" + settings.name + "\"";
+        return tasks.options.all.scheduler;
     }
 
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
         String state = tasks.gate.ended ? "closed" : tasks.gate.isClosed() ? "cancelled" : "open";
-        return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted()
+        return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted()
                 + " tasks running";
-    }
-
-    ScopeNode node() {
-        return node;
-    }
-
-    ScopeGate gate() {
-        return tasks.gate;
-    }
-
-    ScopeTasks tasks() {
-        return tasks;
     }
 }

@@ -2,22 +2,21 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.time.Deadline;
-import org.jspecify.annotations.Nullable;
 
 /** The enclosure of a task with a timeout: whatever is begun inside the task has no more time than the task. */
 final class TimedEnclosure extends EnclosingScope {
 
-    private final EnclosingScope scope;
+    private final ScopeNode scope;
     private final String task;
     private final Deadline deadline;
 
-    TimedEnclosure(EnclosingScope scope, String task, Deadline deadline) {
+    TimedEnclosure(ScopeNode scope, String task, Deadline deadline) {
         this.scope = scope;
         this.task = task;
         this.deadline = deadline;
     }
 
-    EnclosingScope scope() {
+    ScopeNode scope() {
         return scope;
     }
 
@@ -32,7 +31,7 @@ final class TimedEnclosure extends EnclosingScope {
     }
 
     @Override
-    protected @Nullable EnclosingScope enclosing() {
+    public EnclosingScope enclosing() {
         return scope;
     }
 }

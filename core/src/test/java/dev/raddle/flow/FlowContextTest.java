@@ -146,7 +146,7 @@ class FlowContextTest {
         FlowBuilder<Void> f = FlowPlan.define("deadline");
         Node<Boolean> a = f.node("a", () -> {
             try (ThreadScope scope = ThreadScope.open("inside")) {
-                return scope.deadline() != null;
+                return scope.remaining().isPresent();
             }
         });
         FlowPlan<Void, Boolean> plan = f.returning(a);

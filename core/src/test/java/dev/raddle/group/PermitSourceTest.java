@@ -367,7 +367,7 @@ class PermitSourceTest {
             assertThat(seen).containsExactly(OptionalLong.of(1), OptionalLong.of(1));
 
             ScopeOptions inGroup = ScopeOptions.defaults().withScheduler(executor.scheduler("b"));
-            try (ThreadScope scope = ThreadScope.open(inGroup)) {
+            try (ThreadScope scope = ThreadScope.open("in group", inGroup)) {
                 assertThat(scope.submit("placed", () -> fence()).await()).isEqualTo(OptionalLong.of(2));
             }
         }

@@ -192,7 +192,7 @@ class ContextTest {
     @Test
     void without_propagators_tasks_share_one_captured_context() {
         try (ThreadScope scope = stepped()) {
-            assertThat(scope.tasks().defaultSettings()).isSameAs(scope.tasks().defaultSettings());
+            assertThat(scope.tasks.defaultSettings()).isSameAs(scope.tasks.defaultSettings());
         }
     }
 

@@ -262,12 +262,12 @@ class HooksAndMetricsTest {
             }
         };
         ScopeOptions options = ScopeOptions.defaults().addHook(looks);
-        try (ThreadScope scope = ThreadScope.open(options.withScheduler(described))) {
+        try (ThreadScope scope = ThreadScope.open("s", options.withScheduler(described))) {
             scope.submit(() -> "");
             scope.submit(() -> "");
             steps.runAll();
         }
-        try (ThreadScope scope = ThreadScope.open(options.withScheduler(Scheduler.fixed(1)))) {
+        try (ThreadScope scope = ThreadScope.open("s", options.withScheduler(Scheduler.fixed(1)))) {
             scope.submit(() -> "").await();
         }
         assertThat(schedulers).containsExactly("read 1 times", "read 1 times", "scheduler on pool \"raddle-fixed\"");
@@ -451,7 +451,6 @@ class HooksAndMetricsTest {
         BlockingQueue<SlowTaskEvent> slowEvents = new LinkedBlockingQueue<>();
         BlockingTask blocker = new BlockingTask();
         SlowTaskHook slow = SlowTaskHook.create(SECOND, slowEvents::add, time);
-        assertThat(slow.threshold()).isEqualTo(SECOND);
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).addHook(slow)) {
             Task<String> task = scope.submit("slow", blocker::call);
             blocker.awaitBegun();

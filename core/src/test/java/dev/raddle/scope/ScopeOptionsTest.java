@@ -172,7 +172,6 @@ class ScopeOptionsTest {
         for (Function<ScopeOptions, ScopeOptions> with : nulls) {
             assertThatNullPointerException().isThrownBy(() -> with.apply(options));
         }
-        assertThatNullPointerException().isThrownBy(() -> ThreadScope.open((ScopeOptions) null));
         assertThatNullPointerException().isThrownBy(() -> ThreadScope.open(null, options));
         assertThatNullPointerException().isThrownBy(() -> ThreadScope.open("s", null));
     }
@@ -214,7 +213,7 @@ class ScopeOptionsTest {
         AtomicInteger calls = new AtomicInteger();
         try (ThreadScope scope = ThreadScope.open("s", options)) {
             assertThat(scope.scheduler()).isSameAs(steps);
-            assertThat(scope.tasks().settings.options.all.failurePolicy).isEqualTo(FailurePolicy.SUPERVISOR);
+            assertThat(scope.tasks.options.all.failurePolicy).isEqualTo(FailurePolicy.SUPERVISOR);
             assertThat(scope.remaining()).contains(SECOND);
             Task<String> task = ScopedValue.where(tenant, "a")
                     .call(() -> scope.submit("t", () -> {
@@ -245,12 +244,12 @@ class ScopeOptionsTest {
     void options_can_be_used_by_any_number_of_scopes_and_do_not_change() throws Exception {
         ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withDeadline(SECOND);
         options.withDeadline(SECOND.multipliedBy(9)).withConcurrencyLimit(1);
-        try (ThreadScope first = ThreadScope.open(options)) {
+        try (ThreadScope first = ThreadScope.open("first", options)) {
             first.withFailurePolicy(FailurePolicy.SUPERVISOR);
             time.advance(SECOND.dividedBy(2));
             Task<Duration> inTask = first.submit(() -> {
                 try (ThreadScope second = ThreadScope.open("second", options)) {
-                    assertThat(second.tasks().settings.options.all.failurePolicy)
+                    assertThat(second.tasks.options.all.failurePolicy)
                             .isEqualTo(FailurePolicy.FAIL_FAST);
                     return second.remaining().orElseThrow();
                 }

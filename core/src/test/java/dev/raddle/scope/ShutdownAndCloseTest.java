@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Shutting a StructuredTaskScope down, and closing it. */
 class ShutdownAndCloseTest {
@@ -63,6 +65,37 @@ class ShutdownAndCloseTest {
                 interrupted.set(Thread.currentThread().isInterrupted());
                 return "done";
             });
+            scope.join();
+        }
+        assertThat(interrupted).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_subtask_that_shuts_down_before_its_fork_has_returned_is_not_interrupted(boolean placed) throws Exception {
+        CountDownLatch shutDown = new CountDownLatch(1);
+        CountDownLatch forked = new CountDownLatch(1);
+        AtomicBoolean interrupted = new AtomicBoolean();
+        ThreadFactory factory = run -> new Thread(run) {
+            @Override
+            public void start() { // returns to the forker when the scope is shut down
+                super.start();
+                Wait.until(() -> shutDown.getCount() == 0);
+            }
+        };
+        StructuredScopeOptions options = placed
+                ? StructuredScopeOptions.defaults()
+                        .withScheduler(run -> factory.newThread(run).start())
+                : Kind.PLAIN_PLATFORM.options(factory);
+        try (var scope = new StructuredTaskScope<>(options)) {
+            scope.fork(() -> {
+                scope.shutdown();
+                shutDown.countDown();
+                Wait.until(() -> forked.getCount() == 0);
+                interrupted.set(Thread.currentThread().isInterrupted());
+                return null;
+            });
+            forked.countDown();
             scope.join();
         }
         assertThat(interrupted).isFalse();

@@ -177,7 +177,7 @@ class SubmissionTest {
                 assertThat(events).containsExactly("hook: t started", "hook: t succeeded");
                 assertThat(scope.metrics().succeeded()).isEqualTo(i);
                 assertThat(scope.metrics().running()).isZero();
-                assertThat(scope.gate().placed()).isEmpty();
+                assertThat(scope.tasks.gate.placed()).isEmpty();
                 events.clear();
             }
         }
@@ -438,7 +438,7 @@ class SubmissionTest {
             assertThat(task.state()).isEqualTo(Task.State.FAILED);
             steps.runAll();
             assertThat(calls).hasValue(0);
-            assertThat(scope.gate().placed()).isEmpty();
+            assertThat(scope.tasks.gate.placed()).isEmpty();
         }
     }
 
@@ -546,7 +546,7 @@ class SubmissionTest {
 
             placed.reversed().forEach(Runnable::run);
 
-            assertThat(scope.gate().placed()).isEmpty();
+            assertThat(scope.tasks.gate.placed()).isEmpty();
             List<Integer> values = scope.awaitAll(tasks);
             assertThat(values.getFirst()).isZero();
             assertThat(values.getLast()).isEqualTo(count - 1);
@@ -609,7 +609,7 @@ class SubmissionTest {
             Task<Integer> late = scope.submit("late", calls::incrementAndGet);
 
             assertThat(late.state()).isEqualTo(Task.State.CANCELLED);
-            assertThat(scope.gate().all()).containsExactly(scope.gate().placed().toArray(ScopeRun[]::new));
+            assertThat(scope.tasks.gate.all()).containsExactly(scope.tasks.gate.placed().toArray(ScopeRun[]::new));
             steps.runAll();
             assertThat(calls).hasValue(0);
             assertThat(events).containsExactly("hook: before cancelled", "hook: late cancelled");
