@@ -3,17 +3,22 @@ package dev.raddle.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Compensations inside subflows that fail for good. */
 @Timeout(60)
@@ -252,5 +257,61 @@ class FlowSubflowUndoTest {
 
         assertThat(recovered.undoAttempts).isEmpty();
         assertThat(recovered.elements).isEqualTo(Map.of());
+    }
+
+    /** The ways to stop a run. */
+    private enum Stop {
+        CANCEL(FlowStatus.CANCELLED),
+        CLOSE(FlowStatus.CANCELLED),
+        DEADLINE(FlowStatus.TIMED_OUT);
+
+        private final FlowStatus status;
+
+        Stop(FlowStatus status) {
+            this.status = status;
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource
+    void a_compensation_of_a_subflow_that_fails_after_the_run_was_stopped_is_left_to_the_next_run(Stop how)
+            throws Exception {
+        VirtualTime time = new VirtualTime();
+        CountDownLatch undoing = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        FlowBuilder<String> inner = FlowPlan.define("paying", String.class);
+        Node<String> pay = inner.node("pay", () -> "payment").compensate(payment -> {
+            undoing.countDown();
+            stopped.await();
+            RuntimeException failure = closed(1);
+            if (failure != null) {
+                throw failure;
+            }
+            events.add("refunded");
+        });
+        FlowPlan<String, String> paying = inner.returning(inner.node("ship", pay, payment -> {
+            throw new IllegalStateException("out of stock");
+        }));
+        Node<String> sub = f.subflow("sub", paying, order).onResult(report -> stopped.countDown());
+        FlowPlan<String, String> plan = f.returning(sub);
+        RunOptions options = RunOptions.defaults().withJournal(memory).withTimeSource(time);
+
+        FlowResult<?> result;
+        try (FlowRun<String> run = plan.start("order-1", options.withTimeout(Duration.ofSeconds(1)))) {
+            undoing.await();
+            switch (how) {
+                case CANCEL -> run.cancel("the customer has left");
+                case CLOSE -> run.close();
+                case DEADLINE -> time.advance(Duration.ofSeconds(2));
+            }
+            result = run.join();
+        }
+        assertThat(result.status()).isEqualTo(how.status);
+        assertThat(failedNodes(result)).containsExactly("sub/pay");
+        assertThat(ends()).isEmpty();
+
+        assertThat(failedNodes(plan.run("order-1", options))).isEmpty();
+        assertThat(events).containsExactly("refunded");
+        assertThat(ends()).containsExactly(new Entry.RunEnded(how.status));
     }
 }
