@@ -96,8 +96,8 @@ public class DurableLoad {
 
     private Object load() throws IOException {
         try (FileJournal journal = FileJournal.open(file, FlowCodec.text())) {
-            int found = journal.open(WORK).nodes().size();
-            if (found != NODES) {
+            int found = journal.open(WORK).size() - 1; // without the begin of the run
+            if (found != NODES || journal.ended() != null) { // which computes the state of the run
                 throw new IllegalStateException(found + " nodes are recorded, not " + NODES);
             }
             return journal;

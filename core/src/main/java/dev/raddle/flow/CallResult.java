@@ -3,7 +3,6 @@ package dev.raddle.flow;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,26 +25,14 @@ public sealed interface CallResult {
      * @param value the value of the fallback, may be null
      * @param failure the exception of the action
      */
-    record Recovered(@Nullable Object value, Throwable failure) implements CallResult {
-
-        /** Checks that there is an exception. */
-        public Recovered {
-            Objects.requireNonNull(failure, "failure");
-        }
-    }
+    record Recovered(@Nullable Object value, Throwable failure) implements CallResult {}
 
     /**
      * The function has thrown, and is not called again.
      *
      * @param failure the exception
      */
-    record Failed(Throwable failure) implements CallResult {
-
-        /** Checks that there is an exception. */
-        public Failed {
-            Objects.requireNonNull(failure, "failure");
-        }
-    }
+    record Failed(Throwable failure) implements CallResult {}
 
     /**
      * The action has thrown, and the retry policy of the node allows another attempt.
@@ -53,14 +40,7 @@ public sealed interface CallResult {
      * @param failure the exception
      * @param delay the time until the next attempt
      */
-    record Retry(Throwable failure, Duration delay) implements CallResult {
-
-        /** Checks that nothing is null. */
-        public Retry {
-            Objects.requireNonNull(failure, "failure");
-            Objects.requireNonNull(delay, "delay");
-        }
-    }
+    record Retry(Throwable failure, Duration delay) implements CallResult {}
 
     /**
      * Encodes this result. Of an exception the bytes contain the name of its class, its message, the beginning of its

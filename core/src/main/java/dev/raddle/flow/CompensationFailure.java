@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,11 +10,6 @@ import org.jspecify.annotations.Nullable;
  * @param cause the exception
  */
 public record CompensationFailure(@Nullable String node, Throwable cause) {
-
-    /** Ensures that the cause is not null. */
-    public CompensationFailure {
-        Objects.requireNonNull(cause, "cause");
-    }
 
     /** Returns a sentence with the node and the exception. */
     @Override

@@ -89,7 +89,7 @@ final class Compensations {
     /** Returns whether a compensation may wait for a moment. */
     boolean mayWait(Graph graph) {
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
-            Compensation how = graph.optionsOf(each.node()).compensation();
+            Compensation how = graph.optionsOf(each.node()).compensation;
             if (how != null && how.mayWait()) {
                 return true;
             }

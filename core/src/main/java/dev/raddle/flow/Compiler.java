@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Compiles declared nodes to a graph, or finds all problems with them. Takes time linear in the nodes and edges. */
 final class Compiler {
@@ -37,12 +38,12 @@ final class Compiler {
             if (declaredNode.form != Node.Form.ACTION) {
                 addSpecial(node, declaredNode.form, own);
             }
-            graph.hasTimeouts |= own.timeout() != null;
-            graph.hasGroups |= own.group() != null;
+            graph.hasTimeouts |= own.timeout != null;
+            graph.hasGroups |= own.group != null;
             graph.hasComputing |= own.has(NodeOptions.COMPUTE);
             graph.hasNested |= declaredNode.form.isNested();
-            graph.hasCallbacks |= own.begin() != null || own.result() != null;
-            graph.hasCompensations |= own.compensation() != null;
+            graph.hasCallbacks |= !own.begin.isEmpty() || !own.result.isEmpty();
+            graph.hasCompensations |= own.compensation != null;
             int needs = declaredNode.dependencyCount();
             graph.dependencyStart[node] = dependencies;
             dependencies += needs;
@@ -82,13 +83,13 @@ final class Compiler {
     /** Adds a node that is a nested run, or waits. */
     private void addSpecial(int node, Node.Form form, NodeOptions own) {
         graph.traits[node] = form.isNested() ? Graph.NESTED : Graph.WAITS;
-        if (form.isNested() && own.retry() != null) {
+        if (form.isNested() && own.retry != null) {
             problems.add("node \"" + graph.ids[node]
                     + "\" is a nested run and has a retry policy; set it on the nodes of that run");
         }
-        if (form.waits() && (own.retry() != null || own.group() != null)) {
+        if (form.waits() && (own.retry != null || own.group != null)) {
             problems.add("node \"" + graph.ids[node] + "\" only waits and has a "
-                    + (own.retry() != null ? "retry policy" : "group") + "; set it on a node that acts");
+                    + (own.retry != null ? "retry policy" : "group") + "; set it on a node that acts");
         }
         graph.hasWaits |= form.waits();
         if (form.signalType() != null) {
@@ -97,8 +98,8 @@ final class Compiler {
         if (form.subflow() != null) {
             form.subflow()
                     .signals
-                    .forEach((inner, address) -> addSignal(
-                            graph.ids[node] + "/" + inner, new Graph.Address(node, inner, address.type())));
+                    .forEach((inner, address) ->
+                            addSignal(graph.ids[node] + "/" + inner, new Graph.Address(node, inner, address.type())));
         }
     }
 
@@ -139,11 +140,8 @@ final class Compiler {
             int clause = NONE;
             if (dependency instanceof Dependency.Clause<?> several && (kind == Kind.ANY || kind == Kind.AT_LEAST)) {
                 ensurePossible(node, several);
-                clause = clauses++;
+                clause = addClause(node, edges, several.needed);
                 graph.dependencyClause[position] = clause;
-                graph.clauseTarget[clause] = node;
-                graph.clauseEdge[clause] = edges;
-                graph.clauseNeeded[clause] = several.needed;
             }
             link(node, dependency, kind, clause);
             if (clause != NONE) {
@@ -154,14 +152,18 @@ final class Compiler {
             graph.traits[node] |= Graph.TAKES_MUSTS;
         }
         if (onlyOptional && edges > graph.upStart[node]) {
-            int clause = clauses++;
-            graph.clauseTarget[clause] = node;
-            graph.clauseEdge[clause] = graph.upStart[node];
+            int clause = addClause(node, graph.upStart[node], 1);
             graph.clauseSize[clause] = edges - graph.upStart[node];
-            graph.clauseNeeded[clause] = 1;
             Arrays.fill(upClause, graph.upStart[node], edges, clause);
         }
         refuseDuplicates(node);
+    }
+
+    private int addClause(int node, int firstEdge, int needed) {
+        graph.clauseTarget[clauses] = node;
+        graph.clauseEdge[clauses] = firstEdge;
+        graph.clauseNeeded[clauses] = needed;
+        return clauses++;
     }
 
     private void ensurePossible(int node, Dependency.Clause<?> clause) {
@@ -307,7 +309,6 @@ final class Compiler {
         for (int edge = 0; edge < edges; edge++) {
             graph.consumers[graph.up[edge]]++;
         }
-        int rootCount = 0;
         for (int node = 0; node < graph.size; node++) {
             int count = 0;
             for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
@@ -318,7 +319,6 @@ final class Compiler {
             if (graph.sinks[node] || graph.isOutput[node] || (known != null && known.has(NodeOptions.ESSENTIAL))) {
                 graph.consumers[node]++;
             }
-            rootCount += graph.upStart[node] == graph.upStart[node + 1] ? 1 : 0;
         }
         for (int clause = 0; clause < clauses; clause++) {
             graph.pending[graph.clauseTarget[clause]]++;
@@ -330,11 +330,8 @@ final class Compiler {
                 graph.traits[node] |= Graph.WAITS_FOR_ONE;
             }
         }
-        graph.roots = new int[rootCount];
-        for (int node = 0, root = 0; node < graph.size; node++) {
-            if (graph.upStart[node] == graph.upStart[node + 1]) {
-                graph.roots[root++] = node;
-            }
-        }
+        graph.roots = IntStream.range(0, graph.size)
+                .filter(node -> graph.upStart[node] == graph.upStart[node + 1])
+                .toArray();
     }
 }

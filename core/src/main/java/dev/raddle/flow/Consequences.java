@@ -192,7 +192,7 @@ final class Consequences {
     /** Arms the timeout of a triggered node, if it has one. Returns false if that fails, and the node ends. */
     boolean tryArm(Runner runner, int node) {
         NodeOptions own = run.graph.options[node];
-        if (own != null && own.timeout() != null && !armTimeout(runner, node, own.timeout())) {
+        if (own != null && own.timeout != null && !armTimeout(runner, node, own.timeout)) {
             return false;
         }
         if (transitions.events != null) {
@@ -204,7 +204,7 @@ final class Consequences {
     /** Adds a node to those that are to be dispatched. */
     void addReady(Runner runner, int node) {
         NodeOptions own = run.graph.options[node];
-        if (own != null && own.group() != null) {
+        if (own != null && own.group != null) {
             runner.grouped.add(states, node);
         } else {
             runner.ready.add(states, node);
@@ -349,9 +349,7 @@ final class Consequences {
         boolean notBegun = slot == null || slot == NodePhase.Plain.READY;
         return slot instanceof GroupPlacement
                 || slot instanceof NodeWait
-                || (notBegun
-                        && (run.graph.is(Graph.WAITS, node)
-                                || run.graph.optionsOf(node).group() != null));
+                || (notBegun && (run.graph.is(Graph.WAITS, node) || run.graph.optionsOf(node).group != null));
     }
 
     /** Skips a node that waits for a moment or a signal, because it had become unneeded before it began to wait. */

@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.task.Outcome;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -31,6 +32,15 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
         AT_LEAST,
         ALL;
 
+        /** Returns the word for this kind in plans. */
+        String text(int needed) {
+            return switch (this) {
+                case MUST, ALL -> "must";
+                case AT_LEAST -> "atLeast " + needed;
+                default -> name().toLowerCase(Locale.ROOT);
+            };
+        }
+
         /** Returns whether the node cannot begin unless the upstream node succeeds. */
         boolean isMust() {
             return this == MUST || this == ORDER || this == ALL;
@@ -44,7 +54,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
         final List<? extends Node<?>> nodes; // empty if they are given by their ids
         private final List<String> given; // these ids, or empty
 
-        private Clause(Kind kind, int needed, Stream<String> ids) {
+        Clause(Kind kind, int needed, Stream<String> ids) {
             this.kind = kind;
             this.needed = needed;
             this.nodes = List.of();

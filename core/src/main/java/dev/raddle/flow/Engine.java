@@ -87,7 +87,7 @@ final class Engine extends Run implements RunEntry {
      * @param outerNode the node of that run, or -1
      */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
-    Engine(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable Engine outer, int outerNode) {
+    Engine(Graph graph, @Nullable Object parameter, RunOptions.Values options, @Nullable Engine outer, int outerNode) {
         ensureGroups(graph, options);
         super(new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run, outerNode), outer);
         if (outer == null) {
@@ -127,12 +127,12 @@ final class Engine extends Run implements RunEntry {
         super.beginNested(deferred);
     }
 
-    private static void ensureGroups(Graph graph, RunOptions options) {
+    private static void ensureGroups(Graph graph, RunOptions.Values options) {
         if (options.groups != null || !graph.hasGroups) {
             return;
         }
         for (int node = 0; node < graph.size; node++) {
-            if (graph.optionsOf(node).group() != null) {
+            if (graph.optionsOf(node).group != null) {
                 throw new IllegalArgumentException("node \"" + graph.ids[node] + "\" of flow \"" + graph.name
                         + "\" runs in a group, and the run has none; set them with RunOptions.withGroups");
             }
@@ -293,7 +293,7 @@ final class Engine extends Run implements RunEntry {
     }
 
     @Override
-    Engine newNested(Graph plan, @Nullable Object parameter, RunOptions options, int node) {
+    Engine newNested(Graph plan, @Nullable Object parameter, RunOptions.Values options, int node) {
         return new Engine(plan, parameter, options, this, node);
     }
 

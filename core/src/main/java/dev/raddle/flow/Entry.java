@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +21,6 @@ public sealed interface Entry {
     record Begun(Instant at, List<String> again) implements Entry {
         /** Copies the ids. */
         public Begun {
-            Objects.requireNonNull(at, "at");
             again = List.copyOf(again);
         }
     }
@@ -55,8 +53,6 @@ public sealed interface Entry {
 
         /** Ensures that the end is one of those that are recorded. */
         public NodeEnded {
-            Objects.requireNonNull(id, "id");
-            Objects.requireNonNull(at, "at");
             if (!state.isTerminal() || state == NodeState.CANCELLED) {
                 throw new IllegalArgumentException("node \"" + id + "\" cannot be recorded as " + state);
             }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.stream.Collectors;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Converts entries, and the results of calls, to lines of text fields, separated by spaces, and back. */
@@ -19,6 +19,8 @@ final class EntryLines {
      */
 
     private static final String NULL = "-";
+    private static final String LAST = "last";
+    private static final String RETRIED = "retried";
     private static final String END = " ."; // of a result, which has no checksum
     private static final String HEX = "0123456789ABCDEF";
 
@@ -35,44 +37,23 @@ final class EntryLines {
     /** Returns the line of an entry, without a line end. */
     String encode(Entry entry) throws IOException {
         return switch (entry) {
-            case Entry.Begun begun ->
-                line("begun", begun.at().toString())
-                        + begun.again().stream().map(id -> " " + escaped(id)).collect(Collectors.joining());
+            case Entry.Begun begun -> line("begun", begun.at(), begun.again());
             case Entry.NodeEnded end ->
-                line(
-                                "ended",
-                                end.id(),
-                                end.state().name(),
-                                end.via().name(),
-                                "" + end.attempt(),
-                                "" + end.number(),
-                                end.at().toString())
-                        + " " + value(end.value()) + " " + failure(end.failure());
-            case Entry.AttemptBegan attempt -> line("began", attempt.id(), "" + attempt.attempt());
+                line("ended", end.id(), end.state(), end.via(), end.attempt(), end.number(), end.at())
+                        + line("", value(end.value()), end.failure());
+            case Entry.AttemptBegan attempt -> line("began", attempt.id(), attempt.attempt());
             case Entry.AttemptFailed failed ->
-                line("failed", failed.id(), "" + failed.attempt(), failed.isLast() ? "last" : "retried") + " "
-                        + failure(failed.failure());
-            case Entry.DeadlineSet limit ->
-                line("deadline", limit.id(), limit.until().toString());
-            case Entry.SleepUntil sleep ->
-                line("sleep", sleep.id(), sleep.until().toString());
-            case Entry.SignalReceived signal -> line("signal", signal.id()) + " " + value(signal.value());
-            case Entry.ElementEnded element ->
-                line("element", element.id(), "" + element.index()) + " " + value(element.value());
-            case Entry.MapEnded map ->
-                line(
-                        "map",
-                        map.id(),
-                        "" + map.size(),
-                        "" + map.number(),
-                        map.at().toString());
-            case Entry.Compensating stopped ->
-                line("compensating", stopped.status().name(), stopped.at().toString()) + " " + failure(stopped.cause());
+                line("failed", failed.id(), failed.attempt(), failed.isLast() ? LAST : RETRIED, failed.failure());
+            case Entry.DeadlineSet limit -> line("deadline", limit.id(), limit.until());
+            case Entry.SleepUntil sleep -> line("sleep", sleep.id(), sleep.until());
+            case Entry.SignalReceived signal -> line("signal", signal.id(), value(signal.value()));
+            case Entry.ElementEnded element -> line("element", element.id(), element.index(), value(element.value()));
+            case Entry.MapEnded map -> line("map", map.id(), map.size(), map.number(), map.at());
+            case Entry.Compensating stopped -> line("compensating", stopped.status(), stopped.at(), stopped.cause());
             case Entry.CompensationAttemptFailed failed ->
-                line("undo-failed", failed.id(), "" + failed.attempt(), failed.isLast() ? "last" : "retried") + " "
-                        + failure(failed.failure());
+                line("undo-failed", failed.id(), failed.attempt(), failed.isLast() ? LAST : RETRIED, failed.failure());
             case Entry.Compensated done -> line("compensated", done.id());
-            case Entry.RunEnded end -> line("end", end.status().name());
+            case Entry.RunEnded end -> line("end", end.status());
         };
     }
 
@@ -84,14 +65,15 @@ final class EntryLines {
      * @throws RuntimeException if this is not the line of an entry
      */
     Entry decode(String[] fields) throws IOException {
+        String id = plain(fields[1]); // or another text
         return switch (fields[0]) {
             case "begun" ->
                 new Entry.Begun(
-                        Instant.parse(fields[1]),
+                        Instant.parse(id),
                         Arrays.stream(fields).skip(2).map(EntryLines::plain).toList());
             case "ended" ->
                 new Entry.NodeEnded(
-                        plain(fields[1]),
+                        id,
                         NodeState.valueOf(fields[2]),
                         ValueSource.valueOf(fields[3]),
                         value(fields[7]),
@@ -99,27 +81,23 @@ final class EntryLines {
                         failure(fields, 8),
                         Long.parseLong(fields[5]),
                         Instant.parse(fields[6]));
-            case "began" -> new Entry.AttemptBegan(plain(fields[1]), Integer.parseInt(fields[2]));
+            case "began" -> new Entry.AttemptBegan(id, Integer.parseInt(fields[2]));
             case "failed" ->
-                new Entry.AttemptFailed(
-                        plain(fields[1]), Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals("last"));
+                new Entry.AttemptFailed(id, Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals(LAST));
             case "undo-failed" ->
                 new Entry.CompensationAttemptFailed(
-                        plain(fields[1]), Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals("last"));
-            case "deadline" -> new Entry.DeadlineSet(plain(fields[1]), Instant.parse(fields[2]));
-            case "sleep" -> new Entry.SleepUntil(plain(fields[1]), Instant.parse(fields[2]));
-            case "signal" -> new Entry.SignalReceived(plain(fields[1]), value(fields[2]));
-            case "element" -> new Entry.ElementEnded(plain(fields[1]), Integer.parseInt(fields[2]), value(fields[3]));
+                        id, Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals(LAST));
+            case "deadline" -> new Entry.DeadlineSet(id, Instant.parse(fields[2]));
+            case "sleep" -> new Entry.SleepUntil(id, Instant.parse(fields[2]));
+            case "signal" -> new Entry.SignalReceived(id, value(fields[2]));
+            case "element" -> new Entry.ElementEnded(id, Integer.parseInt(fields[2]), value(fields[3]));
             case "map" ->
                 new Entry.MapEnded(
-                        plain(fields[1]),
-                        Integer.parseInt(fields[2]),
-                        Long.parseLong(fields[3]),
-                        Instant.parse(fields[4]));
+                        id, Integer.parseInt(fields[2]), Long.parseLong(fields[3]), Instant.parse(fields[4]));
             case "compensating" ->
-                new Entry.Compensating(FlowStatus.valueOf(fields[1]), failure(fields, 3), Instant.parse(fields[2]));
-            case "compensated" -> new Entry.Compensated(plain(fields[1]));
-            case "end" -> new Entry.RunEnded(FlowStatus.valueOf(fields[1]));
+                new Entry.Compensating(FlowStatus.valueOf(id), failure(fields, 3), Instant.parse(fields[2]));
+            case "compensated" -> new Entry.Compensated(id);
+            case "end" -> new Entry.RunEnded(FlowStatus.valueOf(id));
             default -> throw new IllegalArgumentException("unknown kind of entry \"" + fields[0] + "\"");
         };
     }
@@ -127,12 +105,12 @@ final class EntryLines {
     /** Returns the line of the result of a call. */
     String encode(CallResult result) throws IOException {
         String line = switch (result) {
-            case CallResult.Returned(Object value) -> "returned " + value(value);
+            case CallResult.Returned(Object value) -> line("returned", value(value));
             case CallResult.Recovered(Object value, Throwable failure) ->
-                "recovered " + value(value) + " " + failure(RecordedFailure.of(failure));
-            case CallResult.Failed(Throwable failure) -> "failed " + failure(RecordedFailure.of(failure));
+                line("recovered", value(value), RecordedFailure.of(failure));
+            case CallResult.Failed(Throwable failure) -> line("failed", RecordedFailure.of(failure));
             case CallResult.Retry(Throwable failure, Duration delay) ->
-                "retry " + Deadline.nanos(delay) + " " + failure(RecordedFailure.of(failure));
+                line("retry", Deadline.nanos(delay), RecordedFailure.of(failure));
         };
         return line + END;
     }
@@ -167,12 +145,6 @@ final class EntryLines {
         return field.equals(NULL) ? null : codec.decode(Base64.getDecoder().decode(field.substring(1)));
     }
 
-    private static String failure(@Nullable RecordedFailure failure) {
-        return failure == null
-                ? NULL
-                : escaped(failure.type()) + " " + optional(failure.message()) + " " + escaped(failure.trace());
-    }
-
     private static @Nullable RecordedFailure failure(String[] fields, int from) {
         return fields[from].equals(NULL) ? null : known(fields, from);
     }
@@ -183,17 +155,32 @@ final class EntryLines {
 
     // Texts.
 
-    /** Returns a line of texts. */
-    static String line(String kind, String... texts) {
-        return kind + " " + Arrays.stream(texts).map(EntryLines::escaped).collect(Collectors.joining(" "));
+    /** Returns a line. A failure has three fields, or one if there is none; a list has one for each element. */
+    static String line(String kind, @Nullable Object... contents) {
+        StringBuilder line = new StringBuilder(kind);
+        for (Object content : contents) {
+            if (content instanceof RecordedFailure failure) {
+                line.append(line("", failure.type(), optional(failure.message()), failure.trace()));
+            } else if (content instanceof List<?> list) {
+                line.append(line("", list.toArray()));
+            } else {
+                line.append(' ').append(content == null ? NULL : escaped(content.toString()));
+            }
+        }
+        return line.toString();
     }
 
     static String optional(@Nullable String text) {
-        return text == null ? NULL : "=" + escaped(text);
+        return text == null ? NULL : "=" + text;
     }
 
     static @Nullable String optionalOf(String field) {
         return field.equals(NULL) ? null : plain(field.substring(1));
+    }
+
+    /** Returns the fields of a line. */
+    static String[] fields(String line) {
+        return line.split(" ", -1);
     }
 
     private static boolean isEscaped(char c) {
@@ -231,22 +218,5 @@ final class EntryLines {
             }
         }
         return plain.toString();
-    }
-
-    /** Returns the fields of a line. */
-    static String[] fields(String line) {
-        int count = 1;
-        for (int space = line.indexOf(' '); space >= 0; space = line.indexOf(' ', space + 1)) {
-            count++;
-        }
-        String[] fields = new String[count];
-        int begin = 0;
-        for (int each = 0; each < count - 1; each++) {
-            int end = line.indexOf(' ', begin);
-            fields[each] = line.substring(begin, end);
-            begin = end + 1;
-        }
-        fields[count - 1] = line.substring(begin);
-        return fields;
     }
 }

@@ -282,8 +282,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         if (records.isClosed()) {
             throw closed("the run of flow \"" + work.flow() + "\"");
         }
-        append(EntryLines.line(
-                "work " + EntryLines.optional(mine.run()), mine.flow(), mine.plan(), String.valueOf(mine.parameter())));
+        append(EntryLines.line("work", EntryLines.optional(mine.run()), mine.flow(), mine.plan(), mine.parameter()));
         synchronized (this) {
             bound = mine;
             return entries();
@@ -342,8 +341,12 @@ public final class FileJournal implements FlowJournal, Closeable {
         return new Recovered(entries()).ended;
     }
 
-    /** Returns what is recorded. */
-    synchronized List<Entry> entries() {
+    /**
+     * Returns what is recorded.
+     *
+     * @return the entries, in the order of their records
+     */
+    public synchronized List<Entry> entries() {
         return List.copyOf(entries);
     }
 

@@ -45,8 +45,7 @@ public final class FlowBuilder<P> {
 
     private final String name;
     private final List<Node<?>> nodes = new ArrayList<>();
-    private Ids ids = new Ids(); // of the nodes, in the same order
-    private boolean areIdsShared; // whether a plan uses ids, so that it must be copied before a change
+    private final Ids ids = new Ids(); // of the nodes, in the same order
     private final List<String> problems = new ArrayList<>();
 
     FlowBuilder(String name) {
@@ -63,10 +62,6 @@ public final class FlowBuilder<P> {
         if (id.isBlank()) {
             problems.add("node " + nodes.size() + " has an empty id; give it a name");
         }
-        if (areIdsShared) {
-            ids = ids.copy();
-            areIdsShared = false;
-        }
         if (!ids.add(id)) {
             problems.add("duplicate id: there are two nodes \"" + id + "\"; give one of them another name");
         }
@@ -76,7 +71,7 @@ public final class FlowBuilder<P> {
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
     }) // the value of a dependency is of its type
-    private static <X> X arg(Node.Inputs run, int node, int position) {
+    private static <X> X arg(RunEnvironment run, int node, int position) {
         return (X) run.argument(node, position);
     }
 
@@ -88,7 +83,7 @@ public final class FlowBuilder<P> {
     }
 
     @SuppressWarnings("unchecked") // a run of this builder's plan has a parameter of this type
-    private NodeContext<P> context(Node.Inputs run, int node) {
+    private NodeContext<P> context(RunEnvironment run, int node) {
         return (NodeContext<P>) run.contextOf(node);
     }
 
@@ -383,7 +378,7 @@ public final class FlowBuilder<P> {
             options.applyTo(inner.node(id + "[" + position++ + "]", () -> each.apply(element)));
         }
         Graph graph = inner.compile(inner.nodes, Graph.Returns.LIST);
-        return new NestedPlan(graph, elements, OnFailure.FAIL_FAST, options.limit());
+        return new NestedPlan(graph, elements, OnFailure.FAIL_FAST, options.limit);
     }
 
     /**
@@ -410,7 +405,7 @@ public final class FlowBuilder<P> {
      */
     public Node<Void> sleep(String id, F1<? super NodeContext<P>, Duration> length) {
         Objects.requireNonNull(length, "length");
-        return add(id, (run, node) -> new NodeWait.Length(length.apply(context(run, node))), Node.Form.SLEEP);
+        return add(id, (run, node) -> length.apply(context(run, node)), Node.Form.SLEEP);
     }
 
     /**
@@ -424,7 +419,7 @@ public final class FlowBuilder<P> {
      */
     public Node<Void> sleepUntil(String id, F1<? super NodeContext<P>, Instant> moment) {
         Objects.requireNonNull(moment, "moment");
-        return add(id, (run, node) -> new NodeWait.Moment(moment.apply(context(run, node))), Node.Form.SLEEP);
+        return add(id, (run, node) -> moment.apply(context(run, node)), Node.Form.SLEEP);
     }
 
     /**
@@ -444,7 +439,7 @@ public final class FlowBuilder<P> {
     public <T> Node<T> signal(String id, Class<T> type) {
         Objects.requireNonNull(type, "type");
         Class<?> ofValues = MethodType.methodType(type).wrap().returnType();
-        return add(id, (run, node) -> NodeWait.Value.SIGNAL, Node.Form.signal(ofValues));
+        return add(id, (run, node) -> ofValues, Node.Form.signal(ofValues));
     }
 
     /**
@@ -481,7 +476,7 @@ public final class FlowBuilder<P> {
     }
 
     private Graph compile(List<? extends Node<?>> outputs, Graph.Returns returns) {
-        return new Compiler(name, nodes, frozenIds(), problems).compile(outputs, returns);
+        return compiler().compile(outputs, returns);
     }
 
     /**
@@ -490,12 +485,11 @@ public final class FlowBuilder<P> {
      * @return one sentence for each problem
      */
     public List<String> problems() {
-        return List.copyOf(new Compiler(name, nodes, frozenIds(), problems).problems());
+        return List.copyOf(compiler().problems());
     }
 
-    private Ids frozenIds() {
-        areIdsShared = true;
-        return ids;
+    private Compiler compiler() {
+        return new Compiler(name, nodes, ids.copy(), problems);
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.raddle.kernel.Recorder;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -90,22 +91,21 @@ final class FlowEvents {
      * Notifies the listener, and then the begin callback, that an action is about to be entered. The listener is called
      * without the starter's context, and the callback with it.
      */
-    void notifyStarted(int node, @Nullable Consumer<? super NodeContext<?>> callback) {
+    void notifyStarted(int node, List<Consumer<? super NodeContext<?>>> callbacks) {
         if (identities.length > 0) {
             Identity identity = identities[node];
             identity.begun = run.isRecorded ? Recorder.begin() : null;
             notifyListener(node, target -> target.onStarted(identity, Math.max(0, run.now() - identity.submitted)));
         }
-        if (callback != null) {
-            inContext(() -> callEach("begin callback", node, callback, run.contextOf(node)));
+        if (!callbacks.isEmpty()) {
+            inContext(() -> callEach("begin callback", node, callbacks, run.contextOf(node)));
         }
     }
 
     void notifyEnded(int node) {
         NodeOptions own = run.graph.options[node];
-        if (own != null && own.result() != null && !isSilent(node)) {
-            Consumer<? super NodeReport<?>> callback = own.result();
-            inContext(() -> callEach("result callback", node, callback, run.states.report(node)));
+        if (own != null && !own.result.isEmpty() && !isSilent(node)) {
+            inContext(() -> callEach("result callback", node, own.result, run.states.report(node)));
         }
         if (identities.length > 0) {
             notifySubmitted(node);
@@ -163,13 +163,7 @@ final class FlowEvents {
         }
     }
 
-    @SuppressWarnings("unchecked") // both callbacks accept the argument
-    <X> void callEach(String what, int node, Consumer<? super X> callback, X argument) {
-        if (callback instanceof NodeOptions.Both<?> both) {
-            callEach(what, node, (Consumer<? super X>) both.first(), argument);
-            callEach(what, node, (Consumer<? super X>) both.second(), argument);
-        } else {
-            run.guard(what, node, () -> callback.accept(argument));
-        }
+    private <X> void callEach(String what, int node, List<Consumer<? super X>> callbacks, X argument) {
+        callbacks.forEach(callback -> run.guard(what, node, () -> callback.accept(argument)));
     }
 }

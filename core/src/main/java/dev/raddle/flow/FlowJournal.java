@@ -1,8 +1,8 @@
 package dev.raddle.flow;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
@@ -67,12 +67,6 @@ public interface FlowJournal {
 
         private static final String NOTHING = "-";
 
-        /** Ensures that the names are not null. */
-        public Work {
-            Objects.requireNonNull(flow, "flow");
-            Objects.requireNonNull(plan, "plan");
-        }
-
         /**
          * Returns this work with a digest in place of the parameter, so that a journal can store it as texts. The
          * digest of a string, a number, a boolean, a character, an enum or a UUID is that of its text; otherwise it is
@@ -98,14 +92,10 @@ public interface FlowJournal {
                                 + "; identify the run with RunOptions.withJournal(journal, id)",
                         failure);
             }
-            try {
-                MessageDigest sum = MessageDigest.getInstance("SHA-256");
-                sum.update(BasicCodecs.utf8(parameter.getClass().getName()));
-                sum.update((byte) 0);
-                return HexFormat.of().formatHex(sum.digest(bytes));
-            } catch (NoSuchAlgorithmException | IOException impossible) {
-                throw new IllegalStateException("every JDK has SHA-256", impossible);
-            }
+            MessageDigest sum = Graph.newSum();
+            sum.update(parameter.getClass().getName().getBytes(StandardCharsets.UTF_8));
+            sum.update((byte) 0);
+            return HexFormat.of().formatHex(sum.digest(bytes));
         }
 
         /** Returns a text that identifies a value of its class in every JVM, or null if there may be none. */

@@ -39,23 +39,9 @@ public final class FlowNotation {
     private record Bundle(Dependency.Kind kind, int needed, List<String> ids) {
 
         Stream<Dependency<?>> dependencies() {
-            return switch (kind) {
-                case ANY -> Stream.of(Dependency.anyOf(ids.toArray(String[]::new)));
-                case AT_LEAST -> Stream.of(Dependency.atLeast(needed, ids.toArray(String[]::new)));
-                case OPTIONAL -> ids.stream().map(Dependency::optional);
-                case AFTER -> ids.stream().map(Dependency::after);
-                default -> ids.stream().map(Dependency::must);
-            };
-        }
-
-        String text() {
-            return switch (kind) {
-                case ANY -> "any";
-                case AT_LEAST -> "atLeast " + needed;
-                case OPTIONAL -> "optional";
-                case AFTER -> "after";
-                default -> "must";
-            };
+            return kind == Dependency.Kind.ANY || kind == Dependency.Kind.AT_LEAST
+                    ? Stream.of(new Dependency.Clause<>(kind, needed, ids.stream()))
+                    : ids.stream().map(id -> new Dependency.Clause<>(kind, 1, Stream.of(id)));
         }
     }
 
@@ -89,7 +75,8 @@ public final class FlowNotation {
         List<PlanEdge> edges = new ArrayList<>();
         for (Link link : read(text)) {
             for (String from : link.from().ids()) {
-                edges.add(new PlanEdge(from, link.to(), link.from().text()));
+                edges.add(new PlanEdge(
+                        from, link.to(), link.from().kind().text(link.from().needed())));
             }
         }
         return edges;

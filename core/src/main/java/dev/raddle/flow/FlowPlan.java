@@ -112,7 +112,7 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if the options do not fit the plan
      */
     public FlowRun<R> start(@Nullable P parameter, RunOptions options) {
-        Engine engine = new Engine(graph, parameter, options, null, NodeEnd.NO_NODE);
+        Engine engine = new Engine(graph, parameter, options.values, null, NodeEnd.NO_NODE);
         engine.begin();
         return new FlowRun<>(engine);
     }
@@ -129,7 +129,7 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if the options do not fit the plan, or include a journal or a deadline
      */
     public FlowStepper<R> stepper(@Nullable P parameter, RunOptions options) {
-        return FlowStepper.of(graph, parameter, options);
+        return FlowStepper.of(graph, parameter, options.values);
     }
 
     /**

@@ -26,11 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
 
-    /** A wait of the calling thread. */
-    private interface Wait {
-        void run() throws InterruptedException;
-    }
-
     private final Engine engine;
 
     /** Creates the handle of a run that has begun. */
@@ -101,11 +96,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * @throws InterruptedException if the caller was interrupted; the run continues, and can be joined again
      */
     public FlowResult<R> join() throws InterruptedException {
-        if (engine.waits() == null || engine.done.isSet() || engine.run.deadline() != null) {
-            runAndWait();
-        } else {
-            waitRegistered(engine.waits(), null, this::runAndWait);
-        }
+        await(false);
         return resultOf(engine.result());
     }
 
@@ -114,27 +105,37 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
         return (FlowResult<R>) result;
     }
 
-    private void runAndWait() throws InterruptedException {
-        if (engine.run.joiner != null) {
-            runUntil(engine.run.joiner, false);
-        }
-        engine.done.await();
-    }
-
     /**
-     * Waits, and registers the wait with the groups of the nodes. A node fails if it can begin only after the end of
-     * the calling task, because waiting tasks like this one occupy its group.
-     *
-     * @param nodes the nodes that the caller waits for, or null for all
+     * Waits for the end of the run, or for its value. The wait is registered with the groups of the nodes: a node fails
+     * if it can begin only after the end of the calling task, because waiting tasks like this one occupy its group.
      */
-    private void waitRegistered(GroupWaits waits, @Nullable BitSet nodes, Wait wait) throws InterruptedException {
-        ConcurrentLinkedQueue<GroupPlacement> noted = waits.begin(nodes);
+    private void await(boolean isForValue) throws InterruptedException {
+        GroupWaits waits = engine.waits();
+        if (waits == null || isOver(isForValue) || engine.run.deadline() != null) {
+            runAndWait(isForValue);
+            return;
+        }
+        ConcurrentLinkedQueue<GroupPlacement> noted = waits.begin(isForValue ? nodesOfValue() : null);
         try {
             engine.refuseDeadlocked();
-            wait.run();
+            runAndWait(isForValue);
         } finally {
             waits.end(noted);
         }
+    }
+
+    private void runAndWait(boolean isForValue) throws InterruptedException {
+        if (engine.run.joiner != null) {
+            runUntil(engine.run.joiner, isForValue);
+        }
+        Signal end = isForValue ? engine.run.progress.valueKnownSignal() : engine.done;
+        if (!isOver(isForValue)) {
+            end.await();
+        }
+    }
+
+    private boolean isOver(boolean isForValue) {
+        return isForValue ? engine.run.progress.isValueKnown() : engine.done.isSet();
     }
 
     private void runUntil(JoiningThread joiner, boolean isForValue) throws InterruptedException {
@@ -146,7 +147,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
         runner.isForValue = isForValue;
         engine.enterJoiner(runner);
         try {
-            while (!(isForValue ? isValueKnown() : engine.done.isSet())) {
+            while (!isOver(isForValue)) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
@@ -158,10 +159,6 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
             joiner.release();
             engine.exitJoiner(runner);
         }
-    }
-
-    private boolean isValueKnown() {
-        return engine.run.progress.isValueKnown();
     }
 
     /**
@@ -199,23 +196,8 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
         if (engine.run.graph.outputs.length == 0) {
             return get();
         }
-        if (engine.waits() == null || isValueKnown() || engine.run.deadline() != null) {
-            runAndWaitForValue();
-        } else {
-            waitRegistered(engine.waits(), nodesOfValue(), this::runAndWaitForValue);
-        }
+        await(true);
         return resultOf(engine.resultSoFar()).value();
-    }
-
-    private void runAndWaitForValue() throws InterruptedException {
-        if (engine.run.joiner != null) {
-            runUntil(engine.run.joiner, true);
-            return;
-        }
-        Signal known = engine.run.progress.valueKnownSignal();
-        if (!isValueKnown()) {
-            known.await();
-        }
     }
 
     /** Returns the outputs and their upstream nodes. */

@@ -51,7 +51,7 @@ public final class FlowStepper<R> {
         this.root = root;
     }
 
-    static <R> FlowStepper<R> of(Graph graph, @Nullable Object parameter, RunOptions options) {
+    static <R> FlowStepper<R> of(Graph graph, @Nullable Object parameter, RunOptions.Values options) {
         if (options.journal != null || options.deadline != null) {
             throw new IllegalArgumentException("a stepper of flow \"" + graph.name + "\" has "
                     + (options.journal != null

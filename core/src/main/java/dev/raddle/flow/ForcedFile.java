@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** A file to which records are appended, one after the other, each on the disk when {@link #append} returns. */
 final class ForcedFile {
@@ -17,9 +16,8 @@ final class ForcedFile {
     private final RandomAccessFile bytes; // not its channel, which an interrupt would close
     private final Force force;
     private final long limit;
-    private final ReentrantLock lock = new ReentrantLock();
-    private long length; // of the records on the disk; guarded by lock
-    private boolean closed; // guarded by lock
+    private long length; // of the records on the disk; guarded by this
+    private boolean closed; // guarded by this
 
     /**
      * Creates a file whose bytes up to a length are on the disk; others are removed.
@@ -39,24 +37,15 @@ final class ForcedFile {
      *
      * @throws IOException if the record cannot be written; then it is not in the file, unless the disk is broken
      */
-    void append(byte[] record) throws IOException {
-        lock.lock();
-        try {
-            if (closed) {
-                throw new IOException("it is closed");
-            }
-            if (length + record.length > limit) {
-                throw new IOException("a record of " + record.length + " bytes does not fit: the file has " + length
-                        + " bytes, and at most " + limit + " can be read again; keep large values elsewhere, and record"
-                        + " where");
-            }
-            write(record);
-        } finally {
-            lock.unlock();
+    synchronized void append(byte[] record) throws IOException {
+        if (closed) {
+            throw new IOException("it is closed");
         }
-    }
-
-    private void write(byte[] record) throws IOException {
+        if (length + record.length > limit) {
+            throw new IOException("a record of " + record.length + " bytes does not fit: the file has " + length
+                    + " bytes, and at most " + limit + " can be read again; keep large values elsewhere, and record"
+                    + " where");
+        }
         try {
             bytes.seek(length);
             bytes.write(record);
@@ -72,13 +61,8 @@ final class ForcedFile {
         }
     }
 
-    boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean isClosed() {
+        return closed;
     }
 
     /**
@@ -86,19 +70,14 @@ final class ForcedFile {
      *
      * @param afterwards an action of the call that closes the file, whether it succeeds or not
      */
-    void close(Runnable afterwards) throws IOException {
-        lock.lock();
-        try {
-            if (!closed) {
-                closed = true;
-                try {
-                    bytes.close();
-                } finally {
-                    afterwards.run();
-                }
+    synchronized void close(Runnable afterwards) throws IOException {
+        if (!closed) {
+            closed = true;
+            try {
+                bytes.close();
+            } finally {
+                afterwards.run();
             }
-        } finally {
-            lock.unlock();
         }
     }
 }

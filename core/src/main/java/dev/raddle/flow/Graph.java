@@ -219,7 +219,7 @@ final class Graph {
         return HexFormat.of().formatHex(sum.digest(), 0, NODE_DIGEST_BYTES);
     }
 
-    private static MessageDigest newSum() {
+    static MessageDigest newSum() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException impossible) {
@@ -264,34 +264,20 @@ final class Graph {
     private PlanNode describe(int node) {
         List<PlanEdge> edges = new ArrayList<>();
         for (int dependency = dependencyStart[node]; dependency < dependencyStart[node + 1]; dependency++) {
-            String kind = text(dependency);
+            Kind kind = dependencyKind[dependency];
+            String text = kind.text(kind == Kind.AT_LEAST ? clauseNeeded[dependencyClause[dependency]] : 0);
             for (int edge = dependencyEdge[dependency]; edge < dependencyEdge[dependency + 1]; edge++) {
-                edges.add(new PlanEdge(ids[up[edge]], ids[node], kind));
+                edges.add(new PlanEdge(ids[up[edge]], ids[node], text));
             }
         }
         NodeOptions own = optionsOf(node);
-        String group = own.group() instanceof NodeOptions.Constant(Object key) ? (String) key : null;
+        String group = own.group instanceof NodeOptions.Constant(Object key) ? (String) key : null;
         return new PlanNode(ids[node], edges, own.has(NodeOptions.ESSENTIAL), isOutput[node], group, digest(node));
-    }
-
-    private String text(int dependency) {
-        return switch (dependencyKind[dependency]) {
-            case MUST, ALL -> "must";
-            case ORDER -> "order";
-            case OPTIONAL -> "optional";
-            case AFTER -> "after";
-            case ANY -> "any";
-            case AT_LEAST -> "atLeast " + clauseNeeded[dependencyClause[dependency]];
-        };
     }
 
     private String list() {
         int shown = Math.min(size, 20);
-        StringBuilder text = new StringBuilder();
-        for (int node = 0; node < shown; node++) {
-            text.append(node == 0 ? "" : ", ").append(ids[node]);
-        }
-        return text + (shown < size ? " and " + (size - shown) + " more" : "");
+        return String.join(", ", Arrays.copyOf(ids, shown)) + (shown < size ? " and " + (size - shown) + " more" : "");
     }
 
     /** Returns all nodes in topological order, upstreams first, and otherwise in the order of declaration. */

@@ -70,10 +70,10 @@ final class Ids {
 
     /** Returns a copy, which later additions do not change. */
     Ids copy() {
-        return new Ids(ids.clone(), table.clone(), size);
+        return new Ids(Arrays.copyOf(ids, size), table.clone(), size);
     }
 
-    /** Returns the ids by position, in an array that may be longer. The caller must not change it. */
+    /** Returns the ids by position, in an array that may be longer unless this is a copy. */
     String[] byPosition() {
         return ids;
     }

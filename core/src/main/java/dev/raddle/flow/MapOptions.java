@@ -17,7 +17,7 @@ public final class MapOptions {
 
     private static final MapOptions DEFAULTS = new MapOptions(0, null, null);
 
-    private final int limit; // 0 if there is none
+    final int limit; // 0 if there is none
     private final @Nullable Duration timeout;
     private final @Nullable RetryPolicy retry;
 
@@ -37,29 +37,19 @@ public final class MapOptions {
     }
 
     /**
-     * Returns the default options with a limit.
+     * Returns options that limit the number of elements that are processed concurrently. The others wait without a
+     * thread, in the order of the collection. An element that has timed out or was cancelled counts until the node
+     * ends.
      *
-     * @param limit the limit, see {@link #withLimit}
+     * @param limit the limit, at least 1
      * @return new options
      * @throws IllegalArgumentException if it is less than 1
      */
     public static MapOptions limit(int limit) {
-        return DEFAULTS.withLimit(limit);
-    }
-
-    /**
-     * Limits the number of elements that are processed concurrently. The others wait without a thread, in the order of
-     * the collection. An element that has timed out or was cancelled counts until the node ends.
-     *
-     * @param limit the limit, at least 1
-     * @return a changed copy
-     * @throws IllegalArgumentException if it is less than 1
-     */
-    public MapOptions withLimit(int limit) {
         if (limit < 1) {
             throw new IllegalArgumentException("limit must be at least 1, was " + limit);
         }
-        return new MapOptions(limit, timeout, retry);
+        return new MapOptions(limit, null, null);
     }
 
     /**
@@ -85,11 +75,6 @@ public final class MapOptions {
      */
     public MapOptions withRetry(RetryPolicy policy) {
         return new MapOptions(limit, timeout, Objects.requireNonNull(policy, "retry"));
-    }
-
-    /** Returns the limit of concurrent elements, or 0 if there is none. */
-    int limit() {
-        return limit;
     }
 
     void applyTo(Node<?> element) {

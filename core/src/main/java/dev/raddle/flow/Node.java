@@ -29,23 +29,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Node<T> extends Dependency<T> {
 
-    /** What the function of a node takes from the run. */
-    interface Inputs {
-
-        /** Returns the argument that a node receives for one of its dependencies. */
-        @Nullable
-        Object argument(int node, int position);
-
-        /** Returns the context that the functions of a node receive. */
-        NodeContext<?> contextOf(int node);
-    }
-
     /** The function of a node, which takes its arguments from the run. */
     @FunctionalInterface
     interface Body {
 
-        /** Returns the node's value, which may be null; of a nested run, a {@link NestedPlan}. */
-        Object call(Inputs run, int node) throws Exception;
+        /**
+         * Returns the node's value, which may be null; of a nested run a {@link NestedPlan}, of a sleep its length or
+         * the moment of its end. Not called for a signal.
+         */
+        Object call(RunEnvironment run, int node) throws Exception;
     }
 
     /**
@@ -175,8 +167,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> retry(RetryPolicy policy) {
-        Objects.requireNonNull(policy, "retry");
-        return with(own -> own.retry = policy);
+        return with(own -> own.retry = Objects.requireNonNull(policy, "retry"));
     }
 
     /**
@@ -187,8 +178,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> fallback(CheckedFunction.F1<Throwable, ? extends T> recovery) {
-        Objects.requireNonNull(recovery, "fallback");
-        return with(own -> own.fallback = recovery);
+        return with(own -> own.fallback = Objects.requireNonNull(recovery, "fallback"));
     }
 
     /**
@@ -222,8 +212,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> defaultFrom(Supplier<? extends @Nullable T> supplier) {
-        Objects.requireNonNull(supplier, "default");
-        return with(own -> own.defaultValue = supplier);
+        return with(own -> own.defaultValue = Objects.requireNonNull(supplier, "default"));
     }
 
     /**
@@ -235,8 +224,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> when(Predicate<? super NodeContext<?>> condition) {
-        Objects.requireNonNull(condition, "condition");
-        return with(own -> own.condition = condition);
+        return with(own -> own.condition = Objects.requireNonNull(condition, "condition"));
     }
 
     /**
@@ -265,8 +253,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> group(String key) {
-        Objects.requireNonNull(key, "group");
-        return with(own -> own.group = new NodeOptions.Constant(key));
+        return with(own -> own.group = new NodeOptions.Constant(Objects.requireNonNull(key, "group")));
     }
 
     /**
@@ -277,8 +264,7 @@ public final class Node<T> extends Dependency<T> {
      * @see #group(String)
      */
     public Node<T> group(Function<? super NodeContext<?>, String> key) {
-        Objects.requireNonNull(key, "group");
-        return with(own -> own.group = key);
+        return with(own -> own.group = Objects.requireNonNull(key, "group"));
     }
 
     /**
@@ -289,8 +275,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> onBegin(Consumer<? super NodeContext<?>> callback) {
-        Objects.requireNonNull(callback, "callback");
-        return with(own -> own.begin = NodeOptions.both(own.begin, callback));
+        return with(own -> own.begin = RunOptions.added(own.begin, Objects.requireNonNull(callback, "callback")));
     }
 
     /**
@@ -305,7 +290,7 @@ public final class Node<T> extends Dependency<T> {
     public Node<T> onResult(Consumer<? super NodeReport<T>> callback) {
         Objects.requireNonNull(callback, "callback");
         Consumer<NodeReport<?>> added = report -> callback.accept((NodeReport<T>) report);
-        return with(own -> own.result = NodeOptions.both(own.result, added));
+        return with(own -> own.result = RunOptions.added(own.result, added));
     }
 
     /**
@@ -347,7 +332,7 @@ public final class Node<T> extends Dependency<T> {
     }
 
     private Compensation compensation(String option) {
-        Compensation known = options.compensation();
+        Compensation known = options.compensation;
         if (known == null) {
             throw new IllegalStateException(
                     "node \"" + id + "\" has no compensation; call compensate before " + option);

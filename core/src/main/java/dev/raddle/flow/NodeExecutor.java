@@ -12,7 +12,6 @@ import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Executes single nodes in the calling thread: their conditions, begin callbacks and actions, with all attempts. */
@@ -25,7 +24,7 @@ final class NodeExecutor {
     NodeExecutor(RunEnvironment run, NodeTransitions transitions) {
         this.run = run;
         this.transitions = transitions;
-        RunOptions options = run.options;
+        RunOptions.Values options = run.options;
         plain = run.perNode == null
                 && options.listener == null
                 && run.journal == null
@@ -152,17 +151,17 @@ final class NodeExecutor {
 
     /** Evaluates the condition and calls the begin callback. Returns false if the node must not run. */
     private boolean enter(Runner runner, int node, NodeOptions own) throws Exception {
-        if (run.journal != null && own.timeout() != null && isOverdue(runner, node, own.timeout())) {
+        if (run.journal != null && own.timeout != null && isOverdue(runner, node, own.timeout)) {
             return false;
         }
-        if (own.condition() != null && !transitions.isWanted(runner, node, runner, own.condition())) {
+        if (own.condition != null && !transitions.isWanted(runner, node, runner, own.condition)) {
             return false;
         }
         if (run.journal != null) { // before the callback, so that a node that is ended meanwhile is not entered
             run.journal.beginNode(node, run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node));
         }
-        if (own.begin() != null || run.options.listener != null || run.isRecorded) {
-            return beginNode(runner, node, own.begin());
+        if (!own.begin.isEmpty() || run.options.listener != null || run.isRecorded) {
+            return beginNode(runner, node, own);
         }
         if (run.states.get(node) != runner) {
             transitions.handleEndedByOther(runner, node); // meanwhile, for example during its condition
@@ -185,14 +184,14 @@ final class NodeExecutor {
     }
 
     /** Notifies the listener and calls the begin callback. Returns false if the node had already been ended. */
-    private boolean beginNode(Runner runner, int node, @Nullable Consumer<? super NodeContext<?>> callback) {
+    private boolean beginNode(Runner runner, int node, NodeOptions own) {
         NodePhase.Beginning beginning = new NodePhase.Beginning(new Signal());
         if (!run.states.compareAndSet(node, runner, beginning)) {
             transitions.handleEndedByOther(runner, node);
             return false;
         }
         runner.began = recentTime(runner);
-        Objects.requireNonNull(transitions.events).notifyStarted(node, callback);
+        Objects.requireNonNull(transitions.events).notifyStarted(node, own.begin);
         run.states.set(node, runner);
         beginning.over().set(); // ends the node if another thread has requested that meanwhile
         return true;
@@ -200,7 +199,7 @@ final class NodeExecutor {
 
     /** Calls the action as often as the retry policy allows. Returns its value, or ENDING if the node has ended. */
     private Object attempt(Runner runner, int node, NodeOptions own) throws Exception {
-        RetryPolicy retry = own.retry();
+        RetryPolicy retry = own.retry;
         int most = retry == null ? 1 : retry.maxAttempts();
         RecordedException before = run.journal == null ? null : run.journal.exhausted(node, most);
         if (before != null) {
@@ -215,9 +214,9 @@ final class NodeExecutor {
                 () -> run.states.get(node) != runner,
                 run.time,
                 run.graph.ids[node],
-                run.limitOf(node, own.timeout()));
+                run.limitOf(node, own.timeout));
         if (run.journal != null) {
-            attempts.continueAfter(run.journal.failedAttempts(node), failure -> endFailedAttempt(node, failure));
+            attempts.continueAfter(run.journal.attempts[node], failure -> endFailedAttempt(node, failure));
         }
         runner.attempts = attempts;
         try {

@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -34,14 +35,6 @@ final class NodeOptions implements Cloneable {
         }
     }
 
-    /** Two callbacks, each of which is called even if the other throws. The caller calls them separately. */
-    record Both<X>(Consumer<? super X> first, Consumer<? super X> second) implements Consumer<X> {
-        @Override
-        public void accept(X argument) {
-            throw new IllegalStateException("each callback is called separately");
-        }
-    }
-
     // Changed only before with() returns the options that have them.
     int flags;
 
@@ -62,11 +55,8 @@ final class NodeOptions implements Cloneable {
     @Nullable
     Function<? super NodeContext<?>, String> group;
 
-    @Nullable
-    Consumer<? super NodeContext<?>> begin;
-
-    @Nullable
-    Consumer<? super NodeReport<?>> result;
+    List<Consumer<? super NodeContext<?>>> begin = List.of(); // each is called even if another throws
+    List<Consumer<? super NodeReport<?>>> result = List.of(); // likewise
 
     @Nullable
     Compensation compensation;
@@ -84,11 +74,6 @@ final class NodeOptions implements Cloneable {
         }
     }
 
-    /** Returns a callback that stands for two, or for one if there was none before. */
-    static <X> Consumer<? super X> both(@Nullable Consumer<? super X> before, Consumer<? super X> added) {
-        return before == null ? added : new Both<>(before, added);
-    }
-
     boolean has(int flag) {
         return (flags & flag) != 0;
     }
@@ -96,49 +81,5 @@ final class NodeOptions implements Cloneable {
     /** Returns whether something follows a failed attempt: another one, or another value. */
     boolean hasRecourse() {
         return retry != null || fallback != null || defaultValue != null;
-    }
-
-    @Nullable
-    Duration timeout() {
-        return timeout;
-    }
-
-    @Nullable
-    RetryPolicy retry() {
-        return retry;
-    }
-
-    CheckedFunction.@Nullable F1<Throwable, ?> fallback() {
-        return fallback;
-    }
-
-    @Nullable
-    Supplier<?> defaultValue() {
-        return defaultValue;
-    }
-
-    @Nullable
-    Predicate<? super NodeContext<?>> condition() {
-        return condition;
-    }
-
-    @Nullable
-    Function<? super NodeContext<?>, String> group() {
-        return group;
-    }
-
-    @Nullable
-    Consumer<? super NodeContext<?>> begin() {
-        return begin;
-    }
-
-    @Nullable
-    Consumer<? super NodeReport<?>> result() {
-        return result;
-    }
-
-    @Nullable
-    Compensation compensation() {
-        return compensation;
     }
 }

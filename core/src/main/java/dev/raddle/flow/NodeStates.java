@@ -64,15 +64,6 @@ final class NodeStates implements NodeLinks {
 
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(int[].class);
-    private static final VarHandle CONSUMERS;
-
-    static {
-        try {
-            CONSUMERS = MethodHandles.lookup().findVarHandle(NodeStates.class, "consumers", int[].class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
 
     /** The value null. */
     static final Object NULL = new Object();
@@ -152,9 +143,14 @@ final class NodeStates implements NodeLinks {
 
     private int[] consumers() {
         int[] known = consumers;
+        return known == null ? createConsumers() : known;
+    }
+
+    private synchronized int[] createConsumers() {
+        int[] known = consumers;
         if (known == null) {
-            CONSUMERS.compareAndSet(this, (int[]) null, graph.consumers.clone());
-            known = Objects.requireNonNull(consumers);
+            known = graph.consumers.clone();
+            consumers = known;
         }
         return known;
     }

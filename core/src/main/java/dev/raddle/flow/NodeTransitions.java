@@ -89,8 +89,7 @@ final class NodeTransitions {
     // Ending a node.
 
     /** Evaluates the condition of a node; ends the node and returns false if it must not run. */
-    boolean isWanted(
-            Runner runner, int node, Object expected, Predicate<? super NodeContext<?>> condition) {
+    boolean isWanted(Runner runner, int node, Object expected, Predicate<? super NodeContext<?>> condition) {
         NodeState otherwise = NodeState.SKIPPED;
         Throwable cause = null;
         try {
@@ -236,14 +235,14 @@ final class NodeTransitions {
     }
 
     private void recordCompleted(int node, Object value) {
-        if (compensations != null && run.graph.optionsOf(node).compensation() != null) {
+        if (compensations != null && run.graph.optionsOf(node).compensation != null) {
             compensations.add(node, value);
         }
     }
 
     /** Ends a node whose action has thrown, by its fallback if it has one. Returns false if it had ended before. */
     boolean fail(Runner runner, int node, Object expected, Throwable failure) {
-        CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback();
+        CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback;
         Throwable cause = failure;
         if (fallback != null && states.get(node) == expected && !run.isLost()) {
             if (driver.tryDeferFallback(node, expected, failure)) {
@@ -351,9 +350,8 @@ final class NodeTransitions {
             NodeEnd.Reason reason,
             int causedBy,
             boolean inThread) {
-        Supplier<?> otherwise = run.graph.options[node] == null || run.isLost()
-                ? null
-                : run.graph.optionsOf(node).defaultValue();
+        Supplier<?> otherwise =
+                run.graph.options[node] == null || run.isLost() ? null : run.graph.optionsOf(node).defaultValue;
         long now = run.now();
         boolean ended;
         if (otherwise instanceof NodeOptions.Constant(Object value)) {
@@ -470,7 +468,7 @@ final class NodeTransitions {
      * nodes.
      */
     private boolean endCallsUserCode(int node) {
-        Supplier<?> otherwise = run.graph.optionsOf(node).defaultValue();
+        Supplier<?> otherwise = run.graph.optionsOf(node).defaultValue;
         return states.get(node) instanceof NestedRun
                 || (otherwise != null && !(otherwise instanceof NodeOptions.Constant));
     }

@@ -4,26 +4,10 @@ import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.flow.threads.Withdrawable;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
-import java.time.Duration;
-import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** In the slot of a node it means that the node waits for a moment or a signal, without a thread. */
 final class NodeWait implements Withdrawable {
-
-    /** What a node waits for. The body of a node with the trait {@link Graph#WAITS} returns it. */
-    sealed interface For {}
-
-    /** A time from now. */
-    record Length(Duration length) implements For {}
-
-    /** A moment on the wall clock. */
-    record Moment(Instant moment) implements For {}
-
-    /** A value from outside. */
-    enum Value implements For {
-        SIGNAL
-    }
 
     private final NodeWaits waits;
     final int node;

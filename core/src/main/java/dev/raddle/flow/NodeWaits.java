@@ -54,6 +54,9 @@ final class NodeWaits {
      */
     @Nullable
     Duration lengthOf(int node) throws Exception {
+        if (run.graph.signalTypeOf(node) != null) {
+            return null;
+        }
         RunJournal journal = run.outermostJournal();
         String path = run.path(node);
         Instant known = journal == null ? null : journal.recovered.sleeps.get(path);
@@ -61,15 +64,10 @@ final class NodeWaits {
             return Duration.between(run.time.instant(), known);
         }
         Object awaited = run.callInStarterContext(() -> run.graph.bodies[node].call(run, node));
-        Duration length;
-        if (awaited instanceof NodeWait.Length(Duration given)) {
-            length = Objects.requireNonNull(given, () -> noMoment(node));
-        } else if (awaited instanceof NodeWait.Moment(Instant moment)) {
-            length = Duration.between(run.time.instant(), Objects.requireNonNull(moment, () -> noMoment(node)));
-        } else {
-            return null;
-        }
-        length = Duration.ofNanos(Deadline.nanos(length)); // like a timeout; a moment beyond the range is no failure
+        Object given = Objects.requireNonNull(awaited, () -> noMoment(node));
+        Duration until =
+                given instanceof Instant moment ? Duration.between(run.time.instant(), moment) : (Duration) given;
+        Duration length = Duration.ofNanos(Deadline.nanos(until)); // a moment beyond the range is no failure
         if (journal != null && length.isPositive()) {
             journal.record(new Entry.SleepUntil(path, run.time.instant().plus(length)));
         }

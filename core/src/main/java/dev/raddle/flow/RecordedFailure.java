@@ -97,7 +97,7 @@ public record RecordedFailure(String type, @Nullable String message, String trac
      *
      * @return a new exception without a stack trace
      */
-    public RecordedException toException() {
+    RecordedException toException() {
         return new RecordedException(this);
     }
 

@@ -54,8 +54,8 @@ final class Recovered {
     }
 
     /*
-     * Applies the next entry. Uses instanceof instead of a pattern switch: the first pattern switch in a JVM takes longer to bootstrap than
-     * thousands of entries to apply.
+     * Applies the next entry. Uses instanceof instead of a pattern switch: the first pattern switch in a JVM takes
+     * longer to bootstrap than thousands of entries to apply.
      */
     void apply(Entry entry) {
         if (entry instanceof Entry.NodeEnded end) {
@@ -102,9 +102,7 @@ final class Recovered {
         forget(compensated);
         forget(begin.again());
         compensating = null;
-        undoAttempts
-                .keySet()
-                .forEach(path -> elements.remove(path.substring(0, Math.max(0, path.lastIndexOf('/')))));
+        undoAttempts.keySet().forEach(path -> elements.remove(path.substring(0, Math.max(0, path.lastIndexOf('/')))));
         undoAttempts.clear();
         compensated.clear();
         ended = null;

@@ -166,13 +166,12 @@ final class Replay {
             default ->
                 end.attempt() > 0 || graph.is(Graph.NESTED, node) || graph.is(Graph.WAITS, node)
                         ? NodeEnd.Reason.ACTION
-                        : graph.optionsOf(node).condition() != null ? NodeEnd.Reason.CONDITION : NodeEnd.Reason.PLACING;
+                        : graph.optionsOf(node).condition != null ? NodeEnd.Reason.CONDITION : NodeEnd.Reason.PLACING;
         };
     }
 
     private void succeeded(Runner runner, int node, Entry.NodeEnded end) {
-        boolean isUndone =
-                Objects.requireNonNull(journal).recovered.compensated.contains(end.id());
+        boolean isUndone = Objects.requireNonNull(journal).recovered.compensated.contains(end.id());
         Object slot = Objects.requireNonNull(run.states.get(node));
         transitions.afterSuccess(runner, node, slot, run.now(), !isUndone);
     }
@@ -226,7 +225,7 @@ final class Replay {
      * the same step.
      */
     boolean isSilent(int node) {
-        return recorded.get(node) || (journal != null && !journal.hasBegunTry());
+        return recorded.get(node) || (journal != null && !journal.hasBegunTry);
     }
 
     /**
@@ -242,9 +241,7 @@ final class Replay {
             }
         }
         triggered.removeIf(each -> !transitions.consequences.tryArm(runner, each.node));
-        List<String> sleeping = journal == null
-                ? List.of()
-                : List.copyOf(journal.recovered.sleeps.keySet());
+        List<String> sleeping = journal == null ? List.of() : List.copyOf(journal.recovered.sleeps.keySet());
         triggered.sort(Comparator.comparingInt((Triggered each) -> {
                     int position = sleeping.indexOf(graph.ids[each.node]);
                     return position < 0 ? sleeping.size() : position;

@@ -54,7 +54,7 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
     }
 
     /** Returns a new run in the place of a node. */
-    abstract Run newNested(Graph plan, @Nullable Object parameter, RunOptions options, int node);
+    abstract Run newNested(Graph plan, @Nullable Object parameter, RunOptions.Values options, int node);
 
     /** Lets the triggered nodes begin. Returns false if there may be ended nodes to process as a result. */
     abstract boolean dispatch(Runner runner);
@@ -217,7 +217,7 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
     final void openNested(Runner runner, int node, Object entered) throws Exception {
         Run nested = run.callInStarterContext(() -> {
             NestedPlan plan = (NestedPlan) run.graph.bodies[node].call(run, node);
-            RunOptions options = run.optionsForNested(plan.onFailure(), plan.rootsAtOnce());
+            RunOptions.Values options = run.optionsForNested(plan.onFailure(), plan.rootsAtOnce());
             return newNested(plan.graph(), plan.parameter(), options, node);
         });
         if (!run.progress

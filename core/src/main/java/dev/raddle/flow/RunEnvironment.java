@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * What the parts of a run share: the graph, the options, the states of the nodes, the clock, and the contexts of the
  * starter. It is the scope that encloses the actions, and the source of their arguments.
  */
-final class RunEnvironment extends EnclosingScope implements Node.Inputs, PlacedRun {
+final class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Code of a run that is called in the thread context. */
     interface Step extends Callable<Object> {
@@ -54,7 +54,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     }
 
     final Graph graph;
-    final RunOptions options;
+    final RunOptions.Values options;
     final NodeStates states;
     final RunProgress progress;
     final TimeSource time;
@@ -91,7 +91,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     RunEnvironment(
             Graph graph,
             @Nullable Object parameter,
-            RunOptions options,
+            RunOptions.Values options,
             @Nullable RunEnvironment outer,
             int outerNode) {
         this.graph = graph;
@@ -131,7 +131,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     RunEnvironment(
             Graph graph,
             @Nullable Object parameter,
-            RunOptions options,
+            RunOptions.Values options,
             StepperTime time,
             @Nullable RunEnvironment outer,
             int outerNode) {
@@ -215,13 +215,8 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     }
 
     /** Returns the options of a run nested in this one. */
-    RunOptions optionsForNested(OnFailure onFailure, int rootsAtOnce) {
-        RunOptions nested = options.forNested(onFailure, time, rootsAtOnce);
-        if (joiner != null) {
-            nested.scheduler = joiner;
-            nested.compute = joiner;
-        }
-        return nested;
+    RunOptions.Values optionsForNested(OnFailure onFailure, int rootsAtOnce) {
+        return options.forNested(onFailure, time, rootsAtOnce, joiner);
     }
 
     /** Returns whether the joining thread of an outer run executes the nodes. */
@@ -326,13 +321,14 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
         return parameter;
     }
 
-    @Override
-    public NodeContext<?> contextOf(int node) {
+    /** Returns the context that the functions of a node receive. */
+    NodeContext<?> contextOf(int node) {
         return new RunNodeContext(this, node, null);
     }
 
-    @Override
-    public @Nullable Object argument(int node, int position) {
+    /** Returns the argument that a node receives for one of its dependencies. */
+    @Nullable
+    Object argument(int node, int position) {
         if (graph.is(Graph.TAKES_MUSTS, node)) {
             return states.result(graph.up[graph.upStart[node] + position]);
         }
@@ -414,7 +410,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs, Placed
     RunEnvironment nested(int node) throws Exception {
         return callInStarterContext(() -> {
             NestedPlan plan = (NestedPlan) graph.bodies[node].call(this, node);
-            RunOptions nested = optionsForNested(plan.onFailure(), plan.rootsAtOnce());
+            RunOptions.Values nested = optionsForNested(plan.onFailure(), plan.rootsAtOnce());
             return new RunEnvironment(plan.graph(), plan.parameter(), nested, this, node);
         });
     }

@@ -48,10 +48,10 @@ final class RunJournal {
     final Recovered recovered;
     private final @Nullable String map; // the id of the map node that this run executes; null for the outermost run
     private final Map<String, Integer> sizes = new ConcurrentHashMap<>(); // of the map nodes that have begun
-    private final int[] attempts; // of each node: the number of the latest; written by the thread inside the node
+    final int[] attempts; // of each node: the number of the latest; written by the thread inside the node
     private final boolean[] isInside; // of each node: whether an attempt has begun and attemptEnded was not called
     private final Map<Integer, Instant> triggers = new ConcurrentHashMap<>(); // of nodes that had not begun before
-    private final boolean hasBegunTry;
+    final boolean hasBegunTry; // whether this process has begun the try
     private final boolean beginsAreRecorded;
     final EndSequence ends;
     private boolean isUndoing; // whether a compensation has begun, and endUndo was not called; by its thread
@@ -97,7 +97,7 @@ final class RunJournal {
                     ? null
                     : outer.ofMap(run);
         }
-        RunOptions options = run.options;
+        RunOptions.Values options = run.options;
         FlowJournal journal = options.journal;
         if (journal == null) {
             if (!options.again.isEmpty()) {
@@ -232,16 +232,6 @@ final class RunJournal {
         return failed != null && (failed.isLast() || failed.attempt() >= most)
                 ? failed.failure().toException()
                 : null;
-    }
-
-    /** Returns the number of failed attempts of a node. */
-    int failedAttempts(int node) {
-        return attempts[node];
-    }
-
-    /** Returns whether this process has begun the try. */
-    boolean hasBegunTry() {
-        return hasBegunTry;
     }
 
     /** Returns the time since the begin of the try. */
@@ -503,8 +493,7 @@ final class RunJournal {
 
     private List<String> undosLeft() {
         return recovered.undoAttempts.keySet().stream()
-                .filter(path ->
-                        run.graph.find(path) < 0 && !recovered.compensated.contains(path))
+                .filter(path -> run.graph.find(path) < 0 && !recovered.compensated.contains(path))
                 .filter(path -> run.states.via(nodeOf(run, path)) != ValueSource.ACTION) // it ran again, and succeeded
                 .toList();
     }
@@ -538,7 +527,9 @@ final class RunJournal {
         int outer = nodeOf(around, path);
         RunEnvironment nested = around.nested(outer);
         String rest = path.substring(around.graph.ids[outer].length() + 1);
-        recovered.elements.getOrDefault(around.path(outer), Map.of())
+        recovered
+                .elements
+                .getOrDefault(around.path(outer), Map.of())
                 .forEach((node, value) -> nested.states.set(node, value == null ? NodeStates.NULL : value));
         int node = nested.graph.find(rest);
         if (node < 0) {

@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.task.Outcome;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ record RunNodeContext(
 
     @Override
     public String id() {
-        return states().graph.ids[node];
+        return run.graph.ids[node];
     }
 
     @Override
@@ -30,7 +31,7 @@ record RunNodeContext(
         if (undoTime != null) {
             return run.isLost() || !undoTime.get().isPositive();
         }
-        NodeState state = states().state(node);
+        NodeState state = run.states.state(node);
         return state.isTerminal() && state != NodeState.SUCCESS;
     }
 
@@ -39,20 +40,16 @@ record RunNodeContext(
         return undoTime == null ? run.remainingOf(node) : undoTime.get();
     }
 
-    private NodeStates states() {
-        return run.states;
-    }
-
     private int upstream(String id) {
-        return ensureUpstream(states().graph.indexOf(id));
+        return ensureUpstream(run.graph.indexOf(id));
     }
 
     private int upstream(Node<?> upstream) {
-        return ensureUpstream(states().graph.indexOf(upstream));
+        return ensureUpstream(run.graph.indexOf(upstream));
     }
 
     private int ensureUpstream(int index) {
-        Graph graph = states().graph;
+        Graph graph = run.graph;
         if (!graph.isUpstream(index, node)) {
             throw new IllegalArgumentException("node \"" + id() + "\" may not read \"" + graph.ids[index]
                     + "\", which is not upstream of it; make it a dependency");
@@ -73,11 +70,11 @@ record RunNodeContext(
 
     @SuppressWarnings("NullAway") // null is a value
     private Object read(int index) {
-        if (!states().isVisible(index, node) || states().via(index) == ValueSource.NONE) {
-            throw new IllegalStateException("node \"" + states().graph.ids[index] + "\" has no value, it is "
-                    + state(index) + "; use peek, or give it a default");
+        if (!run.states.isVisible(index, node) || run.states.via(index) == ValueSource.NONE) {
+            throw new IllegalStateException("node \"" + run.graph.ids[index] + "\" has no value, it is " + state(index)
+                    + "; use peek, or give it a default");
         }
-        return states().value(index);
+        return run.states.value(index);
     }
 
     @Override
@@ -92,7 +89,7 @@ record RunNodeContext(
     }
 
     private Optional<Object> peek(int index) {
-        return states().isVisible(index, node) ? Optional.ofNullable(states().value(index)) : Optional.empty();
+        return run.states.isVisible(index, node) ? Optional.ofNullable(run.states.value(index)) : Optional.empty();
     }
 
     @Override
@@ -101,20 +98,20 @@ record RunNodeContext(
     }
 
     private NodeState state(int index) {
-        return states().isVisible(index, node) ? states().state(index) : NodeState.PENDING;
+        return run.states.isVisible(index, node) ? run.states.state(index) : NodeState.PENDING;
     }
 
     @Override
     public Outcome<?> outcome(String id) {
-        return states().outcome(upstream(id));
+        return run.states.outcome(upstream(id));
     }
 
     @Override
     public String winnerOf(Dependency<?> any) {
-        Graph graph = states().graph;
+        Graph graph = run.graph;
         for (int dependency = graph.dependencyStart[node]; dependency < graph.dependencyStart[node + 1]; dependency++) {
             int winner = graph.dependencyKind[dependency] == Dependency.Kind.ANY && isSame(any, dependency)
-                    ? states().winner(graph.dependencyClause[dependency])
+                    ? run.states.winner(graph.dependencyClause[dependency])
                     : NodeEnd.NO_NODE;
             if (winner >= 0) {
                 return graph.ids[winner];
@@ -125,18 +122,11 @@ record RunNodeContext(
     }
 
     private boolean isSame(Dependency<?> any, int dependency) {
-        Graph graph = states().graph;
-        int from = graph.dependencyEdge[dependency];
-        int count = graph.dependencyEdge[dependency + 1] - from;
-        if (any.ids().size() != count) {
-            return false;
-        }
-        for (int each = 0; each < count; each++) {
-            if (!graph.ids[graph.up[from + each]].equals(any.ids().get(each))) {
-                return false;
-            }
-        }
-        return true;
+        Graph graph = run.graph;
+        return Arrays.stream(graph.up, graph.dependencyEdge[dependency], graph.dependencyEdge[dependency + 1])
+                .mapToObj(upstream -> graph.ids[upstream])
+                .toList()
+                .equals(any.ids());
     }
 
     @Override

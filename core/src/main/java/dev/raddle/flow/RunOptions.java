@@ -9,11 +9,11 @@ import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,101 +27,105 @@ public final class RunOptions {
 
     private static final ExceptionSink LOG = ExceptionSink.logging();
     private static final Propagation PLAIN = new Propagation(List.of(), List.of(), LOG);
-    private static final RunOptions DEFAULTS = new RunOptions();
+    private static final RunOptions DEFAULTS = new RunOptions(new Values());
 
-    @Nullable
-    Duration timeout;
+    /** The options that have been set. Changed only before {@link #with} returns the options that have them. */
+    static final class Values implements Cloneable {
 
-    @Nullable
-    Deadline deadline;
+        @Nullable
+        Duration timeout;
 
-    Scheduler scheduler = Scheduler.detect();
-    boolean inCallersThread;
+        @Nullable
+        Deadline deadline;
 
-    @Nullable
-    Scheduler compute;
+        Scheduler scheduler = Scheduler.detect();
+        boolean inCallersThread;
 
-    @Nullable
-    Function<String, Scheduler> groups;
+        @Nullable
+        Scheduler compute;
 
-    @Nullable
-    TaskListener listener;
+        @Nullable
+        Function<String, Scheduler> groups;
 
-    List<ContextPropagator> propagators = DefaultPropagators.LIST;
-    List<ScopedValue<?>> scopedValues = List.of();
-    ExceptionSink sink = LOG;
-    OnFailure onFailure = OnFailure.CONTINUE;
-    UnneededPolicy obsolete = UnneededPolicy.FINISH;
-    List<String> only = List.of();
+        @Nullable
+        TaskListener listener;
 
-    @Nullable
-    TimeSource time;
+        List<ContextPropagator> propagators = DefaultPropagators.LIST;
+        List<ScopedValue<?>> scopedValues = List.of();
+        ExceptionSink sink = LOG;
+        OnFailure onFailure = OnFailure.CONTINUE;
+        UnneededPolicy obsolete = UnneededPolicy.FINISH;
+        List<String> only = List.of();
 
-    @Nullable
-    FlowJournal journal;
+        @Nullable
+        TimeSource time;
 
-    @Nullable
-    String runId; // identifies the run for the journal; null if its parameter does
+        @Nullable
+        FlowJournal journal;
 
-    List<String> again = List.of(); // the nodes to run again
+        @Nullable
+        String runId; // identifies the run for the journal; null if its parameter does
 
-    int rootsAtOnce; // the limit of nodes without dependencies that are triggered at a time; 0 for all
+        List<String> again = List.of(); // the nodes to run again
 
-    private RunOptions() {}
+        int rootsAtOnce; // the limit of nodes without dependencies that are triggered at a time; 0 for all
 
-    private RunOptions(RunOptions from) {
-        timeout = from.timeout;
-        deadline = from.deadline;
-        scheduler = from.scheduler;
-        inCallersThread = from.inCallersThread;
-        compute = from.compute;
-        groups = from.groups;
-        listener = from.listener;
-        propagators = from.propagators;
-        scopedValues = from.scopedValues;
-        sink = from.sink;
-        onFailure = from.onFailure;
-        obsolete = from.obsolete;
-        only = from.only;
-        time = from.time;
-        journal = from.journal;
-        runId = from.runId;
-        again = from.again;
-        rootsAtOnce = from.rootsAtOnce;
+        private Values() {}
+
+        private Values with(Consumer<Values> change) {
+            try {
+                Values changed = (Values) clone();
+                change.accept(changed);
+                return changed;
+            } catch (CloneNotSupportedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        }
+
+        /** Returns the propagation of the caller's context into a thread. */
+        Propagation forThreads() {
+            return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(List.of(), scopedValues, sink);
+        }
+
+        /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
+        @Nullable
+        Propagation forNodes() {
+            return propagators.isEmpty() ? null : new Propagation(propagators, List.of(), sink);
+        }
+
+        /**
+         * Returns the options of a nested run.
+         *
+         * @param joiner the scheduler of its nodes; null if it is that of this run
+         */
+        Values forNested(OnFailure policy, TimeSource clock, int atOnce, @Nullable Scheduler joiner) {
+            return with(nested -> {
+                nested.timeout = null;
+                nested.deadline = null;
+                nested.only = List.of();
+                nested.journal = null;
+                nested.runId = null;
+                nested.again = List.of();
+                nested.rootsAtOnce = atOnce;
+                nested.onFailure = policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING
+                        ? OnFailure.KEEP_GOING
+                        : policy;
+                nested.time = clock;
+                nested.inCallersThread = false;
+                nested.scheduler = joiner == null ? scheduler : joiner;
+                nested.compute = joiner == null ? compute : joiner;
+            });
+        }
     }
 
-    private RunOptions with(Consumer<RunOptions> change) {
-        RunOptions changed = new RunOptions(this);
-        change.accept(changed);
-        return changed;
+    final Values values;
+
+    private RunOptions(Values values) {
+        this.values = values;
     }
 
-    /** Returns the propagation of the caller's context into a thread. */
-    Propagation forThreads() {
-        return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(List.of(), scopedValues, sink);
-    }
-
-    /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
-    @Nullable
-    Propagation forNodes() {
-        return propagators.isEmpty() ? null : new Propagation(propagators, List.of(), sink);
-    }
-
-    /** Returns the options of a nested run. */
-    RunOptions forNested(OnFailure policy, TimeSource clock, int atOnce) {
-        return with(nested -> {
-            nested.timeout = null;
-            nested.deadline = null;
-            nested.only = List.of();
-            nested.journal = null;
-            nested.runId = null;
-            nested.again = List.of();
-            nested.rootsAtOnce = atOnce;
-            nested.onFailure =
-                    policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
-            nested.time = clock;
-            nested.inCallersThread = false;
-        });
+    private RunOptions with(Consumer<Values> change) {
+        return new RunOptions(values.with(change));
     }
 
     /**
@@ -232,7 +236,7 @@ public final class RunOptions {
      */
     public RunOptions addListener(TaskListener added) {
         Objects.requireNonNull(added, "listener");
-        return with(changed -> changed.listener = listener == null ? added : listener.and(added));
+        return with(changed -> changed.listener = changed.listener == null ? added : changed.listener.and(added));
     }
 
     /**
@@ -243,7 +247,7 @@ public final class RunOptions {
      */
     public RunOptions addPropagator(ContextPropagator propagator) {
         Objects.requireNonNull(propagator, "propagator");
-        return with(changed -> changed.propagators = added(propagators, propagator));
+        return with(changed -> changed.propagators = added(changed.propagators, propagator));
     }
 
     /**
@@ -253,13 +257,13 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions addScopedValue(ScopedValue<?> value) {
-        return with(changed -> changed.scopedValues = added(scopedValues, Objects.requireNonNull(value, "value")));
+        Objects.requireNonNull(value, "value");
+        return with(changed -> changed.scopedValues = added(changed.scopedValues, value));
     }
 
-    private static <X> List<X> added(List<X> list, X one) {
-        List<X> more = new ArrayList<>(list);
-        more.add(one);
-        return List.copyOf(more);
+    /** Returns a list with one more element. */
+    static <X> List<X> added(List<X> list, X one) {
+        return Stream.concat(list.stream(), Stream.of(one)).toList();
     }
 
     /**
@@ -352,9 +356,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withJournal(FlowJournal journal, String runId) {
-        RunOptions changed = withJournal(journal);
-        changed.runId = Objects.requireNonNull(runId, "runId");
-        return changed;
+        return withJournal(journal).with(changed -> changed.runId = Objects.requireNonNull(runId, "runId"));
     }
 
     /**
@@ -386,19 +388,12 @@ public final class RunOptions {
      *     options
      */
     public List<String> ofSingleRun() {
-        List<String> names = new ArrayList<>();
-        if (deadline != null) {
-            names.add("withDeadline");
-        }
-        if (!only.isEmpty()) {
-            names.add("only");
-        }
-        if (journal != null) {
-            names.add("withJournal");
-        }
-        if (!again.isEmpty()) {
-            names.add("rerun");
-        }
-        return List.copyOf(names);
+        return Stream.of(
+                        values.deadline == null ? "" : "withDeadline",
+                        values.only.isEmpty() ? "" : "only",
+                        values.journal == null ? "" : "withJournal",
+                        values.again.isEmpty() ? "" : "rerun")
+                .filter(name -> !name.isEmpty())
+                .toList();
     }
 }

@@ -94,13 +94,8 @@ final class SignalBox {
         return state == State.TAKEN;
     }
 
-    synchronized @Nullable Object value() {
-        return value;
-    }
-
     /** Returns the value for the slot of the node. */
-    Object slotValue() {
-        Object delivered = value();
-        return delivered == null ? NodeStates.NULL : delivered;
+    synchronized Object slotValue() {
+        return value == null ? NodeStates.NULL : value;
     }
 }

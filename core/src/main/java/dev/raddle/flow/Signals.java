@@ -31,9 +31,7 @@ final class Signals {
     Signals(RunEnvironment run) {
         this.run = run;
         if (run.journal != null) {
-            run.journal
-                    .recovered.signals
-                    .forEach((path, received) -> box(path).fill(received.value()));
+            run.journal.recovered.signals.forEach((path, received) -> box(path).fill(received.value()));
         }
     }
 

@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,13 +41,7 @@ public sealed interface Step {
      * @param deadlineNanos the moment at which the node or the run times out, whichever is earlier;
      *     {@link Long#MAX_VALUE} if there is none
      */
-    record Start(String node, int attempt, @Nullable String group, long deadlineNanos) implements Work {
-
-        /** Checks that there is a node. */
-        public Start {
-            Objects.requireNonNull(node, "node");
-        }
-    }
+    record Start(String node, int attempt, @Nullable String group, long deadlineNanos) implements Work {}
 
     /**
      * Call the compensation of a node, and report its result by {@link FlowStepper#settled}. There is one such step at
@@ -57,13 +50,7 @@ public sealed interface Step {
      * @param node the id of the node
      * @param attempt the number of the attempt, 1 for the first
      */
-    record Compensate(String node, int attempt) implements Work {
-
-        /** Checks that there is a node. */
-        public Compensate {
-            Objects.requireNonNull(node, "node");
-        }
-    }
+    record Compensate(String node, int attempt) implements Work {}
 
     /**
      * A node has begun to wait for a moment: it is a {@linkplain FlowBuilder#sleep sleep}, or it waits for its next

@@ -71,7 +71,7 @@ final class SteppedRun extends Run {
             Stepping stepping,
             Graph graph,
             @Nullable Object parameter,
-            RunOptions options,
+            RunOptions.Values options,
             @Nullable SteppedRun outer,
             int outerNode) {
         super(
@@ -151,7 +151,7 @@ final class SteppedRun extends Run {
             return;
         }
         run.states.set(node, call);
-        if (own.condition() != null && !transitions.isWanted(runner, node, call, own.condition())) {
+        if (own.condition != null && !transitions.isWanted(runner, node, call, own.condition)) {
             return;
         }
         runner.began = run.now();
@@ -161,7 +161,7 @@ final class SteppedRun extends Run {
             return;
         }
         try {
-            events().notifyStarted(node, own.begin());
+            events().notifyStarted(node, own.begin);
             if (run.graph.is(Graph.NESTED, node)) {
                 openNested(runner, node, call);
             } else {
@@ -173,7 +173,7 @@ final class SteppedRun extends Run {
     }
 
     private @Nullable String groupOf(int node, NodeOptions own) throws Exception {
-        Function<? super NodeContext<?>, String> key = own.group();
+        Function<? super NodeContext<?>, String> key = own.group;
         return key == null
                 ? null
                 : Objects.requireNonNull(run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
@@ -209,7 +209,7 @@ final class SteppedRun extends Run {
     }
 
     @Override
-    SteppedRun newNested(Graph plan, @Nullable Object parameter, RunOptions options, int node) {
+    SteppedRun newNested(Graph plan, @Nullable Object parameter, RunOptions.Values options, int node) {
         SteppedRun nested = new SteppedRun(stepping, plan, parameter, options, this, node);
         stepping.begun(nested);
         return nested;
@@ -237,12 +237,12 @@ final class SteppedRun extends Run {
         }
         try {
             if (attempt == 1) {
-                events().notifyStarted(node, own.begin());
+                events().notifyStarted(node, own.begin);
             }
             Object value = inScope(node, () -> run.graph.bodies[node].call(run, node));
             return new CallResult.Returned(value);
         } catch (Throwable failure) {
-            CallResult next = afterFailure(own.retry(), attempt, failure, call.earlier);
+            CallResult next = afterFailure(own.retry, attempt, failure, call.earlier);
             return next instanceof CallResult.Failed(Throwable last) ? recover(call, own, last) : next;
         }
     }
@@ -278,7 +278,7 @@ final class SteppedRun extends Run {
 
     /** Calls the fallback of a node that has failed, unless it has timed out or was cancelled meanwhile. */
     private CallResult recover(SteppedCall call, NodeOptions own, Throwable failure) {
-        CheckedFunction.F1<Throwable, ?> fallback = own.fallback();
+        CheckedFunction.F1<Throwable, ?> fallback = own.fallback;
         if (fallback == null || run.states.get(call.node) != call) {
             return new CallResult.Failed(failure);
         }
@@ -291,7 +291,7 @@ final class SteppedRun extends Run {
 
     /** Calls a compensation, and asks its retry policy if it throws. Safe for any thread. */
     CallResult callCompensation(int node, int attempt) {
-        Compensation how = Objects.requireNonNull(run.graph.optionsOf(node).compensation());
+        Compensation how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
         try {
             how.call(run, Compensation.contextOf(run, node, this::undoTime), run.states.value(node));
             return new CallResult.Returned(null);
@@ -387,9 +387,9 @@ final class SteppedRun extends Run {
     private void retry(Runner runner, SteppedCall call, Throwable failure, Duration delay) {
         int node = call.node;
         NodeOptions own = run.graph.optionsOf(node);
-        TimeLimit limit = run.limitOf(node, own.timeout());
+        TimeLimit limit = run.limitOf(node, own.timeout);
         if (limit != null && delay.compareTo(limit.deadline().remaining()) >= 0) {
-            int most = own.retry() == null ? call.attempt : own.retry().maxAttempts();
+            int most = own.retry == null ? call.attempt : own.retry.maxAttempts();
             Throwable late =
                     Attempts.noTimeFor(delay, run.graph.ids[node], call.attempt, most, limit, failure, call.earlier);
             transitions.end(
@@ -438,7 +438,7 @@ final class SteppedRun extends Run {
             return false;
         }
         Duration timeout =
-                Objects.requireNonNull(run.graph.optionsOf(node).compensation()).timeout();
+                Objects.requireNonNull(run.graph.optionsOf(node).compensation).timeout();
         undoUntil = Long.MAX_VALUE;
         if (timeout != null) {
             StepperTime.Moment moment = stepping.time.after(timeout, () -> undoTimedOut(timeout));

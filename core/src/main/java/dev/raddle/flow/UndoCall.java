@@ -38,7 +38,7 @@ final class UndoCall extends InterruptWindow {
         this.run = run;
         this.node = node;
         this.value = value;
-        how = Objects.requireNonNull(run.graph.optionsOf(node).compensation());
+        how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
         Duration timeout = how.timeout();
         until = timeout == null ? null : Deadline.after(run.time, timeout);
         context = Compensation.contextOf(run, node, () -> until == null ? FOREVER : until.remaining());

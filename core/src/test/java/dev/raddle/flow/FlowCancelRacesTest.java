@@ -184,7 +184,7 @@ class FlowCancelRacesTest {
             for (NodeReport<?> report : result.nodes()) {
                 ensureEndedOnce(play, report);
             }
-            if (way.options.inCallersThread && !cancelled) {
+            if (way.options.values.inCallersThread && !cancelled) {
                 assertThat(states(result)).as("a cancel that came too late").isEqualTo(undisturbed);
             }
         }

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.Outcome;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +54,13 @@ class FlowRunTest {
             last = f.node("" + i, last, x -> x + 1);
         }
         assertThat(f.returning(last).run(null, options(here)).value()).isEqualTo(99_999);
+    }
+
+    @Test
+    void options_may_be_passed_to_another_thread_without_synchronization() {
+        assertThat(RunOptions.class.getDeclaredFields())
+                .filteredOn(field -> !field.isSynthetic())
+                .allMatch(field -> Modifier.isFinal(field.getModifiers()));
     }
 
     @Test

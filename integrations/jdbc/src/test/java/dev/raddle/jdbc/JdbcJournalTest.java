@@ -149,8 +149,7 @@ class JdbcJournalTest {
                 .hasMessageContaining("node \"b?\" has a character that PostgreSQL cannot store");
 
         assertThat(claim("second").open(WORK))
-                .containsExactly(
-                        new Entry.AttemptFailed("a", 1, new RecordedFailure("a?.B", "no? ?", "at ?"), true));
+                .containsExactly(new Entry.AttemptFailed("a", 1, new RecordedFailure("a?.B", "no? ?", "at ?"), true));
     }
 
     @Test
