@@ -452,6 +452,13 @@ public final class ThreadScope implements AutoCloseable {
         return await(listOf(first, rest));
     }
 
+    static List<Task<?>> listOf(Task<?> first, Task<?>[] rest) {
+        List<Task<?>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        all.addAll(Arrays.asList(rest));
+        return all;
+    }
+
     /**
      * Waits for tasks under the {@linkplain #withFailurePolicy failure policy}. Under a policy that cancels on failure,
      * the first failure immediately cancels all other tasks of the scope, also those that are not waited for. Tasks
@@ -485,7 +492,12 @@ public final class ThreadScope implements AutoCloseable {
      */
     @SafeVarargs
     public final <T> List<T> awaitAll(Task<? extends T> first, Task<? extends T>... rest) throws InterruptedException {
-        return awaitAll(listOf(first, rest));
+        List<Task<? extends T>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        for (Task<? extends T> task : rest) {
+            all.add(task);
+        }
+        return awaitAll(all);
     }
 
     /**
@@ -549,7 +561,12 @@ public final class ThreadScope implements AutoCloseable {
     @SafeVarargs
     public final <T, R> R join(JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
             throws InterruptedException {
-        return join(strategy, listOf(first, rest));
+        List<Callable<? extends T>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        for (Callable<? extends T> alternative : rest) {
+            all.add(alternative);
+        }
+        return join(strategy, all);
     }
 
     /**
@@ -586,13 +603,6 @@ public final class ThreadScope implements AutoCloseable {
         List<E> all = List.copyOf(elements);
         beginWith("a map");
         return new MapOperation<E, R>(tasks, all, limit, function).run();
-    }
-
-    static <E> List<E> listOf(E first, E[] rest) {
-        List<E> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        all.addAll(Arrays.asList(rest));
-        return all;
     }
 
     // Scheduling.
