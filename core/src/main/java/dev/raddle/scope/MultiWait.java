@@ -90,8 +90,7 @@ final class MultiWait implements ScopeRun.Wait {
             scope.cancelOthers(
                     run,
                     new CancelledException(
-                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name
-                                    + "\" failed",
+                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name + "\" failed",
                             error));
         }
     }

@@ -225,8 +225,8 @@ final class ScopeNode extends EnclosingScope {
 
     private CancelledException cancelledWith(ScopeNode outer, CancelledException cause) {
         return new CancelledException(
-                "scope \"" + tasks.name + "\" was cancelled with the enclosing scope \""
-                        + outer.tasks.name + "\": " + cause.getMessage(),
+                "scope \"" + tasks.name + "\" was cancelled with the enclosing scope \"" + outer.tasks.name + "\": "
+                        + cause.getMessage(),
                 cause);
     }
 

@@ -491,8 +491,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     public final T await(Duration longest) throws InterruptedException, TimeoutException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
         if (outcome == null) {
-            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name
-                    + "\" had not ended after " + TimeLimit.text(longest) + "; it goes on");
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name + "\" had not ended after "
+                    + TimeLimit.text(longest) + "; it goes on");
         }
         return valueOf(outcome);
     }
@@ -520,8 +520,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         return error instanceof RuntimeException thrown
                 ? thrown
-                : new TaskExecutionException(
-                        "task \"" + name() + "\" in scope \"" + scope.name + "\" failed", error);
+                : new TaskExecutionException("task \"" + name() + "\" in scope \"" + scope.name + "\" failed", error);
     }
 
     private RuntimeException asCancelled(Throwable cause) {

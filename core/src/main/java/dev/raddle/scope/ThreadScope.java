@@ -55,7 +55,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ThreadScope implements AutoCloseable {
 
-    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree of
+    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree
+    // of
     // scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
 
     /**
@@ -148,8 +149,8 @@ public final class ThreadScope implements AutoCloseable {
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
         tasks.requireOpen(method);
         if (tasks.begun) {
-            throw new IllegalStateException(method + " of " + node.label()
-                    + " came too late; call it before the first submit or schedule");
+            throw new IllegalStateException(
+                    method + " of " + node.label() + " came too late; call it before the first submit or schedule");
         }
         node.attach();
         try {
@@ -787,7 +788,6 @@ public final class ThreadScope implements AutoCloseable {
     public String toString() {
         ScopeMetrics now = metrics();
         String state = tasks.gate.ended ? "closed" : tasks.gate.isClosed() ? "cancelled" : "open";
-        return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted()
-                + " tasks running";
+        return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 }
