@@ -787,7 +787,7 @@ public final class ThreadScope implements AutoCloseable {
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
-        String state = tasks.gate.ended ? "closed" : tasks.gate.isClosed() ? "cancelled" : "open";
+        String state = tasks.gate.ended ? "closed" : tasks.gate.closed ? "cancelled" : "open";
         return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 }
