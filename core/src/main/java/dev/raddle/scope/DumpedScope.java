@@ -65,7 +65,7 @@ record DumpedScope(
                 container(scope),
                 scope.parent == null ? ROOT : container(scope.parent),
                 scope.owner,
-                !scope.tasks.gate.isClosed(),
+                !scope.tasks.gate.closed,
                 "scheduler: " + scope.tasks.options.all.scheduler,
                 scope.tasks.pending().stream().map(DumpedScope::task).toList(),
                 scope.children().stream().map(DumpedScope::of).toList());

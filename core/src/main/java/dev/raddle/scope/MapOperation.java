@@ -44,7 +44,7 @@ final class MapOperation<E, R> {
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
             acquirePlace();
-            if (scope.gate.isClosed() || (failed && scope.options.all.failurePolicy.cancelsOthers())) {
+            if (scope.gate.closed || (failed && scope.options.all.failurePolicy.cancelsOthers())) {
                 return;
             }
             scope.requireOpen("a task");

@@ -87,12 +87,8 @@ final class MultiWait implements ScopeRun.Wait {
     @Override
     public void failed(ScopeRun<?> run, Throwable error) {
         if (decision.failed(run) || decision.isDecidedBy(run)) {
-            scope.cancelOthers(
-                    run,
-                    new CancelledException(
-                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name
-                                    + "\" failed",
-                            error));
+            String reason = "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name + "\" failed";
+            scope.cancelAllExcept(run, new CancelledException(reason, error), Runnable::run);
         }
     }
 

@@ -41,8 +41,10 @@ final class PeriodicRun extends ScopeRun<Object> {
         PendingAlarm next = new PendingAlarm();
         alarm = next; // before isDecided is read: the thread that ends this job disarms the alarm that it finds
         if (!isDecided()) {
-            next.arm(time(), new Deadline(time(), moment).remaining(), () -> scope.offload()
-                    .execute(this::beginRound));
+            next.arm(
+                    time(),
+                    new Deadline(time(), moment).remaining(),
+                    () -> scope.offload().execute(this::beginRound));
         }
     }
 

@@ -163,7 +163,7 @@ final class Race<T> {
             }
             ended++;
             decided = decides(index, contender.result());
-            if (!decided && scope.gate.isClosed()) {
+            if (!decided && scope.gate.closed) {
                 decision.end();
                 decided = true;
             }

@@ -59,7 +59,7 @@ final class ScopeGate extends TaskGate {
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns; // null without a limit; set before any task
     private int timerSubmissions; // guarded by this
     private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
-    private volatile boolean closed; // written under this, after the other two
+    volatile boolean closed; // written under this, after the other two
     private volatile @Nullable CancelledException closeCause; // null if every task had ended; written under this
     volatile boolean ended; // whether close() has waited for every task; written by the owner
     private volatile @Nullable DeadlineExpiry expiry; // if the deadline closed the gate; written under this
@@ -166,17 +166,12 @@ final class ScopeGate extends TaskGate {
         change(() -> timerSubmissions--);
     }
 
-    /** Closes the gate to further runs. Returns false if it was closed before. */
-    boolean close(CancelledException cause) {
-        return close(cause, null);
-    }
-
-    /** Closes the gate because the deadline has passed. Returns false if it was closed before. */
-    boolean close(DeadlineExpiry passed) {
-        return close(passed.cause(), passed);
-    }
-
-    private boolean close(CancelledException cause, @Nullable DeadlineExpiry passed) {
+    /**
+     * Closes the gate to further runs. Returns false if it was closed before.
+     *
+     * @param passed the expiry with this cause if the deadline closes the gate, or null
+     */
+    boolean close(CancelledException cause, @Nullable DeadlineExpiry passed) {
         return locked(() -> {
             if (closed) {
                 return false;
@@ -198,11 +193,6 @@ final class ScopeGate extends TaskGate {
         } finally {
             unlock();
         }
-    }
-
-    /** Returns whether the gate is closed. */
-    boolean isClosed() {
-        return closed;
     }
 
     /** Returns why the gate was closed, or null if it is open. */

@@ -174,7 +174,7 @@ final class ScopeNode extends EnclosingScope {
     }
 
     private boolean closeGate(CancelledException cause) {
-        if (!tasks.gate.close(cause)) {
+        if (!tasks.gate.close(cause, null)) {
             return false;
         }
         cancelTasks(cause);
@@ -182,7 +182,7 @@ final class ScopeNode extends EnclosingScope {
     }
 
     private void cancelTasks(CancelledException cause) {
-        tasks.cancelAll(cause, Runnable::run);
+        tasks.cancelAllExcept(null, cause, Runnable::run);
         runTokenActions();
     }
 
@@ -225,8 +225,8 @@ final class ScopeNode extends EnclosingScope {
 
     private CancelledException cancelledWith(ScopeNode outer, CancelledException cause) {
         return new CancelledException(
-                "scope \"" + tasks.name + "\" was cancelled with the enclosing scope \""
-                        + outer.tasks.name + "\": " + cause.getMessage(),
+                "scope \"" + tasks.name + "\" was cancelled with the enclosing scope \"" + outer.tasks.name + "\": "
+                        + cause.getMessage(),
                 cause);
     }
 
@@ -245,7 +245,7 @@ final class ScopeNode extends EnclosingScope {
             created = token == null ? new ScopeToken(this) : token;
             token = created;
         }
-        if (tasks.gate.isClosed()) {
+        if (tasks.gate.closed) {
             created.runActions();
         }
         return created;
@@ -306,13 +306,13 @@ final class ScopeNode extends EnclosingScope {
 
     /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
     void expire(ScopeDeadline passed, Executor notifier) {
-        if (deadline != passed || tasks.gate.isClosed()) {
+        if (deadline != passed || tasks.gate.closed) {
             return; // another deadline was set meanwhile, or the scope was cancelled
         }
         DeadlineExpiry expiry = DeadlineExpiry.of(tasks.name, passed.budget, tasks.pendingNames());
         CancelledException cause = expiry.cause();
-        if (tasks.gate.close(expiry)) {
-            tasks.cancelAll(cause, notifier);
+        if (tasks.gate.close(cause, expiry)) {
+            tasks.cancelAllExcept(null, cause, notifier);
             notifier.execute(this::runTokenActions);
             if (nested != null) {
                 notifier.execute(() -> cancelNested(cause, false)); // the others have alarms that fire now

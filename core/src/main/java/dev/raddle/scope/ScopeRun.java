@@ -290,16 +290,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (scope.events != null) {
             notifyListener(outcome);
         }
-        if (outcome instanceof Outcome.Failure<T> failure) {
-            notifyWaitsOfFailure(failure);
-        }
+        notifyWaitsOfFailure(outcome);
     }
 
     @Override
     protected final @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
         Outcome<T> outcome = decided();
-        if (!decidedByRunner && outcome instanceof Outcome.Failure<T> failure) {
-            notifyWaitsOfFailure(failure); // of a timeout; the thread that ended the run may notify later
+        if (!decidedByRunner) {
+            notifyWaitsOfFailure(outcome); // of a timeout; the thread that ended the run may notify later
         }
         GrantedPermits grants = scope.gate.isLimited() ? new GrantedPermits() : NO_GRANTS;
         scope.gate.release(this, decidedByRunner ? outcome : null, ranNanos, grants);
@@ -318,9 +316,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         if (!decidedByRunner) {
             notifyListener(outcome);
-            if (outcome instanceof Outcome.Failure<T> failure) {
-                notifyWaitsOfFailure(failure);
-            }
+            notifyWaitsOfFailure(outcome);
             settleFromOutside();
         }
         if (placement != null) {
@@ -346,11 +342,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         scope.dispatch(grants);
     }
 
-    /** Lets waits cancel other runs. Called before the permit is released, for which one of those may wait. */
-    private void notifyWaitsOfFailure(Outcome.Failure<T> failure) {
-        for (Waits chain = waits; chain != null; chain = chain.next()) {
-            if (chain.latest() != null) {
-                chain.latest().failed(this, failure.error());
+    /** Lets waits cancel other runs if this one has failed. Called before the permit is released, for which one of those may wait. */
+    private void notifyWaitsOfFailure(@Nullable Outcome<T> outcome) {
+        if (outcome instanceof Outcome.Failure<T> failure) {
+            for (Waits chain = waits; chain != null; chain = chain.next()) {
+                if (chain.latest() != null) {
+                    chain.latest().failed(this, failure.error());
+                }
             }
         }
     }
@@ -401,21 +399,23 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return false;
         }
         StackRoom.ensure(); // a run that has left the queue must be decided
-        GrantedPermits grants = new GrantedPermits();
-        if (scope.gate.withdraw(this, grants)) {
-            leftScope();
-            notifier.execute(() -> scope.dispatch(grants));
-        }
+        leaveQueue(notifier);
         endedFromOutside = true;
         return end(outcome, true, notifier);
     }
 
     /** Withdraws the run from the gate's queue, which it has just entered, if it was ended meanwhile. */
     final void leaveIfEnded() {
+        if (isDecided()) {
+            leaveQueue(Runnable::run);
+        }
+    }
+
+    private void leaveQueue(Executor notifier) {
         GrantedPermits grants = new GrantedPermits();
-        if (isDecided() && scope.gate.withdraw(this, grants)) {
+        if (scope.gate.withdraw(this, grants)) {
             leftScope();
-            scope.dispatch(grants);
+            notifier.execute(() -> scope.dispatch(grants));
         }
     }
 
@@ -491,8 +491,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     public final T await(Duration longest) throws InterruptedException, TimeoutException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
         if (outcome == null) {
-            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name
-                    + "\" had not ended after " + TimeLimit.text(longest) + "; it goes on");
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name + "\" had not ended after "
+                    + TimeLimit.text(longest) + "; it goes on");
         }
         return valueOf(outcome);
     }
@@ -520,8 +520,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         return error instanceof RuntimeException thrown
                 ? thrown
-                : new TaskExecutionException(
-                        "task \"" + name() + "\" in scope \"" + scope.name + "\" failed", error);
+                : new TaskExecutionException("task \"" + name() + "\" in scope \"" + scope.name + "\" failed", error);
     }
 
     private RuntimeException asCancelled(Throwable cause) {

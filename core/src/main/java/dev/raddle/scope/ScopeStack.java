@@ -180,13 +180,8 @@ final class ScopeStack {
         if (scope.isWaitOver(false)) {
             return true;
         }
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        if (deadline.hasPassed()) {
-            return false;
-        }
         DeadlineWakeup wakeup = new DeadlineWakeup(this);
+        wakeup.passed = deadline.hasPassed();
         Alarm alarm = deadline.alarm(wakeup);
         try {
             return park(scope, false, wakeup);

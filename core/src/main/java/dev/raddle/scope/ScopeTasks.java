@@ -294,21 +294,14 @@ final class ScopeTasks {
 
     // Cancelling.
 
-    /** Cancels all tasks. The gate is closed. The notifier calls user code. */
-    void cancelAll(CancelledException cause, Executor notifier) {
-        cancelExcept(null, cause, notifier);
-    }
-
-    /** Cancels all other tasks because one has failed. */
-    void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
-        cancelExcept(failed, cause, Runnable::run);
-    }
-
     /**
      * Takes all runs and cancels them, the last one first. So waiting runs are cancelled before placed ones, whose
      * permits they would be granted.
+     *
+     * @param failed the failed task because of which the others are cancelled; null if the gate is closed
+     * @param notifier the executor that calls user code
      */
-    private void cancelExcept(@Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier) {
+    void cancelAllExcept(@Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier) {
         List<ScopeRun<?>> all = new ArrayList<>();
         Set<ScopeRun<?>> later = scheduled; // read before the gate
         if (later != null) {

@@ -22,7 +22,7 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public boolean isCancelled() {
-        return node.tasks.gate.isClosed();
+        return node.tasks.gate.closed;
     }
 
     @Override

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StructuredScopeOptions {
 
-    private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(
-            null, Thread.ofVirtual().factory(), null, false, ScopeOptions.defaults());
+    private static final StructuredScopeOptions DEFAULTS =
+            new StructuredScopeOptions(null, Thread.ofVirtual().factory(), null, false, ScopeOptions.defaults());
 
     final @Nullable String name; // null for the scope's identity
     final ThreadFactory threadFactory;

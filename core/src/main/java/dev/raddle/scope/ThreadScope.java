@@ -55,7 +55,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ThreadScope implements AutoCloseable {
 
-    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree of
+    // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree
+    // of
     // scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
 
     /**
@@ -148,8 +149,8 @@ public final class ThreadScope implements AutoCloseable {
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
         tasks.requireOpen(method);
         if (tasks.begun) {
-            throw new IllegalStateException(method + " of " + node.label()
-                    + " came too late; call it before the first submit or schedule");
+            throw new IllegalStateException(
+                    method + " of " + node.label() + " came too late; call it before the first submit or schedule");
         }
         node.attach();
         try {
@@ -452,6 +453,13 @@ public final class ThreadScope implements AutoCloseable {
         return await(listOf(first, rest));
     }
 
+    static List<Task<?>> listOf(Task<?> first, Task<?>[] rest) {
+        List<Task<?>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        all.addAll(Arrays.asList(rest));
+        return all;
+    }
+
     /**
      * Waits for tasks under the {@linkplain #withFailurePolicy failure policy}. Under a policy that cancels on failure,
      * the first failure immediately cancels all other tasks of the scope, also those that are not waited for. Tasks
@@ -485,7 +493,12 @@ public final class ThreadScope implements AutoCloseable {
      */
     @SafeVarargs
     public final <T> List<T> awaitAll(Task<? extends T> first, Task<? extends T>... rest) throws InterruptedException {
-        return awaitAll(listOf(first, rest));
+        List<Task<? extends T>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        for (Task<? extends T> task : rest) {
+            all.add(task);
+        }
+        return awaitAll(all);
     }
 
     /**
@@ -549,7 +562,12 @@ public final class ThreadScope implements AutoCloseable {
     @SafeVarargs
     public final <T, R> R join(JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
             throws InterruptedException {
-        return join(strategy, listOf(first, rest));
+        List<Callable<? extends T>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        for (Callable<? extends T> alternative : rest) {
+            all.add(alternative);
+        }
+        return join(strategy, all);
     }
 
     /**
@@ -586,13 +604,6 @@ public final class ThreadScope implements AutoCloseable {
         List<E> all = List.copyOf(elements);
         beginWith("a map");
         return new MapOperation<E, R>(tasks, all, limit, function).run();
-    }
-
-    static <E> List<E> listOf(E first, E[] rest) {
-        List<E> all = new ArrayList<>(rest.length + 1);
-        all.add(first);
-        all.addAll(Arrays.asList(rest));
-        return all;
     }
 
     // Scheduling.
@@ -776,8 +787,7 @@ public final class ThreadScope implements AutoCloseable {
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
-        String state = tasks.gate.ended ? "closed" : tasks.gate.isClosed() ? "cancelled" : "open";
-        return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted()
-                + " tasks running";
+        String state = tasks.gate.ended ? "closed" : tasks.gate.closed ? "cancelled" : "open";
+        return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 }

@@ -167,8 +167,8 @@ class JoinTest {
                             },
                             () -> "first")));
             Thread thread = Thread.startVirtualThread(join);
-            Wait.until(
-                    () -> scope.metrics().succeeded() == 1 && scope.tasks.gate.all().size() == 2);
+            Wait.until(() ->
+                    scope.metrics().succeeded() == 1 && scope.tasks.gate.all().size() == 2);
             assertThat(join.isDone()).isFalse();
             first.countDown();
             thread.join();

@@ -249,8 +249,7 @@ class ScopeOptionsTest {
             time.advance(SECOND.dividedBy(2));
             Task<Duration> inTask = first.submit(() -> {
                 try (ThreadScope second = ThreadScope.open("second", options)) {
-                    assertThat(second.tasks.options.all.failurePolicy)
-                            .isEqualTo(FailurePolicy.FAIL_FAST);
+                    assertThat(second.tasks.options.all.failurePolicy).isEqualTo(FailurePolicy.FAIL_FAST);
                     return second.remaining().orElseThrow();
                 }
             });

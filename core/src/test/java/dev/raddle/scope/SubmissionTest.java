@@ -609,7 +609,8 @@ class SubmissionTest {
             Task<Integer> late = scope.submit("late", calls::incrementAndGet);
 
             assertThat(late.state()).isEqualTo(Task.State.CANCELLED);
-            assertThat(scope.tasks.gate.all()).containsExactly(scope.tasks.gate.placed().toArray(ScopeRun[]::new));
+            assertThat(scope.tasks.gate.all())
+                    .containsExactly(scope.tasks.gate.placed().toArray(ScopeRun[]::new));
             steps.runAll();
             assertThat(calls).hasValue(0);
             assertThat(events).containsExactly("hook: before cancelled", "hook: late cancelled");
