@@ -62,7 +62,7 @@ final class Consequences {
                 int failed = runner.failed;
                 runner.failed = NodeEnd.NO_NODE;
                 stopForFailure(runner, failed);
-            } else if (!transitions.applyNext(runner)) {
+            } else if (!runner.isApplier || !transitions.applyNext(runner)) {
                 return true;
             }
         }
@@ -77,18 +77,23 @@ final class Consequences {
             transitions.events.notifyEnded(node);
             runner.now = -1; // user code took time
         }
-        if (run.graph.isOutput[node]) {
-            run.progress.countDownOutputs();
-        }
         boolean success = states.succeeded(node);
-        propagateEnd(runner, node, success);
+        settle(runner, node, success);
         if (success && hasBegun && run.options.rootsAtOnce > 0) {
             triggerNextRoot(runner);
         }
+    }
+
+    /** Processes the end of a node of which nothing but the graph is notified. */
+    void settle(Runner runner, int node, boolean success) {
+        if (run.graph.isOutput[node]) {
+            run.progress.countDownOutputs();
+        }
+        propagateEnd(runner, node, success);
         runner.finished++;
     }
 
-    void propagateEnd(Runner runner, int node, boolean success) {
+    private void propagateEnd(Runner runner, int node, boolean success) {
         Graph graph = run.graph;
         int last = graph.downStart[node + 1];
         for (int each = graph.downStart[node]; each < last; each++) {
@@ -159,8 +164,8 @@ final class Consequences {
         Replay replay = run.replay;
         if (replay != null) {
             replay.trigger(runner, node);
-        } else if (tryDecide(runner, node)) {
-            submit(runner, node);
+        } else if (tryDecide(runner, node) && tryArm(runner, node)) {
+            addReady(runner, node);
         }
     }
 
@@ -181,12 +186,6 @@ final class Consequences {
     @Nullable
     Object readyPhase(int node) {
         return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
-    }
-
-    private void submit(Runner runner, int node) {
-        if (tryArm(runner, node)) {
-            addReady(runner, node);
-        }
     }
 
     /** Arms the timeout of a triggered node, if it has one. Returns false if that fails, and the node ends. */

@@ -200,14 +200,13 @@ final class NodeTransitions {
         return slot == runner || (slot instanceof NodePhase.Recording recording && recording.before() == runner);
     }
 
-    /** Applies the next recorded end if the runner is the applier. Returns false if there is none. */
-    boolean applyNext(Runner runner) {
-        Consumer<Runner> effect =
-                runner.isApplier ? Objects.requireNonNull(run.journal).ends.next(runner) : null;
+    /** Applies the next recorded end, in the thread that applies them. Returns false if there is none. */
+    boolean applyNext(Runner applier) {
+        Consumer<Runner> effect = Objects.requireNonNull(run.journal).ends.next(applier);
         if (effect == null) {
             return false;
         }
-        effect.accept(runner);
+        effect.accept(applier);
         return true;
     }
 
@@ -215,8 +214,7 @@ final class NodeTransitions {
     void succeedPlain(Runner runner, int node, Object value) {
         if (leave(runner, node, runner, value)) {
             recordTimes(runner, node, runner.began);
-            consequences.propagateEnd(runner, node, true);
-            runner.finished++;
+            consequences.settle(runner, node, true);
         }
     }
 

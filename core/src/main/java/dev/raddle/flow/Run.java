@@ -56,7 +56,7 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
     /** Returns a new run in the place of a node. */
     abstract Run newNested(Graph plan, @Nullable Object parameter, RunOptions options, int node);
 
-    /** Lets the triggered nodes begin. Returns false if there may be ended nodes to process as a result. */
+    /** Lets triggered nodes begin. Returns false if there may be ended nodes to process as a result. */
     abstract boolean dispatch(Runner runner);
 
     /**
@@ -177,7 +177,7 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
             while (!transitions.consequences.settle(runner)) {
                 NestedRun.stopAll(runner);
             }
-        } while (!dispatch(runner));
+        } while ((runner.ready.count > 0 || runner.grouped.count > 0) && !dispatch(runner));
     }
 
     /**
@@ -188,7 +188,9 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
         if (run.progress.subtractFinished(runner) && complete(runner) && outer != null) {
             completeOuterRuns(runner.deferred());
         }
-        deferPostponed(runner);
+        if (runner.postponed != 0) {
+            deferPostponed(runner);
+        }
     }
 
     /** Runs the deferred steps, if this is the bottom of the stack. */
@@ -272,7 +274,9 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
             proceed(runner);
         });
         boolean isComplete = run.progress.subtractFinished(runner) && complete(runner);
-        deferPostponed(runner);
+        if (runner.postponed != 0) {
+            deferPostponed(runner);
+        }
         return isComplete;
     }
 
