@@ -16,7 +16,6 @@ import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -372,7 +371,7 @@ final class Engine extends Run implements RunEntry {
     }
 
     @Override
-    boolean undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
+    void undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
         AlarmThread alarms = run.alarmThread();
         Runnable compensation = () -> compensate(compensations, status);
         if (alarms.followsFiringThread()
@@ -384,20 +383,13 @@ final class Engine extends Run implements RunEntry {
         } else {
             alarms.execute(compensation); // neither delayed by actions nor delaying the caller
         }
-        return false;
     }
 
     private void compensate(Compensations compensations, FlowStatus status) {
-        List<CompensationFailure> failures = new ArrayList<>();
         run.inContext(() -> TaskContext.current()
                 .within(null) // the deadline of the run does not apply to compensations
-                .run(() -> failures.addAll(compensations.undo(run, status, stopCause()))));
-        end(status, failures);
-        if (outer != null) {
-            DeferredSteps deferred = new DeferredSteps(false);
-            completeOuterRuns(deferred);
-            deferred.runAll(run.options.sink);
-        }
+                .run(() -> compensations.undo(run, status, stopCause())));
+        endUndone(status, compensations);
     }
 
     @Override
