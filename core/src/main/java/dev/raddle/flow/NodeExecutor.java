@@ -178,9 +178,8 @@ final class NodeExecutor {
         if (left == null || left.isPositive() || !transitions.tryRefuseSignals(node, timeout)) {
             return false;
         }
-        TaskTimeoutException cause = NodeTransitions.outOfTime(run, node, timeout);
-        NodeEnd.Reason reason = NodeEnd.Reason.OUT_OF_TIME;
-        transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, cause, reason);
+        TaskTimeoutException late = NodeTransitions.outOfTime(run, node, timeout);
+        transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
         return true;
     }
 
@@ -227,7 +226,7 @@ final class NodeExecutor {
                 throw late; // thrown by the action itself
             }
             forgetInterrupt(runner, node);
-            transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME);
+            transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
             return NodePhase.Plain.ENDING;
         } finally {
             runner.attempts = null;

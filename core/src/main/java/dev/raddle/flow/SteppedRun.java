@@ -149,8 +149,7 @@ final class SteppedRun extends Run {
         try {
             call = new SteppedCall(this, node, 1, groupOf(node, own), List.of(), null);
         } catch (Throwable refusal) {
-            transitions.end(
-                    runner, node, expected, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING, NodeEnd.NO_NODE, false);
+            transitions.end(runner, node, expected, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING));
             return;
         }
         run.states.set(node, call);
@@ -385,7 +384,8 @@ final class SteppedRun extends Run {
             case CallResult.Recovered(Object value, Throwable failure) ->
                 transitions.recover(runner, call.node, call, value, failure);
             case CallResult.Failed(Throwable failure) ->
-                transitions.endByItself(runner, call.node, call, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
+                transitions.endByItself(
+                        runner, call.node, call, NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION));
             case CallResult.Retry(Throwable failure, Duration delay) -> retry(runner, call, failure, delay);
         }
     }
@@ -398,8 +398,7 @@ final class SteppedRun extends Run {
             int most = own.retry() == null ? call.attempt : own.retry().maxAttempts();
             Throwable late =
                     Attempts.noTimeFor(delay, run.graph.ids[node], call.attempt, most, limit, failure, call.earlier);
-            transitions.end(
-                    runner, node, call, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME, NodeEnd.NO_NODE, true);
+            transitions.end(runner, node, call, NodeEnd.Verdict.outOfTime(late));
             return;
         }
         List<Throwable> failures = new ArrayList<>(call.earlier);
