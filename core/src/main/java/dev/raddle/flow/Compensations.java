@@ -2,10 +2,14 @@ package dev.raddle.flow;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The nodes of one run that have succeeded and have a compensation. */
+/**
+ * The nodes of one run that have succeeded and have a compensation, and the one that is being undone: one after the
+ * other, the last to complete first.
+ */
 final class Compensations {
 
     /** A link of a list, the last to complete first. */
@@ -13,7 +17,9 @@ final class Compensations {
             int node, @Nullable Object value, @Nullable Completed earlier) {}
 
     private final AtomicReference<@Nullable Completed> completed = new AtomicReference<>();
-    private volatile @Nullable UndoCall current; // the latest
+    private @Nullable Completed current; // the node that is being undone; by the thread that undoes it
+    private volatile @Nullable UndoCall latest; // null if no thread of this process undoes a node
+    final List<CompensationFailure> failures = new ArrayList<>(); // by the thread that undoes the nodes
 
     /**
      * Adds a node whose action has succeeded, before any node that depends on it begins.
@@ -28,51 +34,64 @@ final class Compensations {
         } while (!completed.compareAndSet(before, new Completed(node, value, before)));
     }
 
-    /** Returns the nodes, the last to complete first. */
-    int[] order() {
-        List<Integer> nodes = new ArrayList<>();
-        for (Completed each = completed.get(); each != null; each = each.earlier()) {
-            nodes.add(each.node());
+    boolean isEmpty() {
+        return completed.get() == null;
+    }
+
+    /** Begins to undo the nodes. */
+    void begin() {
+        current = completed.get();
+    }
+
+    /** Returns the node that is being undone, or -1. */
+    int current() {
+        return current == null ? NodeEnd.NO_NODE : current.node();
+    }
+
+    /** Ends the current node, undone or with a failure, and proceeds to the next one. */
+    void end(RunEnvironment run, @Nullable Throwable failure) {
+        Completed ended = Objects.requireNonNull(current);
+        if (failure != null) {
+            failures.add(new CompensationFailure(run.graph.ids[ended.node()], failure));
         }
-        return nodes.stream().mapToInt(Integer::intValue).toArray();
+        current = ended.earlier();
     }
 
     /**
      * Undoes all nodes, the last to complete first, if the run has failed, and before them what earlier processes could
-     * not undo in subflows, however the run has ended. Returns what failed. Stops if the run is lost.
+     * not undo in subflows, however the run has ended. Stops if the run is lost.
      *
      * <p>A journal receives the decision first, then each failed attempt, and each node after its compensation has
      * returned. After a crash, or if a compensation has failed for good, the next run continues here, whatever the
      * outcome of its nodes would be, with the compensations that are not recorded. If the decision cannot be recorded,
      * nothing is undone, since the next run would keep the values.
      */
-    List<CompensationFailure> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
-        List<CompensationFailure> failures = new ArrayList<>();
+    void undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
         RunJournal journal = run.journal;
-        boolean decides = undoes && (completed.get() != null || (journal != null && journal.hasUndosLeft(true)));
-        if (decides && !tryRecordDecision(run, status, cause, failures)) {
-            return failures;
+        boolean decides = undoes && (!isEmpty() || (journal != null && journal.hasUndosLeft(true)));
+        if (decides && !tryRecordDecision(run, status, cause)) {
+            return;
         }
         if (journal != null) {
             journal.undoLeft(failures);
         }
-        for (Completed each = undoes ? completed.get() : null; each != null && !run.isLost(); each = each.earlier()) {
-            try {
-                UndoCall call = new UndoCall(run, each.node(), each.value());
-                current = call;
-                call.run();
-            } catch (Throwable failure) {
-                if (!run.isLost()) {
-                    failures.add(new CompensationFailure(run.graph.ids[each.node()], failure));
-                }
-            }
+        if (undoes) {
+            begin();
         }
-        return failures;
+        while (current != null && !run.isLost()) {
+            Throwable failure = null;
+            try {
+                latest = new UndoCall(run, current.node(), current.value());
+                latest.run();
+            } catch (Throwable thrown) {
+                failure = thrown;
+            }
+            end(run, run.isLost() ? null : failure);
+        }
     }
 
-    private static boolean tryRecordDecision(
-            RunEnvironment run, FlowStatus status, @Nullable Throwable cause, List<CompensationFailure> failures) {
+    private boolean tryRecordDecision(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
         try {
             if (run.journal != null) {
                 run.journal.compensating(status, cause);
@@ -99,9 +118,9 @@ final class Compensations {
 
     /** Ends the wait for another attempt of a compensation, because the run is lost. */
     void endDelay() {
-        UndoCall latest = current;
-        if (latest != null) {
-            latest.endDelay();
+        UndoCall call = latest;
+        if (call != null) {
+            call.endDelay();
         }
     }
 }

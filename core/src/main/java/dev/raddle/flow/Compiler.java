@@ -235,7 +235,6 @@ final class Compiler {
                 problems.add("unreachable output: " + output + " is not a node of this flow");
             } else {
                 graph.isOutput[output.position] = true;
-                graph.traits[output.position] &= ~Graph.PLAIN; // a thread may wait for its end
             }
         }
         if (!problems().isEmpty()) {

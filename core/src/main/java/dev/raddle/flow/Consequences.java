@@ -62,7 +62,7 @@ final class Consequences {
                 int failed = runner.failed;
                 runner.failed = NodeEnd.NO_NODE;
                 stopForFailure(runner, failed);
-            } else if (!transitions.applyNext(runner)) {
+            } else if (!runner.isApplier || !transitions.applyNext(runner)) {
                 return true;
             }
         }
@@ -77,18 +77,23 @@ final class Consequences {
             transitions.events.notifyEnded(node);
             runner.now = -1; // user code took time
         }
-        if (run.graph.isOutput[node]) {
-            run.progress.countDownOutputs();
-        }
         boolean success = states.succeeded(node);
-        propagateEnd(runner, node, success);
+        settle(runner, node, success);
         if (success && hasBegun && run.options.rootsAtOnce > 0) {
             triggerNextRoot(runner);
         }
+    }
+
+    /** Processes the end of a node of which nothing but the graph is notified. */
+    void settle(Runner runner, int node, boolean success) {
+        if (run.graph.isOutput[node]) {
+            run.progress.countDownOutputs();
+        }
+        propagateEnd(runner, node, success);
         runner.finished++;
     }
 
-    void propagateEnd(Runner runner, int node, boolean success) {
+    private void propagateEnd(Runner runner, int node, boolean success) {
         Graph graph = run.graph;
         int last = graph.downStart[node + 1];
         for (int each = graph.downStart[node]; each < last; each++) {
@@ -159,8 +164,8 @@ final class Consequences {
         Replay replay = run.replay;
         if (replay != null) {
             replay.trigger(runner, node);
-        } else if (tryDecide(runner, node)) {
-            submit(runner, node);
+        } else if (tryDecide(runner, node) && tryArm(runner, node)) {
+            addReady(runner, node);
         }
     }
 
@@ -181,12 +186,6 @@ final class Consequences {
     @Nullable
     Object readyPhase(int node) {
         return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
-    }
-
-    private void submit(Runner runner, int node) {
-        if (tryArm(runner, node)) {
-            addReady(runner, node);
-        }
     }
 
     /** Arms the timeout of a triggered node, if it has one. Returns false if that fails, and the node ends. */
@@ -217,7 +216,8 @@ final class Consequences {
         try {
             times.arm(node, length);
         } catch (Throwable noTime) {
-            transitions.endByItself(runner, node, readyPhase(node), NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED);
+            NodeEnd.Verdict untimed = NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED);
+            transitions.endByItself(runner, node, readyPhase(node), untimed);
             return false;
         }
         if (NodeStates.isEnd(states.get(node))) {
@@ -239,7 +239,7 @@ final class Consequences {
             if (run.graph.upKind[edge].isMust()
                     && states.get(upstream) instanceof NodeEnd end
                     && end.state() != NodeState.SUCCESS) {
-                transitions.end(runner, node, null, end.state(), end.cause(), NodeEnd.Reason.UPSTREAM, upstream, false);
+                endLike(runner, node, end, NodeEnd.Reason.UPSTREAM, upstream);
                 return;
             }
         }
@@ -261,17 +261,12 @@ final class Consequences {
             }
         }
         if (mostSevere != null) {
-            int node = run.graph.clauseTarget[clause];
-            transitions.end(
-                    runner,
-                    node,
-                    null,
-                    mostSevere.state(),
-                    mostSevere.cause(),
-                    NodeEnd.Reason.CHOICE,
-                    mostSevereNode,
-                    false);
+            endLike(runner, run.graph.clauseTarget[clause], mostSevere, NodeEnd.Reason.CHOICE, mostSevereNode);
         }
+    }
+
+    private void endLike(Runner runner, int node, NodeEnd end, NodeEnd.Reason reason, int upstream) {
+        transitions.end(runner, node, null, new NodeEnd.Verdict(end.state(), end.cause(), reason, upstream));
     }
 
     /**
@@ -303,9 +298,7 @@ final class Consequences {
         while (true) {
             Object slot = states.get(node);
             if (isWaiting(node, slot) || (slot == null && !isTriggered(node))) {
-                if (transitions.end(
-                        runner, node, slot, NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided, false)) {
-                    transitions.withdraw(node, slot);
+                if (trySkip(runner, node, slot, decided)) {
                     return;
                 }
             } else if (run.waits != null && run.graph.is(Graph.WAITS, node) && !NodeStates.isEnd(slot)) {
@@ -317,8 +310,9 @@ final class Consequences {
                     CancelledException cause =
                             new CancelledException("node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name
                                     + "\" is not needed any more: \"" + run.graph.ids[decided] + "\" was decided");
-                    transitions.endInAnyPhase(
-                            runner, node, NodeState.CANCELLED, cause, NodeEnd.Reason.OBSOLETE, decided);
+                    NodeEnd.Reason reason = NodeEnd.Reason.OBSOLETE;
+                    NodeEnd.Verdict verdict = new NodeEnd.Verdict(NodeState.CANCELLED, cause, reason, decided);
+                    transitions.endInAnyPhase(runner, node, verdict);
                 }
                 return;
             }
@@ -352,12 +346,14 @@ final class Consequences {
                 || (notBegun && (run.graph.is(Graph.WAITS, node) || run.graph.optionsOf(node).group != null));
     }
 
-    /** Skips a node that waits for a moment or a signal, because it had become unneeded before it began to wait. */
-    void skipWaiting(Runner runner, NodeWait wait, int decided) {
-        if (transitions.end(
-                runner, wait.node, wait, NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided, false)) {
-            transitions.withdraw(wait.node, wait);
+    /** Skips a node that has no thread and is unneeded. Returns false if its phase has changed meanwhile. */
+    boolean trySkip(Runner runner, int node, @Nullable Object slot, int decided) {
+        NodeEnd.Verdict unneeded = new NodeEnd.Verdict(NodeState.SKIPPED, null, NodeEnd.Reason.UNNEEDED, decided);
+        boolean skipped = transitions.end(runner, node, slot, unneeded);
+        if (skipped) {
+            transitions.withdraw(node, slot);
         }
+        return skipped;
     }
 
     private void stopForFailure(Runner runner, int failed) {

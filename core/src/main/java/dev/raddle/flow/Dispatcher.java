@@ -42,7 +42,7 @@ final class Dispatcher {
     final @Nullable GroupWaits waits; // null if the run has no groups
     private final ReadyStack ready;
     private final @Nullable ReadyStack readyToCompute; // null if all nodes run in the same place
-    private @Nullable RunRequest reusable; // can be placed again; a race creates two, either can be used
+    private final @Nullable RunRequest reusable; // can be placed again; null if the scheduler needs new ones
 
     Dispatcher(RunEnvironment run, RunEntry entry, NodeTransitions transitions, @Nullable GroupWaits waits) {
         this.run = run;
@@ -50,6 +50,7 @@ final class Dispatcher {
         this.transitions = transitions;
         this.waits = waits;
         ready = new ReadyStack(run.states, run.options.scheduler);
+        reusable = ready.scheduler == Scheduler.virtualThreads() ? new RunRequest(entry, Runner.RUN_SCHEDULER) : null;
         Scheduler compute = run.options.compute;
         readyToCompute = run.graph.hasComputing
                 ? new ReadyStack(run.states, compute == null ? Scheduler.commonPool() : compute)
@@ -116,18 +117,18 @@ final class Dispatcher {
             runner.kept = first;
         }
         if (requests > 0) {
-            readyFor(place).push(pushed, last);
-            requestThreads(runner, place, requests);
+            ReadyStack nodes = readyFor(place);
+            nodes.push(pushed, last);
+            requestThreads(runner, place, nodes, requests);
         }
     }
 
     /** Requests as many threads as nodes were pushed, or as many as the scheduler can use. */
-    private void requestThreads(Runner runner, byte place, int times) {
+    private void requestThreads(Runner runner, byte place, ReadyStack nodes, int times) {
         if (run.joiner != null) {
             run.joiner.wake(); // it takes the nodes itself
             return;
         }
-        ReadyStack nodes = readyFor(place);
         int left = times;
         while (left > 0 && nodes.tryAddRequest()) {
             left--;
@@ -149,8 +150,12 @@ final class Dispatcher {
 
     /** Requests another thread if nodes are left in the stack. If none is available, this thread takes all of them. */
     void requestAnother(Runner runner) {
-        ReadyStack nodes = readyFor(runner.place);
-        if (nodes.countsRequests() && !nodes.isEmpty() && nodes.tryAddRequest()) {
+        ReadyStack nodes = runner.place == Runner.GROUPED ? null : readyFor(runner.place);
+        if (nodes != null
+                && nodes.countsRequests()
+                && !nodes.isEmpty()
+                && !run.progress.isStopping()
+                && nodes.tryAddRequest()) {
             try {
                 requestThread(runner, runner.place, nodes);
             } catch (Throwable refusal) {
@@ -164,12 +169,11 @@ final class Dispatcher {
     }
 
     private void requestThread(Runner runner, byte place, ReadyStack nodes) {
-        Scheduler scheduler = nodes.scheduler;
         runner.now = -1; // the scheduler takes time
         // A fork-join pool must not contain one task twice: its queues detect a changed slot by the task's identity.
-        RunRequest request = scheduler == Scheduler.virtualThreads() ? requestFor(place) : new RunRequest(entry, place);
+        RunRequest request = reusable == null || nodes != ready ? new RunRequest(entry, place) : reusable;
         try {
-            if (request.place(scheduler)) {
+            if (request.place(nodes.scheduler)) {
                 runner.postponed |= 1 << place;
                 nodes.removeRequest();
             }
@@ -177,18 +181,6 @@ final class Dispatcher {
             nodes.removeRequest();
             throw refusal;
         }
-    }
-
-    private RunRequest requestFor(byte place) {
-        if (place != Runner.RUN_SCHEDULER) {
-            return new RunRequest(entry, place);
-        }
-        RunRequest known = reusable;
-        if (known == null) {
-            known = new RunRequest(entry, place);
-            reusable = known;
-        }
-        return known;
     }
 
     private byte placeOf(int node) {
@@ -295,7 +287,7 @@ final class Dispatcher {
             entry.runTransitions(runner -> {
                 failRefused(runner, node, null, refusal);
                 if (nodes.countsRequests() && !nodes.isEmpty()) {
-                    requestThreads(runner, place, 1);
+                    requestThreads(runner, place, nodes, 1);
                 }
             });
         }
@@ -310,7 +302,8 @@ final class Dispatcher {
         for (Object slot = run.states.get(node);
                 slot == null || slot == NodePhase.Plain.READY || slot == placement;
                 slot = run.states.get(node)) {
-            if (transitions.endByItself(runner, node, slot, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING)) {
+            if (transitions.endByItself(
+                    runner, node, slot, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING))) {
                 return;
             }
         }
@@ -322,8 +315,9 @@ final class Dispatcher {
     void pushBack(Runner runner) {
         while (runner.kept >= 0) {
             int node = take(runner);
-            readyFor(runner.place).push(node, node);
-            requestThreads(runner, runner.place, 1);
+            ReadyStack nodes = readyFor(runner.place);
+            nodes.push(node, node);
+            requestThreads(runner, runner.place, nodes, 1);
         }
     }
 

@@ -16,7 +16,6 @@ import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -88,7 +87,9 @@ final class Engine extends Run implements RunEntry {
      */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     Engine(Graph graph, @Nullable Object parameter, RunOptions.Values options, @Nullable Engine outer, int outerNode) {
-        ensureGroups(graph, options);
+        if (graph.hasGroups && options.groups == null) {
+            requireNoGroup(graph);
+        }
         super(new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run, outerNode), outer);
         if (outer == null) {
             run.onLost = this::stopLost;
@@ -127,10 +128,7 @@ final class Engine extends Run implements RunEntry {
         super.beginNested(deferred);
     }
 
-    private static void ensureGroups(Graph graph, RunOptions.Values options) {
-        if (options.groups != null || !graph.hasGroups) {
-            return;
-        }
+    private static void requireNoGroup(Graph graph) {
         for (int node = 0; node < graph.size; node++) {
             if (graph.optionsOf(node).group != null) {
                 throw new IllegalArgumentException("node \"" + graph.ids[node] + "\" of flow \"" + graph.name
@@ -169,7 +167,7 @@ final class Engine extends Run implements RunEntry {
         nodes.removeRequest();
         int node = nodes.pop();
         if (node >= 0) {
-            runNodes(place, node, transitions.consequences.readyPhase(node), 0, null);
+            runNodes(place, node, null, 0, null);
         }
     }
 
@@ -177,10 +175,15 @@ final class Engine extends Run implements RunEntry {
      * Runs nodes in the calling thread.
      *
      * @param first the node to run first
+     * @param placement that of the node in its group, if it has one
      * @param deferred the deferred steps of the calling thread, or null if it is not inside a run
      */
     private void runNodes(
-            byte place, int first, @Nullable Object expected, int postponed, @Nullable DeferredSteps deferred) {
+            byte place,
+            int first,
+            @Nullable GroupPlacement placement,
+            int postponed,
+            @Nullable DeferredSteps deferred) {
         enter();
         try {
             Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
@@ -192,12 +195,16 @@ final class Engine extends Run implements RunEntry {
             runner.isJoiner = place != Runner.GROUPED && run.runsInOuterJoiner();
             runner.deferred = deferred;
             runner.isBottom = false;
-            run.inContext(() -> runFirst(runner, first, expected));
+            run.inContext(() -> {
+                clearInterrupt(runner);
+                dispatcher.requestAnother(runner);
+                drain(runner, first, placement);
+            });
             reportFinished(runner);
             while (runner.isBottom && runner.hasDeferred()) {
                 runDeferred(runner);
                 runner.now = -1;
-                run.inContext(() -> drain(runner));
+                run.inContext(() -> drain(runner, next(runner), null));
                 reportFinished(runner);
             }
             runner.deferred = null;
@@ -208,37 +215,33 @@ final class Engine extends Run implements RunEntry {
         }
     }
 
-    private void runFirst(Runner runner, int first, @Nullable Object expected) {
-        clearInterrupt(runner);
-        if (runner.place != Runner.GROUPED && !run.progress.isStopping()) {
-            dispatcher.requestAnother(runner);
-        }
-        runNode(runner, first, expected);
-        proceed(runner);
-        if (runner.hasDeferred()) {
-            deferNext(runner);
-        } else {
-            drain(runner);
-        }
-    }
-
-    private void drain(Runner runner) {
-        while (!(runner.isJoiner && mustPause(runner))) {
-            int node = dispatcher.take(runner);
-            if (node < 0) {
-                return;
-            }
-            clearInterrupt(runner);
-            runNode(runner, node, transitions.consequences.readyPhase(node));
+    /** Runs nodes until there are none, or the thread must do something else first. */
+    private void drain(Runner runner, int first, @Nullable GroupPlacement placementOfFirst) {
+        GroupPlacement placement = placementOfFirst;
+        for (int node = first; node >= 0; node = next(runner)) {
+            runNode(runner, node, placement);
+            placement = null;
             proceed(runner);
             if (runner.hasDeferred()) {
                 deferNext(runner);
                 return;
             }
         }
-        if (run.joiner == null) {
-            dispatcher.pushBack(runner);
+    }
+
+    /** Takes the next node, or returns -1 if there is none or the joining thread must pause. */
+    private int next(Runner runner) {
+        if (runner.isJoiner && mustPause(runner)) {
+            if (run.joiner == null) {
+                dispatcher.pushBack(runner);
+            }
+            return NodeEnd.NO_NODE;
         }
+        int node = dispatcher.take(runner);
+        if (node >= 0) {
+            clearInterrupt(runner);
+        }
+        return node;
     }
 
     /** Clears an interrupt that a callback may have left, unless it may be meant for the joining thread. */
@@ -259,7 +262,7 @@ final class Engine extends Run implements RunEntry {
             byte place = runner.place;
             int postponed = runner.postponed;
             DeferredSteps deferred = runner.deferred();
-            deferred.add(() -> runNodes(place, node, transitions.consequences.readyPhase(node), postponed, deferred));
+            deferred.add(() -> runNodes(place, node, null, postponed, deferred));
         }
     }
 
@@ -282,8 +285,8 @@ final class Engine extends Run implements RunEntry {
         return dispatcher.dispatch(runner);
     }
 
-    private void runNode(Runner runner, int node, @Nullable Object expected) {
-        if (executor.execute(runner, node, expected)) {
+    private void runNode(Runner runner, int node, @Nullable GroupPlacement placement) {
+        if (executor.execute(runner, node, placement)) {
             try {
                 openNested(runner, node, runner);
             } catch (Throwable failure) {
@@ -300,10 +303,10 @@ final class Engine extends Run implements RunEntry {
     /** Defers the nodes that schedulers execute in the calling thread. */
     @Override
     void deferPostponed(Runner runner) {
-        int places = runner.postponed;
-        if (places == 0 || (runner.place != Runner.NO_PLACE && runner.place != Runner.GROUPED)) {
-            return;
+        if (runner.place != Runner.NO_PLACE && runner.place != Runner.GROUPED) {
+            return; // it runs them itself
         }
+        int places = runner.postponed;
         runner.postponed = 0;
         DeferredSteps deferred = runner.deferred();
         if (deferred.isGrouped || run.isOnAlarmThread()) {
@@ -320,7 +323,7 @@ final class Engine extends Run implements RunEntry {
                     ? NodeEnd.NO_NODE
                     : dispatcher.readyFor(place).pop();
             if (node >= 0) {
-                runNodes(place, node, transitions.consequences.readyPhase(node), places, deferred);
+                runNodes(place, node, null, places, deferred);
             }
         }
     }
@@ -368,7 +371,7 @@ final class Engine extends Run implements RunEntry {
     }
 
     @Override
-    boolean undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
+    void undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
         AlarmThread alarms = run.alarmThread();
         Runnable compensation = () -> compensate(compensations, status);
         if (alarms.followsFiringThread()
@@ -380,20 +383,13 @@ final class Engine extends Run implements RunEntry {
         } else {
             alarms.execute(compensation); // neither delayed by actions nor delaying the caller
         }
-        return false;
     }
 
     private void compensate(Compensations compensations, FlowStatus status) {
-        List<CompensationFailure> failures = new ArrayList<>();
         run.inContext(() -> TaskContext.current()
                 .within(null) // the deadline of the run does not apply to compensations
-                .run(() -> failures.addAll(compensations.undo(run, status, stopCause()))));
-        end(status, failures);
-        if (outer != null) {
-            DeferredSteps deferred = new DeferredSteps(false);
-            completeOuterRuns(deferred);
-            deferred.runAll(run.options.sink);
-        }
+                .run(() -> compensations.undo(run, status, stopCause())));
+        endUndone(status, compensations);
     }
 
     @Override
@@ -407,7 +403,7 @@ final class Engine extends Run implements RunEntry {
     @Override
     void release() {
         Scheduler.Lease taken = lease;
-        if (taken != null) {
+        if (taken != null && taken != Scheduler.Lease.NOTHING) {
             run.guard("lease of the scheduler", NodeEnd.NO_NODE, taken::close);
         }
     }
@@ -474,7 +470,7 @@ final class Engine extends Run implements RunEntry {
             return false;
         }
         joiner.now = -1;
-        run.inContext(() -> drain(joiner));
+        run.inContext(() -> drain(joiner, next(joiner), null));
         reportFinished(joiner);
         runDeferred(joiner);
         return true;

@@ -33,6 +33,30 @@ record NodeEnd(
         UNTIMED
     }
 
+    /**
+     * Why a node ends without success.
+     *
+     * @param causedBy the node that causes this, or -1
+     */
+    record Verdict(NodeState state, @Nullable Throwable cause, Reason reason, int causedBy) {
+
+        Verdict(NodeState state, @Nullable Throwable cause, Reason reason) {
+            this(state, cause, reason, NO_NODE);
+        }
+
+        static Verdict failed(Throwable cause, Reason reason) {
+            return new Verdict(NodeState.FAILED, cause, reason);
+        }
+
+        static Verdict outOfTime(Throwable cause) {
+            return new Verdict(NodeState.TIMED_OUT, cause, Reason.OUT_OF_TIME);
+        }
+
+        NodeEnd end(ValueSource via, @Nullable Object value, long nanos) {
+            return new NodeEnd(state, via, value, cause, reason, causedBy, nanos);
+        }
+    }
+
     static final int NO_NODE = NodeLinks.NO_NODE;
 
     boolean hasValue() {

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.GroupPlacement;
 import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
@@ -35,17 +36,20 @@ final class NodeExecutor {
     /**
      * Executes a node, unless another thread has ended it.
      *
-     * @param expected the expected content of the node's slot
+     * @param placement that of the node in its group, if it has one
      * @return whether the node is a nested run, which the caller must open; otherwise the node has ended, or waits
      *     without a thread
      */
-    boolean execute(Runner runner, int node, @Nullable Object expected) {
+    boolean execute(Runner runner, int node, @Nullable GroupPlacement placement) {
         if (run.progress.isStopping()) {
             return false; // the thread that stops the run ends this node, too
         }
         boolean entersAtOnce = plain && run.graph.is(Graph.PLAIN, node);
         runner.began = entersAtOnce ? recentTime(runner) : -1;
-        if (!tryEnter(runner, node, expected)) {
+        Object expected = placement == null ? transitions.consequences.readyPhase(node) : placement;
+        if (run.beginning == null
+                ? !run.states.compareAndSet(node, expected, runner)
+                : !tryEnter(run.beginning, runner, node, expected)) {
             return false; // another thread has ended it
         }
         if (entersAtOnce) {
@@ -62,11 +66,7 @@ final class NodeExecutor {
         }
     }
 
-    private boolean tryEnter(Runner runner, int node, @Nullable Object expected) {
-        ReentrantLock beginning = run.beginning;
-        if (beginning == null) {
-            return run.states.compareAndSet(node, expected, runner);
-        }
+    private boolean tryEnter(ReentrantLock beginning, Runner runner, int node, @Nullable Object expected) {
         beginning.lock();
         try {
             return !run.progress.isStopping() && run.states.compareAndSet(node, expected, runner);
@@ -177,9 +177,8 @@ final class NodeExecutor {
         if (left == null || left.isPositive() || !transitions.tryRefuseSignals(node, timeout)) {
             return false;
         }
-        TaskTimeoutException cause = NodeTransitions.outOfTime(run, node, timeout);
-        NodeEnd.Reason reason = NodeEnd.Reason.OUT_OF_TIME;
-        transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, cause, reason);
+        TaskTimeoutException late = NodeTransitions.outOfTime(run, node, timeout);
+        transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
         return true;
     }
 
@@ -226,7 +225,7 @@ final class NodeExecutor {
                 throw late; // thrown by the action itself
             }
             forgetInterrupt(runner, node);
-            transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME);
+            transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
             return NodePhase.Plain.ENDING;
         } finally {
             runner.attempts = null;

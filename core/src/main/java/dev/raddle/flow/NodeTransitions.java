@@ -100,7 +100,7 @@ final class NodeTransitions {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        endByItself(runner, node, expected, otherwise, cause, NodeEnd.Reason.CONDITION);
+        endByItself(runner, node, expected, new NodeEnd.Verdict(otherwise, cause, NodeEnd.Reason.CONDITION));
         return false;
     }
 
@@ -133,7 +133,8 @@ final class NodeTransitions {
             if (!run.isLost() && !journal.hasRolledBack(node)) {
                 recordCompleted(node, value); // what the action has done is undone if the run is
             }
-            recordWithoutSuccess(runner, node, claimed, place, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
+            NodeEnd.Verdict unrecorded = NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION);
+            recordWithoutSuccess(runner, node, claimed, place, unrecorded);
             return false;
         }
         fill(runner, node, claimed, place, applier -> {
@@ -163,28 +164,16 @@ final class NodeTransitions {
             int node,
             NodePhase.Recording claimed,
             EndSequence.Place place,
-            NodeState state,
-            @Nullable Throwable cause,
-            NodeEnd.Reason reason) {
+            NodeEnd.Verdict verdict) {
         if (claimed.before() == runner) {
             states.recordBegin(node, runner.began);
         }
-        Objects.requireNonNull(run.journal).endedWithoutSuccess(node, state, cause, place.number);
-        boolean isLost = run.isLost();
-        fill(
-                runner,
-                node,
-                claimed,
-                place,
-                applier -> end(
-                        applier,
-                        node,
-                        NodePhase.Plain.RECORDED,
-                        isLost ? NodeState.CANCELLED : state,
-                        cause,
-                        isLost ? NodeEnd.Reason.RUN_ENDED : reason,
-                        NO_NODE,
-                        false));
+        Throwable cause = verdict.cause();
+        Objects.requireNonNull(run.journal).endedWithoutSuccess(node, verdict.state(), cause, place.number);
+        NodeEnd.Verdict known = run.isLost()
+                ? new NodeEnd.Verdict(NodeState.CANCELLED, cause, NodeEnd.Reason.RUN_ENDED)
+                : verdict;
+        fill(runner, node, claimed, place, applier -> end(applier, node, NodePhase.Plain.RECORDED, known));
     }
 
     /** Releases a node whose end was recorded, and lets the end take effect when all earlier ones have. */
@@ -199,14 +188,13 @@ final class NodeTransitions {
         return slot == runner || (slot instanceof NodePhase.Recording recording && recording.before() == runner);
     }
 
-    /** Applies the next recorded end if the runner is the applier. Returns false if there is none. */
-    boolean applyNext(Runner runner) {
-        Consumer<Runner> effect =
-                runner.isApplier ? Objects.requireNonNull(run.journal).ends.next(runner) : null;
+    /** Applies the next recorded end, in the thread that applies them. Returns false if there is none. */
+    boolean applyNext(Runner applier) {
+        Consumer<Runner> effect = Objects.requireNonNull(run.journal).ends.next(applier);
         if (effect == null) {
             return false;
         }
-        effect.accept(runner);
+        effect.accept(applier);
         return true;
     }
 
@@ -214,8 +202,7 @@ final class NodeTransitions {
     void succeedPlain(Runner runner, int node, Object value) {
         if (leave(runner, node, runner, value)) {
             recordTimes(runner, node, runner.began);
-            consequences.propagateEnd(runner, node, true);
-            runner.finished++;
+            consequences.settle(runner, node, true);
         }
     }
 
@@ -259,7 +246,7 @@ final class NodeTransitions {
                 cause = withSuppressed(again, failure);
             }
         }
-        return endByItself(runner, node, expected, NodeState.FAILED, cause, NodeEnd.Reason.ACTION);
+        return endByItself(runner, node, expected, NodeEnd.Verdict.failed(cause, NodeEnd.Reason.ACTION));
     }
 
     /** Ends a node with the value of its fallback. */
@@ -275,21 +262,15 @@ final class NodeTransitions {
      *
      * @return whether the node ends by this
      */
-    boolean endByItself(
-            Runner runner,
-            int node,
-            @Nullable Object expected,
-            NodeState state,
-            @Nullable Throwable cause,
-            NodeEnd.Reason reason) {
+    boolean endByItself(Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict) {
         if (run.journal == null) {
-            return end(runner, node, expected, state, cause, reason, NO_NODE, expected == runner);
+            return end(runner, node, expected, verdict);
         }
         NodePhase.Recording claimed = claimEnd(runner, node, expected);
         if (claimed == null) {
             return false;
         }
-        recordWithoutSuccess(runner, node, claimed, run.journal.ends.enter(), state, cause, reason);
+        recordWithoutSuccess(runner, node, claimed, run.journal.ends.enter(), verdict);
         return true;
     }
 
@@ -338,53 +319,27 @@ final class NodeTransitions {
      * {@link Consequences#settle}.
      *
      * @param expected the expected content of the node's slot
-     * @param causedBy the node that caused this, or -1
-     * @param inThread whether the runner executes the node
      */
-    boolean end(
-            Runner runner,
-            int node,
-            @Nullable Object expected,
-            NodeState state,
-            @Nullable Throwable cause,
-            NodeEnd.Reason reason,
-            int causedBy,
-            boolean inThread) {
-        Supplier<?> otherwise =
-                run.graph.options[node] == null || run.isLost() ? null : run.graph.optionsOf(node).defaultValue;
+    boolean end(Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict) {
+        Supplier<?> otherwise = run.graph.options[node] == null || run.isLost()
+                ? null
+                : run.graph.optionsOf(node).defaultValue;
         long now = run.now();
         boolean ended;
         if (otherwise instanceof NodeOptions.Constant(Object value)) {
-            ended = leaveOrCompareAndSet(
-                    runner,
-                    node,
-                    expected,
-                    new NodeEnd(state, ValueSource.DEFAULT, value, cause, reason, causedBy, now),
-                    inThread);
+            ended = leave(runner, node, expected, verdict.end(ValueSource.DEFAULT, value, now));
         } else if (otherwise == null) {
-            ended = leaveOrCompareAndSet(
-                    runner,
-                    node,
-                    expected,
-                    new NodeEnd(state, ValueSource.NONE, null, cause, reason, causedBy, now),
-                    inThread);
+            ended = leave(runner, node, expected, verdict.end(ValueSource.NONE, null, now));
         } else {
-            ended = leaveOrCompareAndSet(runner, node, expected, NodePhase.Plain.ENDING, inThread);
+            ended = leave(runner, node, expected, NodePhase.Plain.ENDING);
             if (ended) {
-                states.set(node, withDefault(otherwise, state, cause, reason, causedBy, now));
+                states.set(node, withDefault(otherwise, verdict, now));
             }
         }
         if (ended) {
             afterEnd(runner, node, expected, now);
         }
         return ended;
-    }
-
-    private boolean leaveOrCompareAndSet(
-            Runner runner, int node, @Nullable Object expected, Object to, boolean inThread) {
-        return (inThread && expected != null)
-                ? leave(runner, node, expected, to)
-                : states.compareAndSet(node, expected, to);
     }
 
     private void afterEnd(Runner runner, int node, @Nullable Object expected, long now) {
@@ -406,23 +361,16 @@ final class NodeTransitions {
                 && end.state() != NodeState.SKIPPED;
     }
 
-    private NodeEnd withDefault(
-            Supplier<?> otherwise,
-            NodeState state,
-            @Nullable Throwable cause,
-            NodeEnd.Reason reason,
-            int causedBy,
-            long now) {
+    private NodeEnd withDefault(Supplier<?> otherwise, NodeEnd.Verdict verdict, long now) {
         try {
-            return new NodeEnd(
-                    state, ValueSource.DEFAULT, run.callInStarterContext(otherwise::get), cause, reason, causedBy, now);
+            return verdict.end(ValueSource.DEFAULT, run.callInStarterContext(otherwise::get), now);
         } catch (Throwable failure) {
-            if (cause == null) {
+            if (verdict.cause() == null) {
                 run.options.sink.report("default of a node of flow \"" + run.graph.name + "\"", failure);
             } else {
-                withSuppressed(cause, failure);
+                withSuppressed(verdict.cause(), failure);
             }
-            return new NodeEnd(state, ValueSource.NONE, null, cause, reason, causedBy, now);
+            return verdict.end(ValueSource.NONE, null, now);
         }
     }
 
@@ -430,36 +378,33 @@ final class NodeTransitions {
 
     /** Ends all nodes after {@link RunProgress#trySetStop}. */
     void endAll(Runner runner, RunProgress.Stop why) {
-        NodeState state = stateOf(why);
-        Throwable cause = causeOf(why);
+        NodeEnd.Verdict verdict = verdictOf(why);
         for (int node = 0; node < run.graph.size; node++) {
             if (!endCallsUserCode(node)) {
-                endInAnyPhase(runner, node, state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
+                endInAnyPhase(runner, node, verdict);
             }
         }
         for (int node = 0; node < run.graph.size; node++) {
-            endInAnyPhase(runner, node, state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
+            endInAnyPhase(runner, node, verdict);
         }
     }
 
-    private static NodeState stateOf(RunProgress.Stop why) {
-        return why.status() == FlowStatus.TIMED_OUT ? NodeState.TIMED_OUT : NodeState.CANCELLED;
-    }
-
-    private @Nullable Throwable causeOf(RunProgress.Stop why) {
-        if (why.status() != FlowStatus.FAILED || why.causedBy() < 0) {
-            return why.cause();
+    private NodeEnd.Verdict verdictOf(RunProgress.Stop why) {
+        NodeState state = why.status() == FlowStatus.TIMED_OUT ? NodeState.TIMED_OUT : NodeState.CANCELLED;
+        Throwable cause = why.cause();
+        if (why.status() == FlowStatus.FAILED && why.causedBy() >= 0) {
+            String failed = run.graph.ids[why.causedBy()];
+            String text = "flow \"" + run.graph.name + "\" was stopped: node \"" + failed + "\" failed";
+            cause = new CancelledException(text, cause);
         }
-        String failed = run.graph.ids[why.causedBy()];
-        return new CancelledException(
-                "flow \"" + run.graph.name + "\" was stopped: node \"" + failed + "\" failed", why.cause());
+        return new NodeEnd.Verdict(state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
     }
 
     /** Ends a node that the thread which stops the run may have left alone, if the run is being stopped. */
     void endIfStopping(Runner runner, int node) {
         RunProgress.Stop why = run.progress.stopped();
         if (why != null && why != RunProgress.Stop.COMPLETE) {
-            endInAnyPhase(runner, node, stateOf(why), causeOf(why), NodeEnd.Reason.RUN_ENDED, why.causedBy());
+            endInAnyPhase(runner, node, verdictOf(why));
         }
     }
 
@@ -475,7 +420,8 @@ final class NodeTransitions {
 
     private void endAtTimeout(int node, Duration length) {
         if (tryRefuseSignals(node, length)) {
-            endLater(node, NodeState.TIMED_OUT, outOfTime(run, node, length), NodeEnd.Reason.OUT_OF_TIME, NO_NODE);
+            NodeEnd.Verdict verdict = NodeEnd.Verdict.outOfTime(outOfTime(run, node, length));
+            driver.runTransitions(runner -> endInAnyPhase(runner, node, verdict));
         }
     }
 
@@ -494,20 +440,15 @@ final class NodeTransitions {
         return new TaskTimeoutException(text, run.graph.ids[node], length, 1);
     }
 
-    /** Enters the run again in order to end a node. */
-    private void endLater(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
-        driver.runTransitions(runner -> endInAnyPhase(runner, node, state, cause, reason, causedBy));
-    }
-
     /**
      * Ends a node when its begin callback returns, in the thread that called it, or at once if it has returned
      * meanwhile. So the node has ended before its action is entered, however soon that returns. The interrupt is for
      * the action: callbacks that are called here do not see it.
      */
-    private void endBegun(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
+    private void endBegun(int node, NodeEnd.Verdict verdict) {
         boolean[] interrupted = new boolean[1];
         driver.runTransitions(runner -> {
-            endInAnyPhase(runner, node, state, cause, reason, causedBy);
+            endInAnyPhase(runner, node, verdict);
             interrupted[0] = Thread.interrupted();
         });
         if (interrupted[0]) {
@@ -516,9 +457,8 @@ final class NodeTransitions {
     }
 
     /** Ends a node in any phase, unless it has ended. The caller must then call {@link Consequences#settle}. */
-    void endInAnyPhase(
-            Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
-        while (!tryEnd(runner, node, state, cause, reason, causedBy)) {
+    void endInAnyPhase(Runner runner, int node, NodeEnd.Verdict verdict) {
+        while (!tryEnd(runner, node, verdict)) {
             InterruptWindow.yieldToSender(); // or a runner has changed the phase meanwhile
         }
     }
@@ -527,22 +467,21 @@ final class NodeTransitions {
      * Uses instanceof instead of a pattern switch: the first pattern switch in a JVM takes long to bootstrap, and this
      * code runs when the first deadline passes.
      */
-    private boolean tryEnd(
-            Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
+    private boolean tryEnd(Runner runner, int node, NodeEnd.Verdict verdict) {
         Object slot = states.get(node);
         if (slot instanceof Runner owner) {
-            return endRunning(runner, node, owner, slot, state, cause, reason, causedBy);
+            return endRunning(runner, node, owner, slot, verdict);
         }
         if (slot instanceof NodePhase.Recording || slot == NodePhase.Plain.RECORDED) {
             if (!run.isLost()) {
                 return true; // it ends as recorded
             }
             if (slot instanceof NodePhase.Recording recording && recording.before() instanceof Runner owner) {
-                return endRunning(runner, node, owner, slot, state, cause, reason, causedBy);
+                return endRunning(runner, node, owner, slot, verdict);
             }
         }
         if (slot instanceof NodePhase.Beginning beginning) {
-            beginning.over().whenSet(() -> endBegun(node, state, cause, reason, causedBy));
+            beginning.over().whenSet(() -> endBegun(node, verdict));
             return true;
         }
         if (slot == NodePhase.Plain.INTERRUPTING) {
@@ -551,7 +490,7 @@ final class NodeTransitions {
         if (slot == NodePhase.Plain.ENDING || NodeStates.isEnd(slot)) {
             return true;
         }
-        boolean ended = endIn(runner, node, slot, state, cause, reason, causedBy);
+        boolean ended = endIn(runner, node, slot, verdict);
         if (ended) {
             withdraw(node, slot);
             if (slot instanceof NestedRun nested) {
@@ -562,17 +501,10 @@ final class NodeTransitions {
     }
 
     /** Ends a node in a certain phase. A timeout is recorded; an end that follows from another is not. */
-    private boolean endIn(
-            Runner runner,
-            int node,
-            @Nullable Object slot,
-            NodeState state,
-            @Nullable Throwable cause,
-            NodeEnd.Reason reason,
-            int causedBy) {
-        return reason == NodeEnd.Reason.OUT_OF_TIME
-                ? endByItself(runner, node, slot, state, cause, reason)
-                : end(runner, node, slot, state, cause, reason, causedBy, false);
+    private boolean endIn(Runner runner, int node, @Nullable Object slot, NodeEnd.Verdict verdict) {
+        return verdict.reason() == NodeEnd.Reason.OUT_OF_TIME
+                ? endByItself(runner, node, slot, verdict)
+                : end(runner, node, slot, verdict);
     }
 
     void withdraw(int node, @Nullable Object slot) {
@@ -581,15 +513,7 @@ final class NodeTransitions {
         }
     }
 
-    private boolean endRunning(
-            Runner runner,
-            int node,
-            Runner owner,
-            Object from,
-            NodeState state,
-            @Nullable Throwable cause,
-            NodeEnd.Reason reason,
-            int causedBy) {
+    private boolean endRunning(Runner runner, int node, Runner owner, Object from, NodeEnd.Verdict verdict) {
         int held = owner.finished;
         Thread thread = owner.thread;
         long began = owner.began;
@@ -603,7 +527,7 @@ final class NodeTransitions {
         }
         boolean ended = false;
         try {
-            ended = endIn(runner, node, slot, state, cause, reason, causedBy);
+            ended = endIn(runner, node, slot, verdict);
         } finally {
             if (!ended && slot != from) {
                 states.compareAndSet(node, slot, from); // end() has thrown; otherwise the owner would wait for ever

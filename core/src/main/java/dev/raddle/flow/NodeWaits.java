@@ -120,7 +120,8 @@ final class NodeWaits {
             Deadline until = Objects.requireNonNull(wait.until);
             wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, wait, NodeStates.NULL))));
         } catch (Throwable noTime) {
-            transitions.endByItself(runner, wait.node, wait, NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED);
+            transitions.endByItself(
+                    runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
             return;
         }
         if (NodeStates.isEnd(run.states.get(wait.node))) {
@@ -147,7 +148,7 @@ final class NodeWaits {
     private void skipIfUnneeded(Runner runner, NodeWait wait) {
         int decided = unneededBy.get(wait.node);
         if (decided >= 0) {
-            transitions.consequences.skipWaiting(runner, wait, decided);
+            transitions.consequences.trySkip(runner, wait.node, wait, decided); // before it began to wait
         }
     }
 

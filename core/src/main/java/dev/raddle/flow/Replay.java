@@ -148,15 +148,8 @@ final class Replay {
         Throwable cause = failure != null
                 ? failure.toException()
                 : end.state().isFailure() ? new RecordedFailure("unknown", null, "").toException() : null;
-        transitions.end(
-                runner,
-                node,
-                NodePhase.Plain.RECORDED,
-                end.state(),
-                cause,
-                reasonOf(node, end),
-                NodeEnd.NO_NODE,
-                false);
+        NodeEnd.Verdict verdict = new NodeEnd.Verdict(end.state(), cause, reasonOf(node, end));
+        transitions.end(runner, node, NodePhase.Plain.RECORDED, verdict);
     }
 
     private NodeEnd.Reason reasonOf(int node, Entry.NodeEnded end) {
@@ -184,8 +177,8 @@ final class Replay {
         }
         for (int node : graph.upstreamsFirst()) {
             if (!kept.get(node)) {
-                transitions.end(
-                        runner, node, null, NodeState.SKIPPED, null, NodeEnd.Reason.NOT_WANTED, NodeEnd.NO_NODE, false);
+                NodeEnd.Reason reason = NodeEnd.Reason.NOT_WANTED;
+                transitions.end(runner, node, null, new NodeEnd.Verdict(NodeState.SKIPPED, null, reason));
             }
         }
     }

@@ -56,16 +56,15 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
     /** Returns a new run in the place of a node. */
     abstract Run newNested(Graph plan, @Nullable Object parameter, RunOptions.Values options, int node);
 
-    /** Lets the triggered nodes begin. Returns false if there may be ended nodes to process as a result. */
+    /** Lets triggered nodes begin. Returns false if there may be ended nodes to process as a result. */
     abstract boolean dispatch(Runner runner);
 
     /**
-     * Executes the compensations, and then calls {@link #end}, in this call or later.
+     * Executes the compensations, in this call or later, and then calls {@link #endUndone}.
      *
      * @param hasUndosLeft whether earlier processes have left compensations of nested runs
-     * @return whether the run has ended
      */
-    abstract boolean undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft);
+    abstract void undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft);
 
     /** Called when a nested run is counted as part of this one, until {@link #exit}. */
     void enter() {}
@@ -177,7 +176,7 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
             while (!transitions.consequences.settle(runner)) {
                 NestedRun.stopAll(runner);
             }
-        } while (!dispatch(runner));
+        } while ((runner.ready.count > 0 || runner.grouped.count > 0) && !dispatch(runner));
     }
 
     /**
@@ -188,7 +187,9 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
         if (run.progress.subtractFinished(runner) && complete(runner) && outer != null) {
             completeOuterRuns(runner.deferred());
         }
-        deferPostponed(runner);
+        if (runner.postponed != 0) {
+            deferPostponed(runner);
+        }
     }
 
     /** Runs the deferred steps, if this is the bottom of the stack. */
@@ -272,7 +273,9 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
             proceed(runner);
         });
         boolean isComplete = run.progress.subtractFinished(runner) && complete(runner);
-        deferPostponed(runner);
+        if (runner.postponed != 0) {
+            deferPostponed(runner);
+        }
         return isComplete;
     }
 
@@ -338,15 +341,26 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
         boolean hasUndosLeft = run.journal != null && run.journal.hasUndosLeft(undoes); // of subflows
         Compensations own = transitions.compensations;
-        if (status == FlowStatus.LOST || ((own == null || !undoes) && !hasUndosLeft)) {
+        boolean undoesOwn = undoes && own != null && !own.isEmpty();
+        if (status == FlowStatus.LOST || !(undoesOwn || hasUndosLeft)) {
             end(status, List.of());
             return true;
         }
-        return undo(runner, status, own == null ? new Compensations() : own, hasUndosLeft);
+        undo(runner, status, own == null ? new Compensations() : own, hasUndosLeft);
+        return false;
     }
 
-    /** Ends the run. */
-    final void end(FlowStatus status, List<CompensationFailure> ownFailures) {
+    /** Ends the run after its compensations, and passes its end outwards. */
+    final void endUndone(FlowStatus status, Compensations compensations) {
+        end(status, compensations.failures);
+        if (outer != null) {
+            DeferredSteps deferred = new DeferredSteps(false);
+            completeOuterRuns(deferred);
+            deferred.runAll(run.options.sink);
+        }
+    }
+
+    private void end(FlowStatus status, List<CompensationFailure> ownFailures) {
         Alarm set = alarm;
         if (set != null) {
             run.guard("alarm for the deadline", NodeEnd.NO_NODE, set::cancel);

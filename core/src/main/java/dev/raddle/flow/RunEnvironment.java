@@ -103,7 +103,8 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
         states = new NodeStates(graph, alone, outer == null && options.journal != null);
         progress = new RunProgress(this);
-        enclosing = outer == null ? EnclosingScope.innermost() : outer;
+        TaskContext context = TaskContext.current();
+        enclosing = outer == null ? EnclosingScope.innermost(context) : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         Deadline given = options.deadline;
         time = options.time != null
@@ -117,7 +118,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         this.outerNode = outerNode;
         signals = outer == null ? (graph.signals.isEmpty() ? null : new Signals(this)) : outer.signals;
         limit = limit(given != null ? given.remaining() : options.timeout);
-        perThread = options.forThreads().capture(TaskContext.current().within(this));
+        perThread = options.forThreads().capture(context.within(this));
         Propagation forNodes = options.forNodes();
         perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // the thread context has that
     }

@@ -9,6 +9,7 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
+import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -64,8 +65,11 @@ final class SteppedRun extends Run {
     }
 
     private final Stepping stepping;
-    final StepperUndo undo;
-    private volatile long undoUntil = Long.MAX_VALUE; // the timeout of the compensation; read by the threads of calls
+    private @Nullable Compensations undo; // null until all nodes have ended
+    private int undoAttempt; // the current or the next one of the compensation
+    private @Nullable Alarm undoTimeout; // of the compensation; null if it has none
+    private StepperTime.@Nullable Moment undoDelayed; // the begin of its attempt, if that has not begun
+    private volatile long undoUntil; // the moment of its timeout; read by the threads of calls
 
     SteppedRun(
             Stepping stepping,
@@ -79,7 +83,6 @@ final class SteppedRun extends Run {
                         graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode),
                 outer);
         this.stepping = stepping;
-        undo = new StepperUndo(graph.ids);
         ensureUniquePaths(graph);
     }
 
@@ -146,8 +149,7 @@ final class SteppedRun extends Run {
         try {
             call = new SteppedCall(this, node, 1, groupOf(node, own), List.of(), null);
         } catch (Throwable refusal) {
-            transitions.end(
-                    runner, node, expected, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING, NodeEnd.NO_NODE, false);
+            transitions.end(runner, node, expected, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING));
             return;
         }
         run.states.set(node, call);
@@ -157,7 +159,7 @@ final class SteppedRun extends Run {
         runner.began = run.now();
         run.states.recordBegin(node, runner.began);
         if (!run.graph.is(Graph.NESTED, node) && !run.graph.is(Graph.WAITS, node)) {
-            addStart(call);
+            stepping.add(stepOf(call));
             return;
         }
         try {
@@ -179,12 +181,11 @@ final class SteppedRun extends Run {
                 : Objects.requireNonNull(run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
     }
 
-    private void addStart(SteppedCall call) {
-        stepping.add(startOf(call));
-    }
-
-    private Step.Start startOf(SteppedCall call) {
-        return new Step.Start(pathOf(call.node), call.attempt, call.group, deadlineNanos(call.node));
+    private Step stepOf(SteppedCall call) {
+        String path = pathOf(call.node);
+        return call.delayed == null
+                ? new Step.Start(path, call.attempt, call.group, deadlineNanos(call.node))
+                : new Step.SleepUntil(path, call.delayed.nanos);
     }
 
     private long deadlineNanos(int node) {
@@ -219,7 +220,7 @@ final class SteppedRun extends Run {
     boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), failure);
         run.states.set(node, call);
-        addStart(call);
+        stepping.add(stepOf(call));
         return true;
     }
 
@@ -309,7 +310,7 @@ final class SteppedRun extends Run {
 
     /** Applies the result of a compensation, unless it was reported before. */
     void compensated(int node, int attempt, CallResult reported) {
-        if (undo.current() != node || undo.attempt != attempt || undo.delayed != null) {
+        if (undoing() != node || undoAttempt != attempt || undoDelayed != null) {
             return;
         }
         switch (reported) {
@@ -319,7 +320,7 @@ final class SteppedRun extends Run {
                 if (delay.compareTo(undoTime()) >= 0) {
                     endUndo(failure); // the next attempt would begin too late
                 } else {
-                    undo.attempt++;
+                    undoAttempt++;
                     undoAgain(node, delay);
                 }
             }
@@ -328,35 +329,39 @@ final class SteppedRun extends Run {
 
     private void undoAgain(int node, Duration delay) {
         if (delay.isPositive()) {
-            undo.delayed = stepping.time.after(delay, () -> {
-                undo.delayed = null;
-                stepping.add(undoStep());
+            undoDelayed = stepping.time.after(delay, () -> {
+                undoDelayed = null;
+                stepping.add(undoStep(node));
             });
-            stepping.add(new Step.SleepUntil(pathOf(node), undo.delayed.nanos));
-        } else {
-            stepping.add(undoStep());
         }
+        stepping.add(undoStep(node));
     }
 
     private void endUndo(@Nullable Throwable failure) {
-        undo.end(failure);
-        if (!undoNext() && outer != null) {
-            DeferredSteps deferred = new DeferredSteps(false);
-            completeOuterRuns(deferred);
-            deferred.runAll(run.options.sink);
+        if (undoTimeout != null) {
+            undoTimeout.cancel();
+            undoTimeout = null;
         }
+        if (undoDelayed != null) {
+            undoDelayed.cancel();
+            undoDelayed = null;
+        }
+        Compensations compensations = Objects.requireNonNull(undo);
+        compensations.end(run, failure);
+        undoNext(compensations);
     }
 
-    private Step undoStep() {
-        return new Step.Compensate(pathOf(undo.current()), undo.attempt);
+    private Step undoStep(int node) {
+        return undoDelayed == null
+                ? new Step.Compensate(pathOf(node), undoAttempt)
+                : new Step.SleepUntil(pathOf(node), undoDelayed.nanos);
     }
 
-    private void undoTimedOut(Duration timeout) {
-        String id = run.graph.ids[undo.current()];
-        if (undo.delayed == null) {
-            stepping.add(new Step.Cancel(pathOf(undo.current())));
+    private void undoTimedOut(int node, Duration timeout) {
+        if (undoDelayed == null) {
+            stepping.add(new Step.Cancel(pathOf(node)));
         }
-        endUndo(UndoCall.late(run, id, timeout, undo.attempt, null));
+        endUndo(UndoCall.late(run, run.graph.ids[node], timeout, undoAttempt, null));
     }
 
     /** Applies the result of a call, unless it was reported before. */
@@ -379,7 +384,8 @@ final class SteppedRun extends Run {
             case CallResult.Recovered(Object value, Throwable failure) ->
                 transitions.recover(runner, call.node, call, value, failure);
             case CallResult.Failed(Throwable failure) ->
-                transitions.endByItself(runner, call.node, call, NodeState.FAILED, failure, NodeEnd.Reason.ACTION);
+                transitions.endByItself(
+                        runner, call.node, call, NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION));
             case CallResult.Retry(Throwable failure, Duration delay) -> retry(runner, call, failure, delay);
         }
     }
@@ -392,8 +398,7 @@ final class SteppedRun extends Run {
             int most = own.retry == null ? call.attempt : own.retry.maxAttempts();
             Throwable late =
                     Attempts.noTimeFor(delay, run.graph.ids[node], call.attempt, most, limit, failure, call.earlier);
-            transitions.end(
-                    runner, node, call, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME, NodeEnd.NO_NODE, true);
+            transitions.end(runner, node, call, NodeEnd.Verdict.outOfTime(late));
             return;
         }
         List<Throwable> failures = new ArrayList<>(call.earlier);
@@ -401,16 +406,12 @@ final class SteppedRun extends Run {
         SteppedCall next = new SteppedCall(this, node, call.attempt + 1, call.group, failures, null);
         run.states.set(node, next);
         if (delay.isPositive()) {
-            next.delayed = stepping.time.after(delay, () -> beginAttempt(next));
-            stepping.add(new Step.SleepUntil(pathOf(node), next.delayed.nanos));
-        } else {
-            addStart(next);
+            next.delayed = stepping.time.after(delay, () -> {
+                next.delayed = null;
+                stepping.add(stepOf(next));
+            });
         }
-    }
-
-    void beginAttempt(SteppedCall call) {
-        call.delayed = null;
-        addStart(call);
+        stepping.add(stepOf(next));
     }
 
     /** Called after a node was ended from outside. */
@@ -425,28 +426,33 @@ final class SteppedRun extends Run {
     // Ending.
 
     @Override
-    boolean undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
-        undo.begin(status, compensations.order());
-        return !undoNext();
+    void undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
+        undo = compensations;
+        compensations.begin();
+        undoNext(compensations);
     }
 
-    /** Begins the next compensation. Returns false if there is none; then the run has ended. */
-    private boolean undoNext() {
-        int node = undo.current();
+    private void undoNext(Compensations compensations) {
+        int node = compensations.current();
         if (node < 0) {
-            end(undo.status(), undo.failures());
-            return false;
+            endUndone(run.progress.status(), compensations);
+            return;
         }
+        undoAttempt = 1;
+        undoUntil = Long.MAX_VALUE;
         Duration timeout =
                 Objects.requireNonNull(run.graph.optionsOf(node).compensation).timeout();
-        undoUntil = Long.MAX_VALUE;
         if (timeout != null) {
-            StepperTime.Moment moment = stepping.time.after(timeout, () -> undoTimedOut(timeout));
-            undo.timeout = moment;
+            StepperTime.Moment moment = stepping.time.after(timeout, () -> undoTimedOut(node, timeout));
+            undoTimeout = moment;
             undoUntil = moment.nanos;
         }
-        stepping.add(undoStep());
-        return true;
+        stepping.add(undoStep(node));
+    }
+
+    /** Returns the node whose compensation is called or waits for its next attempt, or -1. */
+    private int undoing() {
+        return undo == null ? NodeEnd.NO_NODE : undo.current();
     }
 
     @Override
@@ -464,12 +470,11 @@ final class SteppedRun extends Run {
         for (int node = 0; node < run.graph.size; node++) {
             Object slot = run.states.get(node);
             if (slot instanceof SteppedCall call) {
-                pending.add(
-                        call.delayed == null ? startOf(call) : new Step.SleepUntil(pathOf(node), call.delayed.nanos));
+                pending.add(stepOf(call));
             } else if (slot instanceof NodeWait wait) {
                 pending.add(stepOf(wait));
-            } else if (undo.current() == node) {
-                pending.add(undo.delayed == null ? undoStep() : new Step.SleepUntil(pathOf(node), undo.delayed.nanos));
+            } else if (undoing() == node) {
+                pending.add(undoStep(node));
             }
         }
     }
