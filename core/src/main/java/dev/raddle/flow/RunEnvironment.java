@@ -120,7 +120,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(context.within(this));
         Propagation forNodes = options.forNodes();
-        perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // the thread context has that
+        perNode = forNodes == null ? null : forNodes.capture(null); // the thread context has that
     }
 
     /**
@@ -155,7 +155,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
         perThread = CapturedContext.NOTHING;
         Propagation forNodes = outer == null ? options.forNodes() : null;
-        perNode = outer == null ? (forNodes == null ? null : forNodes.captureWithoutTaskContext()) : outer.perNode;
+        perNode = outer == null ? (forNodes == null ? null : forNodes.capture(null)) : outer.perNode;
     }
 
     /** Returns whether callbacks, a listener or a recording are to be notified of the nodes. */

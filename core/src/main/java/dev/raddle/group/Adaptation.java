@@ -172,7 +172,7 @@ final class Adaptation {
      */
     @Nullable
     Decision decide(int limit, long now) {
-        Sample sample = window.sample(limit, baseline.nanos(), now);
+        Sample sample = window.sample(limit, baseline.nanos());
         return probing ? endProbe(sample, now) : step(sample, now);
     }
 

@@ -63,26 +63,16 @@ public final class AdaptiveLimit {
      * @param limit the limit in force
      * @param count the number of tasks whose run time was measured
      * @param drops the number of dropped tasks, which are not part of {@code count}
-     * @param windowNanos the length of the window
      * @param meanNanos the mean of the run times, where each counts at most eight times the baseline
-     * @param minNanos the shortest run time
      * @param baselineNanos the mean run time of an unloaded callee, as far as it is known: measured when the limit was
      *     lowered for a moment, or else the smallest mean of the windows so far
      * @param maxRunning the largest number of slots that were taken when a task ended
      */
-    public record Sample(
-            int limit,
-            int count,
-            int drops,
-            long windowNanos,
-            long meanNanos,
-            long minNanos,
-            long baselineNanos,
-            int maxRunning) {
+    public record Sample(int limit, int count, int drops, long meanNanos, long baselineNanos, int maxRunning) {
 
         /** Returns the same measurements with another baseline. */
         Sample withBaseline(long nanos) {
-            return new Sample(limit, count, drops, windowNanos, meanNanos, minNanos, nanos, maxRunning);
+            return new Sample(limit, count, drops, meanNanos, nanos, maxRunning);
         }
 
         /** Returns whether more than one task in a hundred was dropped. */

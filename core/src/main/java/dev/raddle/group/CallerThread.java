@@ -3,7 +3,7 @@ package dev.raddle.group;
 import dev.raddle.time.Signal;
 
 /**
- * The placement of a run that is executed in the caller's thread: a grant wakes the caller and starts no thread.
+ * The caller that executes a run in its own thread: a grant wakes the caller and starts no thread.
  *
  * <p>The caller waits until the run is granted or settled. If it is interrupted first, it withdraws the run. If the run
  * was granted at the moment of the interrupt or of its timeout, no other thread would release its permit. The caller
@@ -13,7 +13,7 @@ import dev.raddle.time.Signal;
  * @param isTryCall true for {@code tryCall}, which ignores the rejection policy and its handler
  * @param grantedOrSettled the signal for which the caller waits
  */
-record CallerThread(boolean isTryCall, Signal grantedOrSettled) implements Placement {
+record CallerThread(boolean isTryCall, Signal grantedOrSettled) implements Origin {
 
     CallerThread(boolean isTryCall) {
         this(isTryCall, new Signal());

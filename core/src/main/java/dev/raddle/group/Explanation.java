@@ -50,14 +50,8 @@ public record Explanation(
 
     static final Explanation NOTHING = new Explanation(WaitReason.NOTHING, 0, 0);
 
-    /**
-     * Creates an explanation without a rate.
-     *
-     * @param waitingFor the reason for which the task waits
-     * @param place the number of tasks before it in its group
-     * @param rank the number of groups before its own at the global cap
-     */
-    public Explanation(WaitReason waitingFor, int place, int rank) {
+    /** Creates an explanation without a rate. */
+    Explanation(WaitReason waitingFor, int place, int rank) {
         this(waitingFor, place, rank, null, null, null, 0, null);
     }
 

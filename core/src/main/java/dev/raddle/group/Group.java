@@ -152,21 +152,22 @@ class Group extends TaskGate {
     Entry admit(GroupRun<?> run) {
         Entry entry;
         do {
-            entry = admit(run, needsTime() ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
+            boolean needsTime = engine.usesRates && hasRate();
+            entry = admit(run, needsTime ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
         } while (entry == null); // it has a rate since
         reportDemand();
         return entry;
     }
 
-    private boolean needsTime() {
-        return engine.usesRates && (bounds().rate() != null || engine.cap.rate() != null);
+    private boolean hasRate() {
+        return bounds().rate() != null || engine.cap.rate() != null;
     }
 
     /** Returns null without a decision if that needs the time. */
     private @Nullable Entry admit(GroupRun<?> run, long now) {
         lock();
         try {
-            if (now == GrantedPermits.NO_TIME && needsTime()) {
+            if (now == GrantedPermits.NO_TIME && engine.usesRates && hasRate()) {
                 return null;
             }
             if (life == RETIRED) {
@@ -200,7 +201,7 @@ class Group extends TaskGate {
             Adaptation.@Nullable Kind kind) {
         Signal empty;
         boolean decides = false;
-        if (needsTime()) {
+        if (engine.usesRates && hasRate()) {
             grants.setNow(nowNanos);
         }
         lock();
@@ -254,7 +255,8 @@ class Group extends TaskGate {
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
         lock();
         try {
-            if (!isWaiting(run) || (!needsTime() && (running() > 0 || waiting() > 1))) { // no need to read the time
+            boolean isFast = running() > 0 || waiting() > 1; // the group is not empty afterwards
+            if (!isWaiting(run) || (isFast && !(engine.usesRates && hasRate()))) {
                 boolean withdrawn = super.withdraw(run, grants);
                 checkDemand(GrantedPermits.NO_TIME, false);
                 return withdrawn;

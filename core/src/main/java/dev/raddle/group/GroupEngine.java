@@ -110,9 +110,10 @@ final class GroupEngine {
         this.policy = policy;
         this.time = policy.timeSource();
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
-        this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
+        GroupSettings settings = policy.settings;
+        this.propagation = new Propagation(settings.propagators, settings.scopedValues, policy.exceptionSink());
         this.propagatesNothing = propagation.isPlain();
-        this.adapts = policy.adaptiveLimit() != null;
+        this.adapts = settings.adaptiveLimit != null;
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
@@ -121,8 +122,8 @@ final class GroupEngine {
                 time.nanoTime());
         this.usesRates = policy.hasRates();
         this.idleGroups = new IdleGroups(policy, time, this::remove);
-        this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
-        this.measuresWaiting = policy.taskListener() != null;
+        this.onlyScheduler = settings.scheduler != null ? null : Scheduler.virtualThreads();
+        this.measuresWaiting = settings.taskListener != null;
         this.reuseThreads = policy.reuseThreads();
         this.queueTimeout = policy.queueTimeout();
         this.permits = policy.permits() == null ? null : new PermitExchange(this);
@@ -178,15 +179,14 @@ final class GroupEngine {
     }
 
     /** Returns the settings of a run that is not plain, or null if it is nevertheless. */
-    private @Nullable RunSettings settings(
-            TaskSpec<?> spec, @Nullable EnclosingScope scope, @Nullable Placement placement) {
+    private @Nullable RunSettings settings(TaskSpec<?> spec, @Nullable EnclosingScope scope, @Nullable Origin origin) {
         int priority = spec.priorityOr(0);
         TimeLimit limit = spec.timeout() == null && scope == null ? null : TimeLimit.of(time, spec.timeout(), scope);
         Duration longest = spec.queueTimeout() == null ? queueTimeout : spec.queueTimeout();
         boolean isPlain = priority == 0 && spec.cost() == 1 && spec.retry() == null;
-        return isPlain && limit == null && longest == null && placement == null
+        return isPlain && limit == null && longest == null && origin == null
                 ? null
-                : new RunSettings(priority, spec.cost(), spec.retry(), longest, limit, placement);
+                : new RunSettings(priority, spec.cost(), spec.retry(), longest, limit, origin);
     }
 
     /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */
@@ -221,7 +221,7 @@ final class GroupEngine {
 
     private GroupRun<Object> newPlacedRunInContext(String key, Runnable task, PlacedTask placed) {
         CapturedContext context = task instanceof Scheduler.Placeable
-                ? propagation.captureWithoutTaskContext()
+                ? propagation.capture(null)
                 : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
         int priority = task instanceof Scheduler.Placeable placeable ? placeable.priority() : 0;
         RunSettings settings = new RunSettings(priority, 1, null, queueTimeout, null, placed);
@@ -496,12 +496,8 @@ final class GroupEngine {
         Recorder.limitChanged(change.groupKey(), change.before(), change.after(), change.reason());
         TaskLifecycleListener listener = policy.taskLifecycleListener();
         if (listener != null) {
-            try {
-                listener.onLimitChanged(change);
-            } catch (Throwable failure) {
-                policy.exceptionSink()
-                        .report("onLimitChanged of the listener, for group \"" + change.groupKey() + "\"", failure);
-            }
+            String event = "onLimitChanged of the listener, for group \"" + change.groupKey() + "\"";
+            guarded(event, () -> listener.onLimitChanged(change));
         }
     }
 
@@ -621,20 +617,21 @@ final class GroupEngine {
         }
         TaskLifecycleListener listener = policy.taskLifecycleListener();
         if (listener != null) {
-            try {
-                listener.onShutdown(report);
-            } catch (Throwable failure) {
-                policy.exceptionSink().report("onShutdown of the listener", failure);
-            }
+            guarded("onShutdown of the listener", () -> listener.onShutdown(report));
         }
+        boolean expected = report.isDrained() || report.waited().isZero();
+        System.Logger.Level level = expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
+        guarded(
+                "log of the shutdown of a group executor",
+                () -> System.getLogger("dev.raddle").log(level, "group executor was shut down: " + report));
+    }
+
+    /** Calls user code whose exceptions have no effect, and reports them. */
+    void guarded(String what, Runnable userCode) {
         try {
-            boolean expected = report.isDrained() || report.waited().isZero();
-            System.getLogger("dev.raddle")
-                    .log(
-                            expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                            "group executor was shut down: " + report);
+            userCode.run();
         } catch (Throwable failure) {
-            policy.exceptionSink().report("log of the shutdown of a group executor", failure);
+            policy.exceptionSink().report(what, failure);
         }
     }
 

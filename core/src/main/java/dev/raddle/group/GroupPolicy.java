@@ -36,7 +36,7 @@ public final class GroupPolicy {
      */
     public static final int AUTO = 4 * Runtime.getRuntime().availableProcessors();
 
-    private final GroupSettings settings;
+    final GroupSettings settings;
 
     private GroupPolicy(GroupSettings settings) {
         this.settings = settings;
@@ -54,20 +54,17 @@ public final class GroupPolicy {
     /**
      * Returns how many tasks of a group may run at once: the number set for the key, else the result of the resolver,
      * where less than 1 means 1, else the default. If the resolver throws, the default holds, and the exception is
-     * reported to the {@link #exceptionSink()}.
+     * reported to the sink.
      *
      * @param groupKey the key of the group
      * @return the concurrency, at least 1
      */
     public int resolveConcurrency(String groupKey) {
         Integer configured = settings.perGroupMaxConcurrency.get(Objects.requireNonNull(groupKey, "groupKey"));
+        int fallback = settings.defaultMaxConcurrencyPerGroup;
         return configured != null
                 ? configured
-                : resolve(
-                        settings.concurrencyResolver,
-                        "concurrencyResolver",
-                        groupKey,
-                        settings.defaultMaxConcurrencyPerGroup);
+                : resolve("concurrencyResolver", groupKey, settings.concurrencyResolver, fallback);
     }
 
     /**
@@ -93,40 +90,8 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns a group's share of the global cap relative to the others: the result of the resolver, where less than 1
-     * means 1, or 1 if there is no resolver or it throws.
-     *
-     * @param groupKey the key of the group
-     * @return the weight, at least 1
-     */
-    public int resolveWeight(String groupKey) {
-        return resolve(settings.weightResolver, "weightResolver", Objects.requireNonNull(groupKey, "groupKey"), 1);
-    }
-
-    /**
-     * Returns the adaptive limit of a group, which replaces its concurrency: the result of the function. If it throws,
-     * the group has none, and the exception is reported to the {@link #exceptionSink()}.
-     *
-     * @param groupKey the key of the group
-     * @return the adaptive limit, or null if the group has none
-     */
-    public @Nullable AdaptiveLimit resolveAdaptiveLimit(String groupKey) {
-        Objects.requireNonNull(groupKey, "groupKey");
-        if (settings.adaptiveLimit == null) {
-            return null;
-        }
-        try {
-            return settings.adaptiveLimit.apply(groupKey);
-        } catch (Throwable failure) {
-            exceptionSink().report("adaptiveLimit for group \"" + groupKey + "\"", failure);
-            return null;
-        }
-    }
-
-    /**
      * Returns how many tasks of a group may start per time: the rate set for the key, else the result of the resolver,
-     * else the default. If the resolver throws, the default holds, and the exception is reported to the {@link
-     * #exceptionSink()}.
+     * else the default. If the resolver throws, the default holds, and the exception is reported to the sink.
      *
      * @param groupKey the key of the group
      * @return the rate, or null if the group has none
@@ -136,31 +101,47 @@ public final class GroupPolicy {
         if (configured != null || settings.rateResolver == null) {
             return configured != null ? configured : settings.defaultRatePerGroup;
         }
-        try {
-            return settings.rateResolver.apply(groupKey);
-        } catch (Throwable failure) {
-            exceptionSink().report("rateResolver for group \"" + groupKey + "\"", failure);
-            return settings.defaultRatePerGroup;
-        }
+        return call("rateResolver", groupKey, settings.rateResolver, settings.defaultRatePerGroup);
     }
 
-    /**
-     * Returns the scheduler of a group. Fresh virtual threads are used if none is set, or if the function throws or
-     * returns null.
-     *
-     * @param groupKey the key of the group
-     * @return the scheduler
-     */
-    public Scheduler resolveScheduler(String groupKey) {
-        Objects.requireNonNull(groupKey, "groupKey");
-        if (settings.scheduler == null) {
-            return Scheduler.virtualThreads();
+    /** Returns a group's share of the global cap relative to the others. */
+    int resolveWeight(String groupKey) {
+        return resolve("weightResolver", groupKey, settings.weightResolver, 1);
+    }
+
+    /** Returns the adaptive limit of a group, which replaces its concurrency, or null if the group has none. */
+    @Nullable
+    AdaptiveLimit resolveAdaptiveLimit(String groupKey) {
+        Function<String, @Nullable AdaptiveLimit> function = settings.adaptiveLimit;
+        return function == null ? null : call("adaptiveLimit", groupKey, function, null);
+    }
+
+    /** Returns the scheduler of a group; fresh virtual threads if none is set. */
+    Scheduler resolveScheduler(String groupKey) {
+        Function<String, Scheduler> function = settings.scheduler;
+        Scheduler fallback = Scheduler.virtualThreads();
+        if (function == null) {
+            return fallback;
         }
+        Function<String, Scheduler> checked =
+                key -> Objects.requireNonNull(function.apply(key), "the function returned no scheduler");
+        return call("scheduler function", groupKey, checked, fallback);
+    }
+
+    private int resolve(String name, String groupKey, @Nullable ToIntFunction<String> resolver, int fallback) {
+        Objects.requireNonNull(groupKey, "groupKey");
+        return resolver == null
+                ? fallback
+                : call(name, groupKey, key -> Math.max(1, resolver.applyAsInt(key)), fallback);
+    }
+
+    /** Calls a function of the user. If it throws, reports that and returns the fallback. */
+    private <V extends @Nullable Object> V call(String name, String groupKey, Function<String, V> user, V fallback) {
         try {
-            return Objects.requireNonNull(settings.scheduler.apply(groupKey), "the function returned no scheduler");
+            return user.apply(groupKey);
         } catch (Throwable failure) {
-            exceptionSink().report("scheduler function for group \"" + groupKey + "\"", failure);
-            return Scheduler.virtualThreads();
+            exceptionSink().report(name + " for group \"" + groupKey + "\"", failure);
+            return fallback;
         }
     }
 
@@ -169,22 +150,6 @@ public final class GroupPolicy {
                 || settings.defaultRatePerGroup != null
                 || settings.rateResolver != null
                 || !settings.perGroupRate.isEmpty();
-    }
-
-    boolean hasScheduler() {
-        return settings.scheduler != null;
-    }
-
-    private int resolve(@Nullable ToIntFunction<String> resolver, String name, String groupKey, int defaultValue) {
-        if (resolver == null) {
-            return defaultValue;
-        }
-        try {
-            return Math.max(1, resolver.applyAsInt(groupKey));
-        } catch (Throwable failure) {
-            exceptionSink().report(name + " for group \"" + groupKey + "\"", failure);
-            return defaultValue;
-        }
     }
 
     /** {@return the concurrency set for single groups, as an unmodifiable map} */
@@ -237,31 +202,6 @@ public final class GroupPolicy {
         return settings.queueTimeout;
     }
 
-    /** {@return the function that determines the weights of groups, or null if all are equal} */
-    public @Nullable ToIntFunction<String> weightResolver() {
-        return settings.weightResolver;
-    }
-
-    /** {@return the function that determines the adaptive limits of groups, or null if no limit is adaptive} */
-    public @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit() {
-        return settings.adaptiveLimit;
-    }
-
-    /** {@return the rates set for single groups, as an unmodifiable map} */
-    public Map<String, Rate> perGroupRate() {
-        return settings.perGroupRate;
-    }
-
-    /** {@return the function that determines the rates of groups for which none is set, or null} */
-    public @Nullable Function<String, @Nullable Rate> rateResolver() {
-        return settings.rateResolver;
-    }
-
-    /** {@return the rate of groups for which neither a rate nor a resolver is set, or null if there is none} */
-    public @Nullable Rate defaultRatePerGroup() {
-        return settings.defaultRatePerGroup;
-    }
-
     /** {@return how many tasks of all groups together may start per time, or null if there is no bound} */
     public @Nullable Rate globalRate() {
         return settings.globalRate;
@@ -270,11 +210,6 @@ public final class GroupPolicy {
     /** {@return the source of the permits that tasks need, or null if they need none} */
     public @Nullable PermitSource permits() {
         return settings.permits;
-    }
-
-    /** {@return what happens to running tasks whose permits the source revokes} */
-    public LostPermitPolicy lostPermits() {
-        return settings.lostPermits;
     }
 
     /** {@return how rejected tasks are treated if there is no handler} */
@@ -290,11 +225,6 @@ public final class GroupPolicy {
     /** {@return the listener that is notified of every task, or null if there is none} */
     public @Nullable TaskLifecycleListener taskLifecycleListener() {
         return settings.taskLifecycleListener;
-    }
-
-    /** {@return the listener with the interface that all APIs share, or null if there is none} */
-    public @Nullable TaskListener taskListener() {
-        return settings.taskListener;
     }
 
     /** {@return how long a group without tasks is kept} */
@@ -321,18 +251,7 @@ public final class GroupPolicy {
         return settings.closeTimeout;
     }
 
-    /** {@return the propagators of further contexts from submitters to tasks, as an unmodifiable list} */
-    public List<ContextPropagator> propagators() {
-        return settings.propagators;
-    }
-
-    /** {@return the scoped values that are bound in tasks as they were in submitters, as an unmodifiable list} */
-    public List<ScopedValue<?>> scopedValues() {
-        return settings.scopedValues;
-    }
-
-    /** {@return the sink of exceptions that must not affect a task, which also counts them} */
-    public ExceptionSink exceptionSink() {
+    ExceptionSink exceptionSink() {
         return Objects.requireNonNull(settings.exceptionSink);
     }
 
@@ -599,14 +518,14 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets the listener that is notified of every task and of times, with the interface that all APIs share.
-         * {@link TaskListener#and} combines several listeners.
+         * Adds a listener that is notified of every task and of times, with the interface that all APIs share.
          *
-         * @param listener the listener, or null for none
+         * @param listener the listener to add, which is notified after those added before
          * @return this builder
          */
-        public Builder taskListener(@Nullable TaskListener listener) {
-            settings.taskListener = listener;
+        public Builder addListener(TaskListener listener) {
+            Objects.requireNonNull(listener, "listener");
+            settings.taskListener = settings.taskListener == null ? listener : settings.taskListener.and(listener);
             return this;
         }
 
@@ -670,26 +589,26 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets the propagators of further contexts, such as those of logging and tracing, from submitters to tasks.
+         * Adds a propagator of a further context, such as that of logging or tracing, from submitters to tasks.
          *
-         * @param list the propagators, which are installed in this order around each task and restored in reverse;
-         *     copied
+         * @param propagator the propagator to add, which is installed around each task after those added before, and
+         *     restored before them
          * @return this builder
          */
-        public Builder propagators(List<ContextPropagator> list) {
-            settings.propagators = List.copyOf(list);
+        public Builder addPropagator(ContextPropagator propagator) {
+            settings.propagators.add(Objects.requireNonNull(propagator, "propagator"));
             return this;
         }
 
         /**
-         * Sets the scoped values that are bound in tasks as they were bound in submitters. A scoped value that the
-         * submitter has not bound is not bound in the task either.
+         * Adds a scoped value that is bound in tasks as it was bound in submitters. If the submitter has not bound it,
+         * it is not bound in the task either.
          *
-         * @param list the scoped values; copied
+         * @param value the scoped value to add
          * @return this builder
          */
-        public Builder scopedValues(List<ScopedValue<?>> list) {
-            settings.scopedValues = List.copyOf(list);
+        public Builder addScopedValue(ScopedValue<?> value) {
+            settings.scopedValues.add(Objects.requireNonNull(value, "value"));
             return this;
         }
 

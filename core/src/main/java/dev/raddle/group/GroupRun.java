@@ -51,20 +51,20 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         this.settings = settings;
     }
 
-    private @Nullable Placement placement() {
-        return settings == null ? null : settings.placement;
+    private @Nullable Origin origin() {
+        return settings == null ? null : settings.origin;
     }
 
     // Placement.
 
     /** Returns whether {@link #start} may execute the callable in the calling thread. */
     boolean mayStartInPlace() {
-        return !group.usesVirtualThreads() && !(placement() instanceof CallerThread);
+        return !group.usesVirtualThreads() && !(origin() instanceof CallerThread);
     }
 
     /** Returns whether a thread that has run another task of the group may run this one next. */
     boolean mayRunNext() {
-        return !(placement() instanceof CallerThread);
+        return !(origin() instanceof CallerThread);
     }
 
     @Override
@@ -86,7 +86,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         try {
             if (settings != null) {
                 settings.disarm();
-                if (settings.placement instanceof CallerThread caller) {
+                if (settings.origin instanceof CallerThread caller) {
                     caller.grantedOrSettled().set();
                     return null;
                 }
@@ -291,7 +291,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             return null;
         }
         Outcome<?> outcome =
-                placement() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
+                origin() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
         return switch (outcome) {
             case Outcome.Success<?> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
             case Outcome.Failure<?>(TaskTimeoutException late) ->
@@ -331,7 +331,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         if (events != null) {
             events.settled(this, outcome, endNanos() - startNanos());
         }
-        if (own != null && own.placement instanceof PlacedTask placed) {
+        if (own != null && own.origin instanceof PlacedTask placed) {
             placed.reportFailedStart(group.key, outcome);
         }
     }
@@ -348,7 +348,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected boolean isUserCode() {
-        return !(placement() instanceof PlacedTask placed) || placed.isUserCode();
+        return !(origin() instanceof PlacedTask placed) || placed.isUserCode();
     }
 
     // Rejection.
@@ -372,7 +372,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             engine.events.settled(this, rejected, 0);
         }
         RejectionHandler handler = engine.policy.rejectionHandler();
-        if (placement() instanceof CallerThread caller && caller.isTryCall()) {
+        if (origin() instanceof CallerThread caller && caller.isTryCall()) {
             conclude(rejected, false);
         } else if (handler != null) {
             settleByHandler(handler);

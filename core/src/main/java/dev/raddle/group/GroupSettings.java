@@ -9,10 +9,12 @@ import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What a builder collects and a policy consists of. A policy has a copy of its own, whose values were checked. */
@@ -76,8 +78,8 @@ final class GroupSettings implements Cloneable {
 
     boolean reuseThreads;
     Duration closeTimeout = Duration.ofSeconds(30);
-    List<ContextPropagator> propagators = List.of();
-    List<ScopedValue<?>> scopedValues = List.of();
+    List<ContextPropagator> propagators = new ArrayList<>();
+    List<ScopedValue<?>> scopedValues = new ArrayList<>();
 
     @Nullable
     ExceptionSink exceptionSink;
@@ -86,7 +88,10 @@ final class GroupSettings implements Cloneable {
 
     GroupSettings copy() {
         try {
-            return (GroupSettings) clone();
+            GroupSettings copy = (GroupSettings) clone();
+            copy.propagators = List.copyOf(propagators);
+            copy.scopedValues = List.copyOf(scopedValues);
+            return copy;
         } catch (CloneNotSupportedException impossible) {
             throw new AssertionError(impossible);
         }
@@ -113,7 +118,9 @@ final class GroupSettings implements Cloneable {
         notNegative("idleGroupTtl", idleGroupTtl, errors);
         notNegative("closeTimeout", closeTimeout, errors);
         if (rejectionPolicy == null) {
-            errors.add("rejectionPolicy must be one of ABORT, DISCARD, CALLER_RUNS, was null");
+            String policies =
+                    Arrays.stream(RejectionPolicy.values()).map(Enum::name).collect(Collectors.joining(", "));
+            errors.add("rejectionPolicy must be one of " + policies + ", was null");
         }
         return errors;
     }

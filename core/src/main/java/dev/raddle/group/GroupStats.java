@@ -40,16 +40,8 @@ public record GroupStats(
      */
     public record Permits(int fleetLimit, int leased, int wanted) {}
 
-    /**
-     * Creates the statistics of a group without a rate that is neither on hold nor paused.
-     *
-     * @param groupKey the key of the group
-     * @param activeCount the number of slots taken by running tasks
-     * @param queuedCount the number of waiting tasks
-     * @param maxConcurrency the number of slots
-     * @param queueCapacity the largest number of waiting tasks
-     */
-    public GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {
+    /** Creates the statistics of a group without a rate that is neither on hold nor paused. */
+    GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {
         this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null, null, false);
     }
 

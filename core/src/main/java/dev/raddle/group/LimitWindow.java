@@ -24,7 +24,6 @@ final class LimitWindow {
     private int count;
     private int drops;
     private long sum;
-    private long min = Long.MAX_VALUE;
     private int maxRunning;
 
     /** Empties the window, which begins at a moment or WITH_FIRST, and is full after some tasks and some time. */
@@ -35,7 +34,6 @@ final class LimitWindow {
         count = 0;
         drops = 0;
         sum = 0;
-        min = Long.MAX_VALUE;
         maxRunning = 0;
     }
 
@@ -58,22 +56,13 @@ final class LimitWindow {
         } else {
             count++;
             sum += Math.min(ranNanos, longest);
-            min = Math.min(min, ranNanos);
         }
         maxRunning = Math.max(maxRunning, running);
         int all = count + drops;
         return all >= wanted ? age >= shortest : all >= FEW && age >= LONG_NANOS;
     }
 
-    Sample sample(int limit, long baselineNanos, long now) {
-        return new Sample(
-                limit,
-                count,
-                drops,
-                now - begin,
-                count == 0 ? 0 : sum / count,
-                count == 0 ? 0 : min,
-                baselineNanos,
-                maxRunning);
+    Sample sample(int limit, long baselineNanos) {
+        return new Sample(limit, count, drops, count == 0 ? 0 : sum / count, baselineNanos, maxRunning);
     }
 }

@@ -135,14 +135,9 @@ final class PermitExchange implements PermitSource.Holder {
             return;
         }
         isClosing = true;
-        try {
-            session().close();
-        } catch (Throwable failure) {
-            engine.policy.exceptionSink().report("close() of the permit source", failure);
-        } finally {
-            closed.set();
-            removed.clear(); // afterwards, so that no group is kept for ever
-        }
+        engine.guarded("close() of the permit source", () -> session().close());
+        closed.set();
+        removed.clear(); // afterwards, so that no group is kept for ever
     }
 
     /** Waits until the session is closed, for a bounded time. The interrupt status of the thread is kept. */
@@ -235,7 +230,7 @@ final class PermitExchange implements PermitSource.Holder {
         List<GroupRun<?>> losing = new ArrayList<>();
         String loss = "lost a permit of group \"" + groupKey + "\": " + reason;
         int revoked = group.revoke(permits, loss, losing);
-        if (engine.policy.lostPermits() == LostPermitPolicy.INTERRUPT) {
+        if (engine.policy.settings.lostPermits == LostPermitPolicy.INTERRUPT) {
             losing.forEach(run -> run.losePermits(loss));
         }
         afterLoss(group);

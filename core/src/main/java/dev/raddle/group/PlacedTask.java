@@ -11,7 +11,7 @@ import java.util.concurrent.Callable;
  * The task of another API, which was placed in a group by {@link GroupExecutor#scheduler}. The task keeps its outcome
  * itself. An exception that it throws, and a failure to start it, are reported to the sink.
  */
-final class PlacedTask implements Placement, Callable<Object> {
+final class PlacedTask implements Origin, Callable<Object> {
 
     private final Runnable task;
     private final ExceptionSink sink;

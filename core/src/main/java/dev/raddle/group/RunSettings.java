@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What distinguishes a run from a plain one: its options, its time limit, its placement, and the alarm of its queue
+ * What distinguishes a run from a plain one: its options, its time limit, its origin, and the alarm of its queue
  * timeout, which this object is. That is disarmed when the run leaves the queue, or is granted or rejected without
  * entering it.
  */
@@ -20,7 +20,7 @@ final class RunSettings extends PendingAlarm {
     final @Nullable RetryPolicy retry; // null for one attempt
     final @Nullable Duration queueTimeout; // that of the spec, or else of the policy
     final @Nullable TimeLimit limit;
-    final @Nullable Placement placement; // null on a thread of the group's scheduler
+    final @Nullable Origin origin; // null if it was submitted to the executor
     int taken = 1; // guarded by the group
     volatile @Nullable Attempts<?> attempts; // null outside of the callable, and if one attempt is allowed
 
@@ -34,13 +34,13 @@ final class RunSettings extends PendingAlarm {
             @Nullable RetryPolicy retry,
             @Nullable Duration queueTimeout,
             @Nullable TimeLimit limit,
-            @Nullable Placement placement) {
+            @Nullable Origin origin) {
         this.priority = priority;
         this.cost = cost;
         this.retry = retry;
         this.queueTimeout = queueTimeout;
         this.limit = limit;
-        this.placement = placement;
+        this.origin = origin;
     }
 
     /** Returns whether the run ends after some time even if it never starts. */

@@ -364,11 +364,6 @@ public final class FairCap {
         }
     }
 
-    /** Returns whether starts are what the gates share, and not slots: there is only a rate. */
-    private boolean isByStarts() {
-        return max == UNLIMITED;
-    }
-
     private int largestCredit() {
         return rate == null ? max : Math.min(max, rate.limit.rate().burst());
     }
@@ -388,7 +383,7 @@ public final class FairCap {
             gate.nextReady = gate;
             gate.lock();
             try {
-                line.add(gate, largestCredit(), isByStarts());
+                line.add(gate, largestCredit(), max == UNLIMITED);
             } finally {
                 gate.unlock();
             }
@@ -401,7 +396,7 @@ public final class FairCap {
 
     /** Serves the first gate of the line. Returns false if its permit has to wait for slots of the cap. */
     private boolean serveFirst(GrantedPermits grants) {
-        Gate gate = line.first();
+        Gate gate = line.at(0);
         gate.lock();
         try {
             return line.sinkIfLate(gate) || serve(gate, grants);
@@ -419,7 +414,7 @@ public final class FairCap {
                 return false;
             }
             first.grant(permit, slots, grants);
-            line.charge(first, permit, slots, isByStarts());
+            line.charge(first, permit, slots, max == UNLIMITED);
             first.servedByCap(now);
         }
         if (slots > 0 && first.firstFits(now)) {

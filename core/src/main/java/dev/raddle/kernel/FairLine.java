@@ -44,16 +44,8 @@ final class FairLine extends Padding {
         return (byte) (63 - Long.numberOfLeadingZeros(Math.clamp(nanos, 2, LONGEST_RUN)));
     }
 
-    static long nanos(byte pace) {
-        return 1L << pace;
-    }
-
     boolean isEmpty() {
         return size == 0;
-    }
-
-    Gate first() {
-        return at(0);
     }
 
     /**
@@ -67,7 +59,10 @@ final class FairLine extends Padding {
         return true;
     }
 
-    /** Adds a gate, whose lock the caller holds, at a cap of {@code max} slots. */
+    /**
+     * Adds a gate, whose lock the caller holds, at a cap of {@code max} slots; {@code byStarts} if the gates share
+     * starts and not slots, because there is only a rate.
+     */
     void add(Gate gate, int max, boolean byStarts) {
         long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, byStarts ? START_PACE : paceOf(gate), 1);
         long earliest = virtualTime - credit;
@@ -128,7 +123,7 @@ final class FairLine extends Padding {
     }
 
     private static long cost(Gate gate, byte pace, int slots) {
-        return Math.max(1, charge(nanos(pace), slots) / gate.weight());
+        return Math.max(1, charge(1L << pace, slots) / gate.weight());
     }
 
     /** Returns the product of a run time, at most LONGEST_RUN, and a number of slots, but at most LARGEST_CHARGE. */
@@ -181,7 +176,7 @@ final class FairLine extends Padding {
         gates[index] = gate;
     }
 
-    private Gate at(int index) {
+    Gate at(int index) {
         Gate gate = gates[index];
         if (gate == null) {
             throw new AssertionError("the line has " + size + " gates, none at " + index);

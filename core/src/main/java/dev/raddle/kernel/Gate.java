@@ -763,7 +763,7 @@ public abstract class Gate extends SpinLock {
         if (permit.charge != 0) {
             long accounted = Math.min(ranNanos, FairLine.LONGEST_RUN);
             int slots = permit.taken();
-            long excess = FairLine.charge(accounted, slots) - FairLine.charge(FairLine.nanos(permit.charge), slots);
+            long excess = FairLine.charge(accounted, slots) - FairLine.charge(1L << permit.charge, slots);
             finish += excess / weight();
             permit.charge = 0;
         }

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.lock.Fields;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -38,15 +39,7 @@ public abstract class InterruptWindow {
     private static final byte OPEN = 0;
     private static final byte SENDING = 1;
     private static final byte CLOSED = 2;
-    private static final VarHandle WINDOW;
-
-    static {
-        try {
-            WINDOW = MethodHandles.lookup().findVarHandle(InterruptWindow.class, "window", byte.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle WINDOW = Fields.handle(MethodHandles.lookup(), "window", byte.class);
 
     private volatile byte window;
 

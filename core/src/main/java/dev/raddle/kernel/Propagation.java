@@ -48,30 +48,18 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      */
     public <T> Callable<? extends T> carry(
             Callable<? extends T> callable, TaskContext context, @Nullable EnclosingScope inside) {
-        boolean isEmpty = propagators.isEmpty() && scopedValues.isEmpty() && inside == null && context.isEmpty();
+        boolean isEmpty = isPlain() && inside == null && context.isEmpty();
         return isEmpty ? callable : capture(context.within(inside)).around(callable);
     }
 
     /**
      * Captures the calling thread's context.
      *
-     * @param context the task context to include
+     * @param context the task context to include; null for calls in which that is bound already
      * @return the captured context
      */
-    public CapturedContext capture(TaskContext context) {
+    public CapturedContext capture(@Nullable TaskContext context) {
         ScopedValue.Carrier bindings = bindings(context);
-        return bindings == null && propagators.isEmpty()
-                ? CapturedContext.NOTHING
-                : new CapturedContext(bindings, captures(), sink);
-    }
-
-    /**
-     * Captures the calling thread's context without the task context, for calls in which that is bound already.
-     *
-     * @return the captured context
-     */
-    public CapturedContext captureWithoutTaskContext() {
-        ScopedValue.Carrier bindings = bindings(null);
         return bindings == null && propagators.isEmpty()
                 ? CapturedContext.NOTHING
                 : new CapturedContext(bindings, captures(), sink);

@@ -91,7 +91,7 @@ public final class Recorder {
     public static void settled(
             String flow, String id, TaskStatus status, long waited, long ran, @Nullable Begun begun) {
         if (isInUse()) {
-            commit(null, null, flow, id, status, waited, ran, begun);
+            guarded(() -> commit(null, null, flow, id, status, waited, ran, begun));
         }
     }
 
@@ -115,7 +115,7 @@ public final class Recorder {
             long ran,
             @Nullable Begun begun) {
         if (isInUse()) {
-            commit(group, scope, null, name, status, waited, ran, begun);
+            guarded(() -> commit(group, scope, null, name, status, waited, ran, begun));
         }
     }
 
@@ -128,16 +128,21 @@ public final class Recorder {
             long waited,
             long ran,
             @Nullable Begun begun) {
+        TaskEvent event = begun == null ? new TaskEvent() : (TaskEvent) begun.event;
+        event.group = group;
+        event.scope = scope;
+        event.flow = flow;
+        event.name = name;
+        event.outcome = status.name().toLowerCase(Locale.ROOT);
+        event.waitTime = waited;
+        event.runTime = ran;
+        event.commit();
+    }
+
+    /** Makes a record. What the recorder throws has no effect on the task. */
+    private static void guarded(Runnable record) {
         try {
-            TaskEvent event = begun == null ? new TaskEvent() : (TaskEvent) begun.event;
-            event.group = group;
-            event.scope = scope;
-            event.flow = flow;
-            event.name = name;
-            event.outcome = status.name().toLowerCase(Locale.ROOT);
-            event.waitTime = waited;
-            event.runTime = ran;
-            event.commit();
+            record.run();
         } catch (Throwable failure) {
             UserCode.uncaught(failure);
         }
@@ -152,37 +157,27 @@ public final class Recorder {
      * @param reason the measurements that led to the change
      */
     public static void limitChanged(String group, int before, int after, String reason) {
-        if (!isInUse()) {
-            return;
-        }
-        try {
-            LimitEvent event = new LimitEvent();
-            if (event.isEnabled()) {
+        if (isInUse()) {
+            guarded(() -> {
+                LimitEvent event = new LimitEvent();
                 event.group = group;
                 event.before = before;
                 event.after = after;
                 event.reason = reason;
                 event.commit();
-            }
-        } catch (Throwable failure) {
-            UserCode.uncaught(failure);
+            });
         }
     }
 
     static void rejected(TaskIdentity task, String reason) {
-        if (!isInUse()) {
-            return;
-        }
-        try {
-            RejectionEvent event = new RejectionEvent();
-            if (event.isEnabled()) {
+        if (isInUse()) {
+            guarded(() -> {
+                RejectionEvent event = new RejectionEvent();
                 event.group = task.owner();
                 event.name = task.name();
                 event.reason = reason;
                 event.commit();
-            }
-        } catch (Throwable failure) {
-            UserCode.uncaught(failure);
+            });
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -84,18 +85,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private static final byte INTERRUPTED = 2; // by a thread that only interrupts; set in the state INTERRUPTING
     private static final byte ENTERED = 4; // set by the deciding thread, before it notifies
 
-    private static final VarHandle STATE;
-    private static final VarHandle SIGNAL;
+    private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", Object.class);
+    private static final VarHandle SIGNAL = Fields.handle(MethodHandles.lookup(), "signal", Signal.class);
 
     static {
         SET.set();
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(TaskRun.class, "state", Object.class);
-            SIGNAL = lookup.findVarHandle(TaskRun.class, "signal", Signal.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
     }
 
     private volatile @Nullable Object state;
@@ -125,10 +119,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         public T call() throws Exception {
             return body.call();
         }
-    }
-
-    private boolean has(byte flag) {
-        return (flags & flag) != 0;
     }
 
     private boolean step(@Nullable Object from, Object to) {
@@ -228,7 +218,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that runs many tasks yields its carrier
     public final void run() {
-        Dispatch starting = has(IN_PLACE) ? Dispatch.current() : null;
+        Dispatch starting = (flags & IN_PLACE) != 0 ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
         if (starting != null) {
@@ -297,7 +287,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             endNanos = end;
             flags |= ENTERED;
         }
-        Dispatch mine = starting == null && has(IN_PLACE) ? Dispatch.open() : null;
+        Dispatch mine = starting == null && (flags & IN_PLACE) != 0 ? Dispatch.open() : null;
         if (deciding) {
             ended(outcome);
         } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
@@ -309,7 +299,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         } else if (deciding) {
             settle(end, outcome, waited, begun);
         }
-        if (deciding && interrupted && !ownThread && !has(INTERRUPTED)) {
+        if (deciding && interrupted && !ownThread && (flags & INTERRUPTED) == 0) {
             self.interrupt(); // it was meant for the caller
         }
         return next;
@@ -623,7 +613,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return false if the run was decided before
      */
     protected final boolean wasEntered() {
-        return has(ENTERED);
+        return (flags & ENTERED) != 0;
     }
 
     /**

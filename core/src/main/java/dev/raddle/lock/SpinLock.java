@@ -45,15 +45,7 @@ public abstract class SpinLock {
     private static final int LONGEST = 256;
     private static final int ROUNDS = 6;
     private static final long NAP_NANOS = 50_000;
-    private static final VarHandle LOCKED;
-
-    static {
-        try {
-            LOCKED = MethodHandles.lookup().findVarHandle(SpinLock.class, "locked", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle LOCKED = Fields.handle(MethodHandles.lookup(), "locked", boolean.class);
 
     private volatile boolean locked;
 

@@ -1,4 +1,5 @@
 /**
- * The lock and the padding under the data structures of all packages. Not exported, and imports no other package.
+ * The lock, the padding and the handles of fields under the data structures of all packages. Not exported, and imports
+ * no other package.
  */
 package dev.raddle.lock;

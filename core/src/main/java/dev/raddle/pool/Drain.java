@@ -6,7 +6,6 @@ import dev.raddle.pool.ShutdownReport.StillRunning;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.pool.Workers.StoppedTask;
 import dev.raddle.time.Deadline;
-import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,29 +14,23 @@ import java.util.List;
 /** A graceful stop of a pool: waits, interrupts, waits again, and accounts for every task. */
 final class Drain {
 
-    private final String pool;
+    private final ThreadPool pool;
     private final Workers workers;
-    private final UnrunTasks unrun;
     private final Observation observation;
-    private final TimeSource time;
-    private final Runnable shutdown;
     private boolean interrupted; // whether the caller was interrupted
 
-    Drain(String pool, Workers workers, UnrunTasks unrun, Observation observation, TimeSource time, Runnable shutdown) {
+    Drain(ThreadPool pool, Workers workers, Observation observation) {
         this.pool = pool;
         this.workers = workers;
-        this.unrun = unrun;
         this.observation = observation;
-        this.time = time;
-        this.shutdown = shutdown;
     }
 
     ShutdownReport run(Duration grace, Duration lastWait) {
-        long begin = time.nanoTime();
+        long begin = pool.time.nanoTime();
         long completedBefore = workers.registry.snapshot().completed();
         shutDown();
         boolean finished = await(grace);
-        long middle = time.nanoTime();
+        long middle = pool.time.nanoTime();
         List<StoppedTask> stopped = new ArrayList<>();
         List<HandedBack> handedBack = List.of();
         int endedBefore = workers.endedAfterStop.size(); // those of an earlier stop
@@ -46,10 +39,10 @@ final class Drain {
             handedBack = tasks.stream()
                     .map(task -> new HandedBack(task, PooledTask.original(task)))
                     .toList();
-            unrun.handBack(tasks);
+            observation.reject(tasks);
             awaitAfterStop(lastWait);
         }
-        long end = time.nanoTime();
+        long end = pool.time.nanoTime();
         boolean terminated;
         WorkerRegistry.Snapshot snapshot;
         List<StillRunning> stillRunning;
@@ -71,7 +64,7 @@ final class Drain {
             }
         }
         ShutdownReport report = new ShutdownReport(
-                pool,
+                pool.name(),
                 terminated,
                 completedBefore,
                 snapshot.completed() - completedBefore - ended.size(),
@@ -98,7 +91,7 @@ final class Drain {
 
     private void shutDown() {
         try {
-            shutdown.run();
+            pool.shutdown();
         } catch (Throwable failure) {
             UserCode.uncaught(failure); // terminated() has thrown; the pool has terminated nevertheless
         }
@@ -107,7 +100,7 @@ final class Drain {
     /** Waits until the pool has terminated or the grace period is over; an interrupt of the caller ends the wait. */
     private boolean await(Duration length) {
         try {
-            return workers.terminated.await(Deadline.after(time, length));
+            return workers.terminated.await(Deadline.after(pool.time, length));
         } catch (InterruptedException interrupt) {
             interrupted = true;
             return false;
@@ -115,7 +108,7 @@ final class Drain {
     }
 
     private void awaitAfterStop(Duration length) {
-        Deadline deadline = Deadline.after(time, length);
+        Deadline deadline = Deadline.after(pool.time, length);
         while (true) {
             try {
                 workers.terminated.await(deadline);

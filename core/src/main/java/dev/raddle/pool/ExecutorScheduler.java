@@ -6,8 +6,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks on an executor of the user's, and rejects those of which it can be known that they will never run: a pool
@@ -18,12 +16,10 @@ final class ExecutorScheduler implements Scheduler {
 
     private final Executor executor;
     private final String name;
-    private final @Nullable Consumer<Runnable> remover;
 
     ExecutorScheduler(Executor executor, String name) {
         this.executor = executor;
         this.name = name;
-        this.remover = executor instanceof ThreadPool pool ? pool::remove : null;
     }
 
     @Override
@@ -37,7 +33,7 @@ final class ExecutorScheduler implements Scheduler {
             executor.execute(task); // such a pool cancels it at its end
             return Placement.FINAL;
         }
-        PlacedTask placed = new PlacedTask(task, remover);
+        PlacedTask placed = new PlacedTask(task, executor instanceof ThreadPool pool ? pool : null);
         executor.execute(placed);
         if (executor instanceof ExecutorService service && service.isTerminated()) {
             placed.reject(new RejectedExecutionException(

@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.lock.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -46,15 +47,7 @@ final class FifoBuffer implements TaskBuffer {
      */
 
     private static final int SIZE = 256;
-    private static final VarHandle INDEX;
-
-    static {
-        try {
-            INDEX = MethodHandles.lookup().findVarHandle(End.class, "index", long.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle INDEX = Fields.handle(MethodHandles.lookup().in(End.class), "index", long.class);
 
     private static final class Segment {
         final long base;
@@ -92,14 +85,6 @@ final class FifoBuffer implements TaskBuffer {
         End(Segment segment) {
             this.segment = segment;
         }
-
-        void enter() {
-            lockSoon();
-        }
-
-        void exit() {
-            unlock();
-        }
     }
 
     /** An end padded to its own cache lines. (The JVM lays out the fields of a superclass first.) */
@@ -126,7 +111,7 @@ final class FifoBuffer implements TaskBuffer {
     @Override
     public boolean offer(Runnable task, int rank, long nanoTime) {
         End end = tail;
-        end.enter();
+        end.lockSoon();
         try {
             long index = end.index;
             if (index - end.cached >= capacity) {
@@ -150,7 +135,7 @@ final class FifoBuffer implements TaskBuffer {
             INDEX.setRelease(end, index + 1);
             return true;
         } finally {
-            end.exit();
+            end.unlock();
         }
     }
 
@@ -160,7 +145,7 @@ final class FifoBuffer implements TaskBuffer {
         if (end.index >= end.cached && end.index == tail.index) { // the latter is on the putters' cache line
             return null;
         }
-        end.enter();
+        end.lockSoon();
         try {
             Segment segment = firstSegment();
             if (segment == null) {
@@ -174,18 +159,18 @@ final class FifoBuffer implements TaskBuffer {
             segment.tasks[slot] = null;
             return task;
         } finally {
-            end.exit();
+            end.unlock();
         }
     }
 
     @Override
     public @Nullable Runnable peek() {
-        head.enter();
+        head.lockSoon();
         try {
             Segment segment = firstSegment();
             return segment == null ? null : segment.tasks[(int) (head.index - head.holes - segment.base)];
         } finally {
-            head.exit();
+            head.unlock();
         }
     }
 
@@ -217,7 +202,7 @@ final class FifoBuffer implements TaskBuffer {
 
     /** Returns the number of segments. For tests. */
     int segmentCount() {
-        head.enter();
+        head.lockSoon();
         try {
             int count = 0;
             for (Segment segment = head.segment; segment != null; segment = segment.next) {
@@ -225,7 +210,7 @@ final class FifoBuffer implements TaskBuffer {
             }
             return count;
         } finally {
-            head.exit();
+            head.unlock();
         }
     }
 
@@ -291,7 +276,7 @@ final class FifoBuffer implements TaskBuffer {
 
         @Override
         int read() {
-            head.enter();
+            head.lockSoon();
             try {
                 long end = tail.index;
                 Segment at = locate(end);
@@ -306,7 +291,7 @@ final class FifoBuffer implements TaskBuffer {
                 next += length;
                 return length;
             } finally {
-                head.exit();
+                head.unlock();
             }
         }
 
@@ -334,7 +319,7 @@ final class FifoBuffer implements TaskBuffer {
 
         @Override
         boolean removeMarked() {
-            head.enter();
+            head.lockSoon();
             try {
                 Segment at = markedSegment;
                 if (at == null || marked == null || at.tasks[markedSlot] != marked) {
@@ -346,7 +331,7 @@ final class FifoBuffer implements TaskBuffer {
                 at.tasks[markedSlot] = null;
                 return true;
             } finally {
-                head.exit();
+                head.unlock();
             }
         }
     }

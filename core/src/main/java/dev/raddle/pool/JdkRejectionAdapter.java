@@ -30,7 +30,7 @@ final class JdkRejectionAdapter implements RejectionHandler {
         if (equivalent != null) {
             equivalent.rejected(task, pool);
         } else {
-            handler.rejectedExecution(task, new Rejecting(pool));
+            handler.rejectedExecution(task, new Rejecting(pool, pool.stats()));
         }
     }
 
@@ -47,11 +47,7 @@ final class JdkRejectionAdapter implements RejectionHandler {
         private final ThreadPool pool;
         private final ThreadPool.Stats stats;
 
-        Rejecting(ThreadPool pool) {
-            this(pool, pool.stats());
-        }
-
-        private Rejecting(ThreadPool pool, ThreadPool.Stats stats) {
+        Rejecting(ThreadPool pool, ThreadPool.Stats stats) {
             super(
                     Math.min(stats.coreThreads(), stats.maxThreads()),
                     stats.maxThreads(),

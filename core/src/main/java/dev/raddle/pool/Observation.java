@@ -5,18 +5,21 @@ import dev.raddle.pool.PoolListener.Ended;
 import dev.raddle.pool.PoolListener.Stuck;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rejectable;
 import dev.raddle.task.Rejection;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The events of a pool's tasks: counts them, and passes them to the pool's listener, to the submissions of its task
- * listener and to the flight recorder.
+ * listener and to the flight recorder. Rejects or cancels the tasks that the pool does not run.
  */
 final class Observation {
 
@@ -25,6 +28,7 @@ final class Observation {
     private final String pool;
     private final TimeSource time;
     private final @Nullable PoolListener listener;
+    private final boolean cancelsFutures; // that are handed back or dropped
     final @Nullable ObservedTasks tasks; // null without a task listener and propagators
     final boolean recordsTimes; // of every task, whether or not a recording is on
     final boolean isNotified; // of accepted tasks
@@ -36,6 +40,7 @@ final class Observation {
         pool = settings.name;
         time = settings.timeSource;
         listener = settings.listener;
+        cancelsFutures = settings.cancelHandedBack;
         tasks = settings.taskListener == null && settings.propagators.isEmpty() ? null : new ObservedTasks(settings);
         recordsTimes = listener != null || settings.stuckAfter != null;
         isNotified = listener != null || tasks != null;
@@ -94,6 +99,44 @@ final class Observation {
         if (tasks != null) {
             settle(task, false, removal());
         }
+    }
+
+    /** Notes and rejects a task that was removed from the queue and that no caller has received. */
+    void removedUnreceived(Runnable task) {
+        removed(task);
+        Rejectable.reject(task, "was removed from the queue of its pool");
+    }
+
+    /** Rejects tasks that are handed back, or cancels them if that is wanted. */
+    void reject(List<Runnable> handedBack) {
+        handedBack.forEach(task -> reject(task, "was handed back", true));
+    }
+
+    /** Rejects a task that is dropped, or cancels it if that is wanted. */
+    void reject(Runnable dropped, boolean isShutdown) {
+        reject(dropped, "was dropped", isShutdown);
+    }
+
+    private void reject(Runnable task, String what, boolean isShutdown) {
+        String why = isShutdown ? "which was shut down" : "which is full";
+        if (!Rejectable.reject(task, what + " by pool \"" + pool + "\", " + why) && cancelsFutures) {
+            cancelFuture(task);
+        }
+    }
+
+    /** Cancels a task if it is a future. Reports an exception, which a future of a user may throw. */
+    static void cancelFuture(Runnable task) {
+        if (task instanceof Future<?> future) {
+            try {
+                future.cancel(false);
+            } catch (Throwable failure) {
+                UserCode.uncaught(failure); // the caller has other tasks to end
+            }
+        }
+    }
+
+    static boolean isCancelled(Runnable task) {
+        return task instanceof Future<?> future && future.isCancelled();
     }
 
     /** Settles a task whose {@code beforeExecute} has thrown, unless a future was settled by its cancellation. */

@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.task.Outcome;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -13,15 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
 
-    private static final VarHandle DECIDED;
-
-    static {
-        try {
-            DECIDED = MethodHandles.lookup().findVarHandle(ObservedFuture.class, "decided", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle DECIDED = Fields.handle(MethodHandles.lookup(), "decided", boolean.class);
 
     private final ObservedTasks tasks;
     private volatile boolean decided;

@@ -79,7 +79,7 @@ final class ObservedTasks {
     final class Submission extends Node implements TaskIdentity {
         private final Key key;
         private final String name;
-        private final CapturedContext context = propagation.captureWithoutTaskContext();
+        private final CapturedContext context = propagation.capture(null);
         private final long submittedAt = listener == null ? 0 : time.nanoTime();
         private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
         private volatile long startedAt; // written before the step to RUNNING

@@ -6,7 +6,6 @@ import dev.raddle.time.UserCode;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,14 +22,14 @@ final class PlacedTask extends ForkJoinTask<Void> implements Scheduler.Placeable
             AtomicIntegerFieldUpdater.newUpdater(PlacedTask.class, "taken");
 
     private final transient Scheduler.Placeable task;
-    private final transient @Nullable Consumer<Runnable> remover; // of the pool whose queue it leaves
+    private final transient @Nullable ThreadPool pool; // whose queue it leaves when it is withdrawn
 
     @SuppressWarnings("UnusedVariable") // by TAKEN
     private volatile int taken; // 1 once the task is run, rejected or withdrawn
 
-    PlacedTask(Scheduler.Placeable task, @Nullable Consumer<Runnable> remover) {
+    PlacedTask(Scheduler.Placeable task, @Nullable ThreadPool pool) {
         this.task = task;
-        this.remover = remover;
+        this.pool = pool;
     }
 
     private boolean take() {
@@ -73,8 +72,8 @@ final class PlacedTask extends ForkJoinTask<Void> implements Scheduler.Placeable
             return false;
         }
         super.cancel(false);
-        if (remover != null) {
-            remover.accept(this);
+        if (pool != null) {
+            pool.remove(this);
         }
         return true;
     }

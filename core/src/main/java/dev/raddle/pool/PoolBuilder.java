@@ -5,6 +5,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
@@ -45,7 +46,7 @@ public final class PoolBuilder {
     @Nullable
     TaskListener taskListener;
 
-    List<ContextPropagator> propagators = List.of();
+    final List<ContextPropagator> propagators = new ArrayList<>();
     ExceptionSink exceptionSink = ExceptionSink.logging();
 
     @Nullable
@@ -205,7 +206,7 @@ public final class PoolBuilder {
 
     /**
      * Sets the listener that is notified of what only a pool has: the {@link Runnable}s and their threads, what it
-     * accepts and hands back, and stuck tasks. For names and outcomes see {@link #taskListener}.
+     * accepts and hands back, and stuck tasks. For names and outcomes see {@link #addListener}.
      *
      * @param poolListener the listener; by default there is none
      * @return this builder
@@ -216,28 +217,29 @@ public final class PoolBuilder {
     }
 
     /**
-     * Sets the listener that is notified of the submission, start and end of every task, as for the other APIs. The
+     * Adds a listener that is notified of the submission, start and end of every task, as for the other APIs. The
      * owner of a task is this pool; its name is that of a {@link dev.raddle.task.NamedTask}, or of its class. A
      * task that the pool runs for a group, a scope or a flow belongs to that API, whose listener is notified.
      *
-     * @param listener the listener, or null for none
+     * @param added the listener to add, which is notified after those added before
      * @return this builder
      */
-    public PoolBuilder taskListener(@Nullable TaskListener listener) {
-        taskListener = listener;
+    public PoolBuilder addListener(TaskListener added) {
+        Objects.requireNonNull(added, "listener");
+        taskListener = taskListener == null ? added : taskListener.and(added);
         return this;
     }
 
     /**
-     * Sets the propagators of contexts, such as those of logging and tracing, from submitters to tasks. The tasks
-     * that the pool runs for a group, a scope or a flow have the contexts of that API.
+     * Adds a propagator of a context, such as that of logging or tracing, from submitters to tasks. The tasks that the
+     * pool runs for a group, a scope or a flow have the contexts of that API.
      *
-     * @param list the propagators, which are installed in this order around each task and restored in reverse;
-     *     copied
+     * @param propagator the propagator to add, which is installed around each task after those added before, and
+     *     restored before them
      * @return this builder
      */
-    public PoolBuilder propagators(List<ContextPropagator> list) {
-        propagators = List.copyOf(list);
+    public PoolBuilder addPropagator(ContextPropagator propagator) {
+        propagators.add(Objects.requireNonNull(propagator, "propagator"));
         return this;
     }
 

@@ -76,7 +76,8 @@ public interface PoolListener {
     default void rejected(Runnable task) {}
 
     /**
-     * Called for an accepted task that this pool will not run, because the pool was stopped before it started.
+     * Called for an accepted task that this pool will not run, because the pool was stopped before it started. The pool
+     * terminates after these calls, so this method must not wait for that.
      *
      * @param task the task that did not run
      */

@@ -4,7 +4,6 @@ import dev.raddle.task.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 /**
  * A scheduler on a thread pool of its own, whose threads end when they have nothing to do, so that it need not be
@@ -17,7 +16,6 @@ final class PoolScheduler implements Scheduler {
     private static final Duration NO_LEASE = Duration.ofMillis(1);
 
     private final ThreadPool pool;
-    private final Consumer<Runnable> remover;
     private final Object lock = new Object();
     private int leases; // guarded by lock
 
@@ -28,7 +26,6 @@ final class PoolScheduler implements Scheduler {
                 .keepAlive(KEEP_ALIVE)
                 .allowCoreTimeout(true)
                 .build();
-        remover = pool::remove;
     }
 
     @Override
@@ -38,7 +35,7 @@ final class PoolScheduler implements Scheduler {
 
     @Override
     public Placement place(Placeable task) {
-        PlacedTask placed = new PlacedTask(task, remover);
+        PlacedTask placed = new PlacedTask(task, pool);
         pool.execute(placed);
         return placed;
     }

@@ -17,11 +17,11 @@ final class QueueAdapter implements WorkQueue {
 
     private final BlockingQueue<Runnable> queue;
     private final WaiterQueue putters = new WaiterQueue(false);
-    private final UnrunTasks unrun;
+    private final Observation observation;
 
-    QueueAdapter(BlockingQueue<Runnable> queue, UnrunTasks unrun) {
+    QueueAdapter(BlockingQueue<Runnable> queue, Observation observation) {
         this.queue = queue;
-        this.unrun = unrun;
+        this.observation = observation;
     }
 
     @Override
@@ -59,7 +59,7 @@ final class QueueAdapter implements WorkQueue {
     public boolean remove(Object task) {
         Runnable found = removeFirst(task, each -> Objects.equals(task, each));
         if (found != null) {
-            unrun.remove(found);
+            observation.removedUnreceived(found);
         }
         return found != null;
     }
@@ -67,8 +67,8 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public void purge() {
         for (Runnable task : snapshot()) {
-            if (UnrunTasks.isCancelled(task) && takeBack(task)) {
-                unrun.remove(task); // the iterator does not report whether another thread has taken the task
+            if (Observation.isCancelled(task) && takeBack(task)) {
+                observation.removedUnreceived(task); // an iterator does not report whether another thread has taken it
             }
         }
     }

@@ -3,7 +3,6 @@ package dev.raddle.pool;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
 import dev.raddle.time.Alarm;
-import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
@@ -46,26 +45,16 @@ final class Rejections {
     private final ThreadPool pool;
     private final Workers workers;
     private final WorkQueue queue;
-    private final UnrunTasks unrun;
     private final Observation observation;
     private final @Nullable ObservedTasks observed;
-    private final TimeSource time;
     private final ConcurrentHashMap<Thread, Pending> pending = new ConcurrentHashMap<>();
 
-    Rejections(
-            ThreadPool pool,
-            Workers workers,
-            WorkQueue queue,
-            UnrunTasks unrun,
-            Observation observation,
-            TimeSource time) {
+    Rejections(ThreadPool pool, Workers workers, WorkQueue queue, Observation observation) {
         this.pool = pool;
         this.workers = workers;
         this.queue = queue;
-        this.unrun = unrun;
         this.observation = observation;
         this.observed = observation.tasks;
-        this.time = time;
     }
 
     /** Calls the handler for a task, and records the rejection unless it is withdrawn. */
@@ -168,7 +157,7 @@ final class Rejections {
 
     /** Drops a task that was not accepted. */
     void drop(Runnable task) {
-        unrun.drop(task, pool.isShutdown());
+        observation.reject(task, pool.isShutdown());
     }
 
     /** Runs a task in the submitter's thread, or drops it if the pool has been shut down. */
@@ -261,7 +250,7 @@ final class Rejections {
             return reason();
         }
         WaiterQueue.Waiter waiter = workers.waiterFor(task);
-        Alarm alarm = timeout == null ? () -> true : time.after(timeout, waiter::expire);
+        Alarm alarm = timeout == null ? () -> true : pool.time.after(timeout, waiter::expire);
         try {
             if (workers.awaitAccept(task, waiter)) {
                 return null;

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** Reports tasks that run for longer than an interval, once in each interval. */
 final class StuckTaskWatchdog {
@@ -42,17 +41,12 @@ final class StuckTaskWatchdog {
     private final Map<Worker, Overdue> overdue = new LinkedHashMap<>(); // guarded by itself
     private boolean hasThread; // guarded by overdue
 
-    StuckTaskWatchdog(
-            String pool,
-            WorkerRegistry registry,
-            Observation observation,
-            TimeSource time,
-            @Nullable Duration interval) {
-        this.pool = pool;
+    StuckTaskWatchdog(PoolBuilder plan, WorkerRegistry registry, Observation observation) {
+        this.pool = plan.name;
         this.registry = registry;
         this.observation = observation;
-        this.time = time;
-        this.intervalNanos = interval == null ? SharedTimer.NEVER : Deadline.nanos(interval);
+        this.time = plan.timeSource;
+        this.intervalNanos = plan.stuckAfter == null ? SharedTimer.NEVER : Deadline.nanos(plan.stuckAfter);
         this.timer = new SharedTimer(time, this::inspectAll);
     }
 

@@ -62,13 +62,12 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final @Nullable ToIntFunction<Object> rankFunction;
     private final TimeSource time;
     private final Observation observation;
-    private final UnrunTasks unrun;
     private final WaiterQueue takers = new WaiterQueue(true);
     private final WaiterQueue putters = new WaiterQueue(false);
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
 
-    TaskQueue(PoolBuilder settings, Observation observation, UnrunTasks unrun) {
+    TaskQueue(PoolBuilder settings, Observation observation) {
         int capacity = settings.queueCapacity;
         this.rankFunction = settings.priority;
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
@@ -76,7 +75,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         this.notFull = () -> buffer.size() < buffer.capacity();
         this.time = settings.timeSource;
         this.observation = observation;
-        this.unrun = unrun;
     }
 
     @Override
@@ -251,7 +249,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         Runnable task = buffer.cursor().removeNext(unwanted::equals);
         if (task != null) {
             signalPutter();
-            unrun.remove(task);
+            observation.removedUnreceived(task);
         }
         return task != null;
     }
@@ -280,7 +278,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         } finally {
             if (!tasks.isEmpty()) {
                 signalPutter();
-                tasks.forEach(unrun::remove);
+                tasks.forEach(observation::removedUnreceived);
             }
         }
         return !tasks.isEmpty();
@@ -288,7 +286,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void clear() {
-        drainAll((task, acceptedAt) -> unrun.remove(task));
+        drainAll((task, acceptedAt) -> observation.removedUnreceived(task));
     }
 
     @Override
@@ -320,7 +318,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void purge() {
-        removeIf(UnrunTasks::isCancelled);
+        removeIf(Observation::isCancelled);
     }
 
     /**
@@ -370,7 +368,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             removable = null;
             if (cursor.removeMarked()) {
                 signalPutter();
-                unrun.remove(task);
+                observation.removedUnreceived(task);
             }
         }
     }

@@ -51,21 +51,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task, whose actions
  * <i>happen-before</i> the return of {@link Future#get()} and of an {@link #awaitTermination} that returns true.
- *
- * @see java.util.concurrent.ThreadPoolExecutor ThreadPoolExecutor, whose contract this class keeps
  */
 public class ThreadPool extends HookedExecutor {
 
-    private static final Duration LAST_WAIT = Duration.ofSeconds(5);
-
     private final String name;
-    private final TimeSource time;
+    final TimeSource time;
     private final ExceptionSink sink;
     private final BlockingQueue<Runnable> queue;
     private final WorkQueue workQueue; // the same queue, as seen by the workers
     private final Observation observation;
     private final @Nullable ObservedTasks observed; // of the observation
-    private final UnrunTasks unrun;
     private final Workers workers;
     private final Duration lastWait;
     private final Rejections rejections;
@@ -114,11 +109,7 @@ public class ThreadPool extends HookedExecutor {
             long handedBack,
             long removed) {
 
-        /**
-         * Returns the number of tasks that have been accepted.
-         *
-         * @return the sum of the completed, active, queued, handed back and removed tasks
-         */
+        /** {@return the number of accepted tasks: completed, active, queued, handed back and removed} */
         public long accepted() {
             return completed + active + queued + handedBack + removed;
         }
@@ -127,97 +118,75 @@ public class ThreadPool extends HookedExecutor {
     /**
      * Creates a pool with the JDK's default thread factory and an {@link AbortPolicy}.
      *
-     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
-     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
-     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param core the number of threads to keep even if they are idle, at least 0
+     * @param max the maximum number of threads, at least 1 and at least the core size
+     * @param keepAlive the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
-     * @param workQueue the queue for tasks that wait for a thread
+     * @param queue the queue for tasks that wait for a thread
      * @throws IllegalArgumentException if a number is out of range
      */
-    public ThreadPool(
-            int corePoolSize,
-            int maximumPoolSize,
-            long keepAliveTime,
-            TimeUnit unit,
-            BlockingQueue<Runnable> workQueue) {
-        this(
-                corePoolSize,
-                maximumPoolSize,
-                keepAliveTime,
-                unit,
-                workQueue,
-                Executors.defaultThreadFactory(),
-                new AbortPolicy());
+    public ThreadPool(int core, int max, long keepAlive, TimeUnit unit, BlockingQueue<Runnable> queue) {
+        this(core, max, keepAlive, unit, queue, Executors.defaultThreadFactory(), new AbortPolicy());
     }
 
     /**
      * Creates a pool with an {@link AbortPolicy}.
      *
-     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
-     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
-     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param core the number of threads to keep even if they are idle, at least 0
+     * @param max the maximum number of threads, at least 1 and at least the core size
+     * @param keepAlive the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
-     * @param workQueue the queue for tasks that wait for a thread
-     * @param threadFactory the factory for new threads
+     * @param queue the queue for tasks that wait for a thread
+     * @param factory the factory for new threads
      * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
-            int corePoolSize,
-            int maximumPoolSize,
-            long keepAliveTime,
-            TimeUnit unit,
-            BlockingQueue<Runnable> workQueue,
-            ThreadFactory threadFactory) {
-        this(corePoolSize, maximumPoolSize, keepAliveTime, unit, workQueue, threadFactory, new AbortPolicy());
+            int core, int max, long keepAlive, TimeUnit unit, BlockingQueue<Runnable> queue, ThreadFactory factory) {
+        this(core, max, keepAlive, unit, queue, factory, new AbortPolicy());
     }
 
     /**
      * Creates a pool with the JDK's default thread factory.
      *
-     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
-     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
-     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param core the number of threads to keep even if they are idle, at least 0
+     * @param max the maximum number of threads, at least 1 and at least the core size
+     * @param keepAlive the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
-     * @param workQueue the queue for tasks that wait for a thread
+     * @param queue the queue for tasks that wait for a thread
      * @param handler the handler for rejected tasks
      * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
-            int corePoolSize,
-            int maximumPoolSize,
-            long keepAliveTime,
-            TimeUnit unit,
-            BlockingQueue<Runnable> workQueue,
-            RejectionHandler handler) {
-        this(corePoolSize, maximumPoolSize, keepAliveTime, unit, workQueue, Executors.defaultThreadFactory(), handler);
+            int core, int max, long keepAlive, TimeUnit unit, BlockingQueue<Runnable> queue, RejectionHandler handler) {
+        this(core, max, keepAlive, unit, queue, Executors.defaultThreadFactory(), handler);
     }
 
     /**
      * Creates a pool.
      *
-     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
-     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
-     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param core the number of threads to keep even if they are idle, at least 0
+     * @param max the maximum number of threads, at least 1 and at least the core size
+     * @param keepAlive the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
-     * @param workQueue the queue for tasks that wait for a thread
-     * @param threadFactory the factory for new threads
+     * @param queue the queue for tasks that wait for a thread
+     * @param factory the factory for new threads
      * @param handler the handler for rejected tasks
      * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
-            int corePoolSize,
-            int maximumPoolSize,
-            long keepAliveTime,
+            int core,
+            int max,
+            long keepAlive,
             TimeUnit unit,
-            BlockingQueue<Runnable> workQueue,
-            ThreadFactory threadFactory,
+            BlockingQueue<Runnable> queue,
+            ThreadFactory factory,
             RejectionHandler handler) {
         this(new PoolBuilder("thread-pool")
                 .followsJdk()
-                .sizes(corePoolSize, maximumPoolSize)
-                .keepAlive(Duration.ofNanos(unit.toNanos(keepAliveTime)))
-                .queue(workQueue)
-                .threadFactory(threadFactory)
+                .sizes(core, max)
+                .keepAlive(Duration.ofNanos(unit.toNanos(keepAlive)))
+                .queue(queue)
+                .threadFactory(factory)
                 .rejection(handler));
     }
 
@@ -225,54 +194,45 @@ public class ThreadPool extends HookedExecutor {
      * Creates a pool with the JDK's default thread factory and a handler that was written for a {@code
      * ThreadPoolExecutor}.
      *
-     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
-     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
-     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param core the number of threads to keep even if they are idle, at least 0
+     * @param max the maximum number of threads, at least 1 and at least the core size
+     * @param keepAlive the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
-     * @param workQueue the queue for tasks that wait for a thread
+     * @param queue the queue for tasks that wait for a thread
      * @param handler the handler for rejected tasks; it receives an executor that stands for this pool
      * @throws IllegalArgumentException if a number is out of range
-     * @see RejectionHandler#from
      */
     public ThreadPool(
-            int corePoolSize,
-            int maximumPoolSize,
-            long keepAliveTime,
+            int core,
+            int max,
+            long keepAlive,
             TimeUnit unit,
-            BlockingQueue<Runnable> workQueue,
+            BlockingQueue<Runnable> queue,
             RejectedExecutionHandler handler) {
-        this(corePoolSize, maximumPoolSize, keepAliveTime, unit, workQueue, RejectionHandler.from(handler));
+        this(core, max, keepAlive, unit, queue, RejectionHandler.from(handler));
     }
 
     /**
      * Creates a pool with a handler that was written for a {@code ThreadPoolExecutor}.
      *
-     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
-     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
-     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param core the number of threads to keep even if they are idle, at least 0
+     * @param max the maximum number of threads, at least 1 and at least the core size
+     * @param keepAlive the maximum idle time of a thread beyond the core size, at least 0
      * @param unit the unit of the keep-alive time
-     * @param workQueue the queue for tasks that wait for a thread
-     * @param threadFactory the factory for new threads
+     * @param queue the queue for tasks that wait for a thread
+     * @param factory the factory for new threads
      * @param handler the handler for rejected tasks; it receives an executor that stands for this pool
      * @throws IllegalArgumentException if a number is out of range
-     * @see RejectionHandler#from
      */
     public ThreadPool(
-            int corePoolSize,
-            int maximumPoolSize,
-            long keepAliveTime,
+            int core,
+            int max,
+            long keepAlive,
             TimeUnit unit,
-            BlockingQueue<Runnable> workQueue,
-            ThreadFactory threadFactory,
+            BlockingQueue<Runnable> queue,
+            ThreadFactory factory,
             RejectedExecutionHandler handler) {
-        this(
-                corePoolSize,
-                maximumPoolSize,
-                keepAliveTime,
-                unit,
-                workQueue,
-                threadFactory,
-                RejectionHandler.from(handler));
+        this(core, max, keepAlive, unit, queue, factory, RejectionHandler.from(handler));
     }
 
     /**
@@ -286,22 +246,21 @@ public class ThreadPool extends HookedExecutor {
         builder.check();
         name = builder.name;
         time = builder.timeSource;
-        lastWait = builder.stuckAfter == null ? LAST_WAIT : builder.stuckAfter;
+        lastWait = builder.stuckAfter == null ? Duration.ofSeconds(5) : builder.stuckAfter;
         rejection = builder.rejection;
         sink = builder.exceptionSink;
         observation = new Observation(builder);
         observed = observation.tasks;
-        unrun = new UnrunTasks(builder, observation);
         if (builder.queue == null) {
-            TaskQueue builtIn = new TaskQueue(builder, observation, unrun);
+            TaskQueue builtIn = new TaskQueue(builder, observation);
             queue = builtIn;
             workQueue = builtIn;
         } else {
             queue = builder.queue;
-            workQueue = new QueueAdapter(builder.queue, unrun);
+            workQueue = new QueueAdapter(builder.queue, observation);
         }
         workers = new Workers(this, builder, workQueue, observation);
-        rejections = new Rejections(this, workers, workQueue, unrun, observation, time);
+        rejections = new Rejections(this, workers, workQueue, observation);
     }
 
     /**
@@ -314,11 +273,7 @@ public class ThreadPool extends HookedExecutor {
         return new PoolBuilder(name);
     }
 
-    /**
-     * Returns the pool's name.
-     *
-     * @return the name given to the builder
-     */
+    /** {@return the name given to the builder} */
     public String name() {
         return name;
     }
@@ -410,7 +365,7 @@ public class ThreadPool extends HookedExecutor {
     public List<Runnable> shutdownNow() {
         StackRoom.ensure();
         List<Runnable> tasks = workers.stop(interrupted -> {});
-        unrun.handBack(tasks);
+        observation.reject(tasks);
         return tasks;
     }
 
@@ -427,8 +382,7 @@ public class ThreadPool extends HookedExecutor {
      * @return the report
      */
     public ShutdownReport drain(Duration grace) {
-        return new Drain(name, workers, unrun, observation, time, this::shutdown)
-                .run(Objects.requireNonNull(grace, "grace"), lastWait);
+        return new Drain(this, workers, observation).run(Objects.requireNonNull(grace, "grace"), lastWait);
     }
 
     /**
@@ -446,11 +400,7 @@ public class ThreadPool extends HookedExecutor {
         return new ExitHook(grace, reports, List.of(inOrder));
     }
 
-    /**
-     * Returns the run state.
-     *
-     * @return the current state
-     */
+    /** {@return the current run state} */
     public RunState runState() {
         return RunState.values()[workers.control.state()];
     }
@@ -460,11 +410,7 @@ public class ThreadPool extends HookedExecutor {
         return workers.control.state() >= Control.SHUTDOWN;
     }
 
-    /**
-     * Returns whether the pool has been shut down and has not terminated.
-     *
-     * @return true after {@link #shutdown()} or {@link #shutdownNow()} until the pool has terminated
-     */
+    /** {@return whether the pool has been shut down and has not terminated} */
     public boolean isTerminating() {
         int state = workers.control.state();
         return state >= Control.SHUTDOWN && state < Control.TERMINATED;
@@ -569,11 +515,7 @@ public class ThreadPool extends HookedExecutor {
         }
     }
 
-    /**
-     * Returns the core size.
-     *
-     * @return the number of threads to keep even if they are idle
-     */
+    /** {@return the core size: the number of threads to keep even if they are idle} */
     public int getCorePoolSize() {
         return workers.coreThreads;
     }
@@ -595,11 +537,7 @@ public class ThreadPool extends HookedExecutor {
         }
     }
 
-    /**
-     * Returns the maximum size.
-     *
-     * @return the maximum number of threads
-     */
+    /** {@return the maximum number of threads} */
     public int getMaximumPoolSize() {
         return workers.maxThreads;
     }
@@ -643,11 +581,7 @@ public class ThreadPool extends HookedExecutor {
         }
     }
 
-    /**
-     * Returns whether core threads also end after they have been idle for the keep-alive time.
-     *
-     * @return true if core threads may time out
-     */
+    /** {@return whether core threads also end after they have been idle for the keep-alive time} */
     public boolean allowsCoreThreadTimeOut() {
         return workers.coreTimeout;
     }
@@ -661,11 +595,7 @@ public class ThreadPool extends HookedExecutor {
         workers.threadFactory = Objects.requireNonNull(threadFactory, "threadFactory");
     }
 
-    /**
-     * Returns the factory for new threads.
-     *
-     * @return the factory
-     */
+    /** {@return the factory for new threads} */
     public ThreadFactory getThreadFactory() {
         return workers.threadFactory;
     }
@@ -677,15 +607,6 @@ public class ThreadPool extends HookedExecutor {
      */
     public void setRejectionHandler(RejectionHandler handler) {
         rejection = Objects.requireNonNull(handler, "handler");
-    }
-
-    /**
-     * Returns the handler for rejected tasks.
-     *
-     * @return the handler
-     */
-    public RejectionHandler getRejectionHandler() {
-        return rejection;
     }
 
     /**
@@ -732,11 +653,7 @@ public class ThreadPool extends HookedExecutor {
 
     // ---- counts
 
-    /**
-     * Returns the current number of threads.
-     *
-     * @return the number of threads, which may already have changed
-     */
+    /** {@return the current number of threads, which may already have changed} */
     public int getPoolSize() {
         return threads(workers.registry.snapshot());
     }
@@ -746,48 +663,28 @@ public class ThreadPool extends HookedExecutor {
         return workers.control.state() >= Control.TIDYING ? 0 : snapshot.threads();
     }
 
-    /**
-     * Returns the number of threads that are running tasks.
-     *
-     * @return the number of active threads, which may already have changed
-     */
+    /** {@return the number of threads that are running tasks, which may already have changed} */
     public int getActiveCount() {
         return workers.registry.snapshot().active();
     }
 
-    /**
-     * Returns the largest number of threads that have existed at the same time.
-     *
-     * @return the number of threads; it never decreases
-     */
+    /** {@return the largest number of threads that have existed at the same time} */
     public int getLargestPoolSize() {
         return workers.registry.snapshot().largest();
     }
 
-    /**
-     * Returns the number of tasks that are completed, running or queued.
-     *
-     * @return the number of tasks, exact when the pool is quiescent
-     */
+    /** {@return the number of tasks that are completed, running or queued; exact when the pool is quiescent} */
     public long getTaskCount() {
         WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
         return snapshot.completed() + snapshot.active() + queue.size();
     }
 
-    /**
-     * Returns the number of tasks that have ended, normally or not.
-     *
-     * @return the number of tasks; it never decreases
-     */
+    /** {@return the number of tasks that have ended, normally or not; it never decreases} */
     public long getCompletedTaskCount() {
         return workers.registry.snapshot().completed();
     }
 
-    /**
-     * Returns all counts. The threads and their tasks are read at one time, the other counts right after it.
-     *
-     * @return a new record
-     */
+    /** {@return all counts; the threads and their tasks are read at one time, the other counts right after it} */
     public Stats stats() {
         WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
         return new Stats(

@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.lock.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -83,15 +84,8 @@ final class WaiterQueue extends SpinLock {
 
     private static final int MAX_SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 256 : 0;
     private static final int MIN_SPINS = 4;
-    private static final VarHandle SIGNAL_PENDING;
-
-    static {
-        try {
-            SIGNAL_PENDING = MethodHandles.lookup().findVarHandle(WaiterQueue.class, "signalPending", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle SIGNAL_PENDING =
+            Fields.handle(MethodHandles.lookup(), "signalPending", boolean.class);
 
     private int spins = MIN_SPINS; // owned by the thread that has set signalPending
     private volatile boolean signalPending;

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
+import dev.raddle.lock.Fields;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -35,22 +36,11 @@ class Worker extends InterruptWindow implements Runnable {
      * has begun, so a thread that reads `firstTask` and then the fields above finds it in one of the two places.
      */
 
-    private static final VarHandle FIRST_TASK_CLAIMED;
-    private static final VarHandle CURRENT;
-    private static final VarHandle BEGUN;
-    private static final VarHandle COMPLETED;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            FIRST_TASK_CLAIMED = lookup.findVarHandle(Worker.class, "firstTaskClaimed", boolean.class);
-            CURRENT = lookup.findVarHandle(Worker.class, "current", Runnable.class);
-            BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
-            COMPLETED = lookup.findVarHandle(Worker.class, "completed", long.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle FIRST_TASK_CLAIMED =
+            Fields.handle(MethodHandles.lookup(), "firstTaskClaimed", boolean.class);
+    private static final VarHandle CURRENT = Fields.handle(MethodHandles.lookup(), "current", Runnable.class);
+    private static final VarHandle BEGUN = Fields.handle(MethodHandles.lookup(), "begun", long.class);
+    private static final VarHandle COMPLETED = Fields.handle(MethodHandles.lookup(), "completed", long.class);
 
     final TaskBuffer.Timestamp queuedAt = new TaskBuffer.Timestamp();
     private final Consumer<Worker> loop;

@@ -118,7 +118,7 @@ final class Workers {
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
         this.keepAliveTimer = new SharedTimer(time, this::interruptOverdueWorkers);
-        this.watchdog = new StuckTaskWatchdog(plan.name, registry, observation, time, plan.stuckAfter);
+        this.watchdog = new StuckTaskWatchdog(plan, registry, observation);
     }
 
     // ---- submission
@@ -441,7 +441,7 @@ final class Workers {
             pool.beforeExecute(thread, task);
         } catch (Throwable failure) {
             if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)) {
-                UnrunTasks.cancelFuture(task); // the task will not run, so no thread may wait for it
+                Observation.cancelFuture(task); // the task will not run, so no thread may wait for it
             }
             observation.skipped(task, failure);
             if (!followsJdk) {

@@ -30,7 +30,7 @@ final class ObservedSubtask implements TaskIdentity {
         Propagation propagation = scope.options.propagation;
         this.scope = scope;
         this.name = name;
-        this.context = propagation == null ? null : propagation.captureWithoutTaskContext();
+        this.context = propagation == null ? null : propagation.capture(null);
         this.forkedAt = scope.time.nanoTime();
     }
 

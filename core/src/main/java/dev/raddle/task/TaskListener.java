@@ -42,7 +42,7 @@ public interface TaskListener {
      * the same.
      *
      * {@snippet :
-     * GroupPolicy policy = GroupPolicy.builder().taskListener(meters.and(tracing)).build();
+     * GroupPolicy policy = GroupPolicy.builder().addListener(meters.and(tracing)).build();
      * }
      *
      * @param next the listener to notify second

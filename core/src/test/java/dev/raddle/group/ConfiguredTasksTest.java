@@ -241,8 +241,10 @@ class ConfiguredTasksTest {
     @Test
     void the_scoped_values_of_a_policy_are_bound_in_the_task_as_they_were_in_the_submitter() throws Exception {
         ScopedValue<String> other = ScopedValue.newInstance();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                GroupPolicy.builder().scopedValues(List.of(LOCALE, other)).build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .addScopedValue(LOCALE)
+                .addScopedValue(other)
+                .build())) {
             List<String> seen = ScopedValue.where(LOCALE, "fr")
                     .call(() -> List.of(
                             executor.submit("g", "t", () -> LOCALE.get() + other.orElse("-"))

@@ -37,7 +37,7 @@ class GroupContextTest {
         Callable<Boolean> task = () -> seen.add(TaskContext.current().get(TENANT) + " " + value.get());
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(9)
-                .propagators(List.of(propagator))
+                .addPropagator(propagator)
                 .build())) {
             value.set("of the submitter");
             TaskContext.current().with(TENANT, "a").<Object>call(() -> {
@@ -61,7 +61,7 @@ class GroupContextTest {
     void a_task_that_is_placed_in_a_group_sees_the_contexts_of_the_placing_thread() throws Exception {
         List<Object> seen = new ArrayList<>();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                TestTasks.stepped(steps).propagators(List.of(propagator)).build())) {
+                TestTasks.stepped(steps).addPropagator(propagator).build())) {
             value.set("of the submitter");
             TaskContext.current()
                     .with(TENANT, "a")
@@ -87,8 +87,8 @@ class GroupContextTest {
             }
         };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
-                        .propagators(List.of(propagator))
-                        .taskListener(listener)
+                        .addPropagator(propagator)
+                        .addListener(listener)
                         .build());
                 ThreadScope scope = ThreadScope.open("scope")
                         .withConcurrencyLimit(1)
@@ -120,7 +120,7 @@ class GroupContextTest {
             public void run() {}
         }
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                TestTasks.stepped(steps).taskListener(listener).build())) {
+                TestTasks.stepped(steps).addListener(listener).build())) {
             executor.scheduler("g").execute(() -> {});
             executor.scheduler("g").execute(new Import("import-7"));
             steps.runAll();

@@ -186,7 +186,7 @@ class InPlaceSchedulersTest {
             }
         };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                policy(inPlace, 2).taskListener(listener).build())) {
+                policy(inPlace, 2).addListener(listener).build())) {
             itself.set(executor);
 
             executor.submit("g", "chain", () -> 1);

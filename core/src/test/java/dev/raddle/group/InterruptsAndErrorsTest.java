@@ -214,7 +214,7 @@ class InterruptsAndErrorsTest {
         };
         return Stream.of(
                 GroupPolicy.builder().taskLifecycleListener(listener),
-                GroupPolicy.builder().taskListener(kernelListener),
+                GroupPolicy.builder().addListener(kernelListener),
                 GroupPolicy.builder().concurrencyResolver(key -> {
                     throw thrown;
                 }),

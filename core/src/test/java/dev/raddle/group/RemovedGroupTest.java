@@ -124,7 +124,7 @@ class RemovedGroupTest {
         GroupPolicy.Builder rules = GroupPolicy.builder()
                 .timeSource(hasty)
                 .closeTimeout(Duration.ZERO)
-                .taskListener(evictor)
+                .addListener(evictor)
                 .concurrencyResolver(key -> {
                     hasty.goOn(); // the task waits in the next group until its limit is known
                     return 1;
@@ -193,10 +193,8 @@ class RemovedGroupTest {
                 }
             }
         };
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
-                .timeSource(time)
-                .taskListener(canceller)
-                .build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).timeSource(time).addListener(canceller).build())) {
             for (String key : List.of("unknown", "known")) {
                 if (key.equals("known")) {
                     executor.submit(key, "holder", () -> "value");

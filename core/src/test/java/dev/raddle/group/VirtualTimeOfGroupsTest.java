@@ -48,7 +48,7 @@ class VirtualTimeOfGroupsTest {
     }
 
     private GroupPolicy.Builder rules() {
-        return TestTasks.stepped(steps).timeSource(time).taskListener(listener);
+        return TestTasks.stepped(steps).timeSource(time).addListener(listener);
     }
 
     @Test

@@ -92,7 +92,7 @@ class LateFailureTest {
     private void cancelInPool(Throwable thrown, boolean isObserved) throws InterruptedException {
         PoolBuilder builder = ThreadPool.builder("p").threads(1).exceptionSink(sink);
         if (isObserved) {
-            builder.taskListener(new TaskListener() {});
+            builder.addListener(new TaskListener() {});
         }
         try (ThreadPool pool = builder.build()) {
             Future<String> future = pool.submit(throwing(thrown));

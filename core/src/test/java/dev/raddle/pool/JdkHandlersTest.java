@@ -102,12 +102,12 @@ class JdkHandlersTest {
         RejectedExecutionHandler jdk = new ThreadPoolExecutor.CallerRunsPolicy();
         ThreadPool pool = full(jdk);
         assertThat(pool.getRejectedExecutionHandler()).isSameAs(jdk);
-        assertThat(pool.getRejectionHandler()).hasToString(jdk.toString());
+        assertThat(pool.getRejectedExecutionHandler()).hasToString(jdk.toString());
 
         RejectionHandler own = new ThreadPool.DiscardPolicy();
         pool.setRejectedExecutionHandler(own);
         assertThat(pool.getRejectedExecutionHandler()).isSameAs(own);
-        assertThat(pool.getRejectionHandler()).isSameAs(own);
+        assertThat(pool.getRejectedExecutionHandler()).isSameAs(own);
         assertThat(RejectionHandler.from(own)).isSameAs(own);
         assertThatNullPointerException().isThrownBy(() -> pool.setRejectedExecutionHandler(null));
         assertThatNullPointerException().isThrownBy(() -> full(null));

@@ -97,12 +97,15 @@ class ObservedTasksTest {
     }
 
     private PoolBuilder builder() {
+        return unobserved().addListener(recorder).addPropagator(this::captureContext);
+    }
+
+    private PoolBuilder unobserved() {
         return ThreadPool.builder("p")
                 .threads(1)
                 .timeSource(time)
-                .exceptionSink(ExceptionSink.to((source, failure) -> reports.add(source + ": " + failure.getMessage())))
-                .taskListener(recorder)
-                .propagators(List.of(this::captureContext));
+                .exceptionSink(
+                        ExceptionSink.to((source, failure) -> reports.add(source + ": " + failure.getMessage())));
     }
 
     private ContextPropagator.Captured captureContext() {
@@ -541,7 +544,7 @@ class ObservedTasksTest {
                 events.add("cancelled");
             }
         };
-        ThreadPool pool = pool(builder().taskListener(canceller.and(recorder)));
+        ThreadPool pool = pool(unobserved().addListener(canceller).addListener(recorder));
         future.set(pool.submit((Runnable) new Named("a", () -> events.add("ran"))));
         submitted.countDown();
         end(pool);
@@ -555,7 +558,7 @@ class ObservedTasksTest {
     void a_listener_may_cancel_the_future_that_it_is_notified_of() throws Exception {
         AtomicReference<@Nullable Future<?>> future = new AtomicReference<>();
         CountDownLatch submitted = new CountDownLatch(1);
-        ThreadPool pool = pool(builder().taskListener(new TaskListener() {
+        ThreadPool pool = pool(unobserved().addListener(new TaskListener() {
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                 events.add(textOf(outcome) + " " + future.get().cancel(true));
@@ -641,7 +644,7 @@ class ObservedTasksTest {
     @Test
     void a_runnable_that_is_submitted_200_000_times_is_observed_each_time_in_linear_work() throws Exception {
         AtomicInteger settled = new AtomicInteger();
-        ThreadPool pool = pool(ThreadPool.builder("p").threads(1).taskListener(new TaskListener() {
+        ThreadPool pool = pool(ThreadPool.builder("p").threads(1).addListener(new TaskListener() {
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                 settled.incrementAndGet();
@@ -758,9 +761,9 @@ class ObservedTasksTest {
                 throw new IllegalStateException("3");
             }
         };
-        ThreadPool pool = pool(builder().taskListener(throwing).propagators(List.of(() -> {
+        ThreadPool pool = pool(unobserved().addListener(throwing).addPropagator(() -> {
             throw new IllegalStateException("0");
-        })));
+        }));
 
         assertThat(pool.submit((Callable<?>) Named.of("a")).get()).isEqualTo("a!");
         assertThat(reports)
@@ -774,7 +777,7 @@ class ObservedTasksTest {
 
     @Test
     void a_propagator_alone_carries_the_context() throws Exception {
-        ThreadPool pool = pool(builder().taskListener(null));
+        ThreadPool pool = pool(unobserved().addPropagator(this::captureContext));
         context.set("of the submitter");
 
         assertThat(pool.submit((Callable<?>) context::get).get()).isEqualTo("of the submitter");
@@ -789,7 +792,7 @@ class ObservedTasksTest {
         List<String> ofGroup = new CopyOnWriteArrayList<>();
         GroupPolicy policy = GroupPolicy.builder()
                 .scheduler(key -> Scheduler.from(pool))
-                .taskListener(new TaskListener() {
+                .addListener(new TaskListener() {
                     @Override
                     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                         ofGroup.add(task.owner() + "/" + task.name());

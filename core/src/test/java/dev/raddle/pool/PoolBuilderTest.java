@@ -39,7 +39,7 @@ class PoolBuilderTest {
         assertThat(pool.getQueue().remainingCapacity()).isEqualTo(Integer.MAX_VALUE);
         assertThat(pool.getKeepAliveTime(TimeUnit.SECONDS)).isEqualTo(60);
         assertThat(pool.allowsCoreThreadTimeOut()).isFalse();
-        assertThat(pool.getRejectionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
+        assertThat(pool.getRejectedExecutionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
         assertThat(pool.getPoolSize()).isZero();
     }
 
@@ -63,7 +63,7 @@ class PoolBuilderTest {
         assertThat(pool.getKeepAliveTime(TimeUnit.MILLISECONDS)).isEqualTo(1500);
         assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
         assertThat(pool.getThreadFactory()).isSameAs(factory);
-        assertThat(pool.getRejectionHandler()).isSameAs(handler);
+        assertThat(pool.getRejectedExecutionHandler()).isSameAs(handler);
     }
 
     @Test

@@ -124,12 +124,12 @@ class ThreadPoolConstructionTest {
     void the_factory_and_the_handler_are_the_given_ones() {
         ThreadPool both = pools.keep(new ThreadPool(1, 1, 0, TimeUnit.SECONDS, queue(), FACTORY, HANDLER));
         assertThat(both.getThreadFactory()).isSameAs(FACTORY);
-        assertThat(both.getRejectionHandler()).isSameAs(HANDLER);
+        assertThat(both.getRejectedExecutionHandler()).isSameAs(HANDLER);
         ThreadPool factory = pools.keep(new ThreadPool(1, 1, 0, TimeUnit.SECONDS, queue(), FACTORY));
         assertThat(factory.getThreadFactory()).isSameAs(FACTORY);
-        assertThat(factory.getRejectionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
+        assertThat(factory.getRejectedExecutionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
         ThreadPool handler = pools.keep(new ThreadPool(1, 1, 0, TimeUnit.SECONDS, queue(), HANDLER));
-        assertThat(handler.getRejectionHandler()).isSameAs(HANDLER);
+        assertThat(handler.getRejectedExecutionHandler()).isSameAs(HANDLER);
     }
 
     @Test

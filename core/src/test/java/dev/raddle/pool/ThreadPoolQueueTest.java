@@ -336,12 +336,12 @@ class ThreadPoolQueueTest {
         ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         assertThatNullPointerException().isThrownBy(() -> pool.setRejectionHandler(null));
         assertThatNullPointerException().isThrownBy(() -> pool.setThreadFactory(null));
-        assertThat(pool.getRejectionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
+        assertThat(pool.getRejectedExecutionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
         RejectionHandler handler = new ThreadPool.DiscardPolicy();
         pool.setRejectionHandler(handler);
         pool.setThreadFactory(task -> new Thread(task, "of the new factory"));
 
-        assertThat(pool.getRejectionHandler()).isSameAs(handler);
+        assertThat(pool.getRejectedExecutionHandler()).isSameAs(handler);
         assertThat(pool.submit(Thread::currentThread).get().getName()).isEqualTo("of the new factory");
     }
 
@@ -485,7 +485,7 @@ class ThreadPoolQueueTest {
         new ThreadPool.CallerRunsPolicy().rejected(task("called"), pool);
 
         assertThat(ran).containsExactly("called");
-        assertThat(pool.getRejectionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
+        assertThat(pool.getRejectedExecutionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
         assertThat(pool.getTaskCount()).isZero();
         assertThat(pool.getQueue()).isEmpty();
         assertThat(pool.getPoolSize()).isZero();

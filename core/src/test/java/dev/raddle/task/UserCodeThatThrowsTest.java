@@ -227,8 +227,8 @@ class UserCodeThatThrowsTest {
             void run(Parts parts) throws Exception {
                 GroupPolicy policy = GroupPolicy.builder()
                         .defaultMaxConcurrencyPerGroup(1)
-                        .taskListener(parts.listener())
-                        .propagators(List.of(parts.propagator()))
+                        .addListener(parts.listener())
+                        .addPropagator(parts.propagator())
                         .exceptionSink(parts.sink())
                         .scheduler(key -> parts.scheduler())
                         .build();

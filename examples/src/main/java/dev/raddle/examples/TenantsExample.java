@@ -58,7 +58,7 @@ public final class TenantsExample {
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(4) // a single tenant may use all permits
                 .globalMaxInFlight(4)
-                .taskListener(longest)
+                .addListener(longest)
                 .timeSource(time)
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {

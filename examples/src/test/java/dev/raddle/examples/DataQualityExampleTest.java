@@ -36,7 +36,7 @@ class DataQualityExampleTest {
     private final CountDownLatch threeChecks = new CountDownLatch(3);
     private final GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
             .defaultMaxConcurrencyPerGroup(1)
-            .taskListener(new TaskListener() {
+            .addListener(new TaskListener() {
                 @Override
                 public void onSubmitted(TaskIdentity task) {
                     threeChecks.countDown();

@@ -11,6 +11,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.micrometer.PoolMeters;
 import dev.raddle.micrometer.TaskMeters;
 import dev.raddle.opentelemetry.TaskTracing;
+import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
@@ -154,11 +155,9 @@ class ObservabilityTest {
             @Override
             void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
                     throws Exception {
-                ThreadPool pool = ThreadPool.builder("owner")
-                        .threads(1)
-                        .taskListener(observers.listener())
-                        .propagators(observers.propagators())
-                        .build();
+                PoolBuilder builder = ThreadPool.builder("owner").threads(1).addListener(observers.listener());
+                observers.propagators().forEach(builder::addPropagator);
+                ThreadPool pool = builder.build();
                 new PoolMeters(pool).bindTo(registry);
                 pool.submit(new Named("a", a)).get();
                 pool.submit(new Named("b", b)).get();
@@ -192,10 +191,9 @@ class ObservabilityTest {
         }
 
         private static GroupExecutor executor(Observers observers) {
-            return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
-                    .taskListener(observers.listener())
-                    .propagators(observers.propagators())
-                    .build());
+            GroupPolicy.Builder policy = GroupPolicy.builder().addListener(observers.listener());
+            observers.propagators().forEach(policy::addPropagator);
+            return GroupExecutor.newVirtualThreadExecutor(policy.build());
         }
     }
 

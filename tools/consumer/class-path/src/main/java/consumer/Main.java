@@ -9,7 +9,6 @@ import dev.raddle.slf4j.LoggingSink;
 import dev.raddle.slf4j.MdcPropagator;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
-import java.util.List;
 
 /** Uses the core and its integrations from the class path. */
 public class Main {
@@ -18,9 +17,10 @@ public class Main {
         TaskTracing tracing = TaskTracing.of(OpenTelemetry.noop());
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(2)
-                .taskListener(TaskMeters.forGroups(registry))
-                .taskListener(tracing)
-                .propagators(List.of(tracing, new MdcPropagator()))
+                .addListener(TaskMeters.forGroups(registry))
+                .addListener(tracing)
+                .addPropagator(tracing)
+                .addPropagator(new MdcPropagator())
                 .exceptionSink(LoggingSink.create())
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {

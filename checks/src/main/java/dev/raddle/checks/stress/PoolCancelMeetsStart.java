@@ -32,7 +32,7 @@ public class PoolCancelMeetsStart {
     private final PoolRig rig = new PoolRig(pool -> pool.coreThreads(0)
             .maxThreads(1)
             .keepAlive(Duration.ZERO)
-            .taskListener(new TaskListener() {
+            .addListener(new TaskListener() {
                 @Override
                 public void onStarted(TaskIdentity task, long waitNanos) {
                     events.add("started");

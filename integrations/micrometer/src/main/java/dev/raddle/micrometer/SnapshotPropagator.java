@@ -11,7 +11,7 @@ import java.util.Objects;
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
- *         .propagators(List.of(SnapshotPropagator.create()))
+ *         .addPropagator(SnapshotPropagator.create())
  *         .build();
  * }
  */

@@ -19,7 +19,7 @@ import java.util.function.Function;
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
- *         .taskListener(TaskMeters.forGroups(registry))
+ *         .addListener(TaskMeters.forGroups(registry))
  *         .build();
  * }
  *
@@ -203,7 +203,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
      * {@snippet :
      * TaskMeters meters = TaskMeters.forGroups(registry);
      * GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-     *         GroupPolicy.builder().taskListener(meters).build());
+     *         GroupPolicy.builder().addListener(meters).build());
      * meters.watch(executor);
      * }
      *

@@ -10,7 +10,6 @@ import dev.raddle.testing.StepScheduler;
 import io.micrometer.context.ContextRegistry;
 import io.micrometer.context.ContextSnapshotFactory;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +33,7 @@ class SnapshotPropagatorTest {
     }
 
     private static GroupPolicy.Builder with(ContextPropagator propagator) {
-        return GroupPolicy.builder().propagators(List.of(propagator)).closeTimeout(Duration.ZERO);
+        return GroupPolicy.builder().addPropagator(propagator).closeTimeout(Duration.ZERO);
     }
 
     @Test

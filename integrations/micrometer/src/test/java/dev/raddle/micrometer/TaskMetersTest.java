@@ -95,7 +95,7 @@ class TaskMetersTest {
 
     private GroupPolicy.Builder metered(TaskMeters meters) {
         return GroupPolicy.builder()
-                .taskListener(meters)
+                .addListener(meters)
                 .exceptionSink(ExceptionSink.to((source, error) -> suppressed.add(error)))
                 .timeSource(time)
                 .scheduler(key -> steps)

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * {@snippet :
  * TaskTracing tracing = TaskTracing.of(openTelemetry);
  * GroupPolicy policy = GroupPolicy.builder()
- *         .taskListener(tracing)
- *         .propagators(List.of(tracing))
+ *         .addListener(tracing)
+ *         .addPropagator(tracing)
  *         .build();
  * }
  *

@@ -70,9 +70,11 @@ class TaskTracingTest {
     }
 
     private GroupPolicy.Builder traced() {
+        return untraced().addListener(tracing).addPropagator(tracing);
+    }
+
+    private GroupPolicy.Builder untraced() {
         return GroupPolicy.builder()
-                .taskListener(tracing)
-                .propagators(List.of(tracing))
                 .exceptionSink(ExceptionSink.to((source, error) -> suppressed.add(error)))
                 .timeSource(time)
                 .closeTimeout(Duration.ZERO)
@@ -234,7 +236,7 @@ class TaskTracingTest {
     void the_next_task_of_a_thread_does_not_get_the_span_of_one_that_was_cancelled_while_it_ran() {
         AtomicReference<SpanContext> plainlyCurrent = new AtomicReference<>();
         GroupPolicy carrying = GroupPolicy.builder()
-                .propagators(List.of(tracing))
+                .addPropagator(tracing)
                 .scheduler(key -> steps)
                 .closeTimeout(Duration.ZERO)
                 .build();
@@ -298,8 +300,7 @@ class TaskTracingTest {
 
     @Test
     void a_context_without_a_span_that_is_installed_inside_a_task_does_not_get_the_span_of_the_task() throws Exception {
-        GroupPolicy carrying =
-                GroupPolicy.builder().propagators(List.of(tracing)).build();
+        GroupPolicy carrying = GroupPolicy.builder().addPropagator(tracing).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(traced().build());
                 GroupExecutor plain = GroupExecutor.newVirtualThreadExecutor(carrying)) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> {
@@ -333,7 +334,7 @@ class TaskTracingTest {
         TaskTracing named = tracing.withSpanName(
                 task -> task.name().substring(0, task.name().indexOf('-')));
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                traced().taskListener(named).propagators(List.of(named)).build())) {
+                untraced().addListener(named).addPropagator(named).build())) {
             executor.submit("a", "import-17", () -> "value").await();
         }
 
@@ -348,7 +349,7 @@ class TaskTracingTest {
             throw thrown;
         });
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                traced().taskListener(broken).propagators(List.of(broken)).build())) {
+                untraced().addListener(broken).addPropagator(broken).build())) {
             assertThat(executor.submit("a", "t1", () -> "value").await().value())
                     .isEqualTo("value");
         }
@@ -435,8 +436,8 @@ class TaskTracingTest {
         };
         Span request = tracer.spanBuilder("request").startSpan();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
-                .taskListener(tracing.and(settled))
-                .propagators(List.of(tracing))
+                .addListener(tracing.and(settled))
+                .addPropagator(tracing)
                 .build())) {
             try (Scope scope = request.makeCurrent()) {
                 f.build()

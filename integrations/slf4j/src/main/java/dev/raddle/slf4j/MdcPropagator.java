@@ -12,7 +12,7 @@ import org.slf4j.MDC;
  *
  * {@snippet :
  * GroupPolicy policy =
- *         GroupPolicy.builder().propagators(List.of(new MdcPropagator())).build();
+ *         GroupPolicy.builder().addPropagator(new MdcPropagator()).build();
  * MDC.put("request", "r-17");
  * executor.submit("tenant-a", "import", () -> {
  *     logger.info("importing"); // with request=r-17

@@ -35,7 +35,7 @@ class LoggingSinkTest {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         GroupPolicy policy = GroupPolicy.builder()
                 .exceptionSink(LoggingSink.to(logger))
-                .taskListener(new TaskListener() {
+                .addListener(new TaskListener() {
                     @Override
                     public void onStarted(TaskIdentity task, long waitNanos) {
                         throw thrown;

@@ -13,7 +13,6 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,9 +26,9 @@ class MdcPropagatorTest {
 
     private final StepScheduler steps = new StepScheduler();
     private final GroupPolicy policy =
-            GroupPolicy.builder().propagators(List.of(new MdcPropagator())).build();
+            GroupPolicy.builder().addPropagator(new MdcPropagator()).build();
     private final GroupPolicy stepped = GroupPolicy.builder()
-            .propagators(List.of(new MdcPropagator()))
+            .addPropagator(new MdcPropagator())
             .scheduler(key -> steps)
             .closeTimeout(Duration.ZERO)
             .build();

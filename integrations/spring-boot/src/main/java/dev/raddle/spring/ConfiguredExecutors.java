@@ -42,11 +42,11 @@ final class ConfiguredExecutors {
                 Objects.requireNonNull(properties.groups().get(name), name);
         GroupPolicy.Builder policy = policyOf(group)
                 .timeSource(timeSource())
-                .propagators(propagators())
                 .closeTimeout(properties.shutdown().timeout());
+        propagators().forEach(policy::addPropagator);
         beans.getBeanProvider(ExceptionSink.class).ifUnique(policy::exceptionSink);
         UnfinishedTasks tasks = new UnfinishedTasks();
-        policy.taskListener(listenerFor(name, tasks));
+        policy.addListener(listenerFor(name, tasks));
         if (group.fleet()) {
             beans.getBeanProvider(PermitSource.class).ifUnique(policy::permits);
         }
@@ -124,12 +124,10 @@ final class ConfiguredExecutors {
     ThreadPool pool(String name) {
         RaddleProperties.Pool settings =
                 Objects.requireNonNull(properties.pools().get(name), name);
-        PoolBuilder builder = ThreadPool.builder(name)
-                .timeSource(timeSource())
-                .propagators(propagators())
-                .rejection(rejectionOf(settings));
+        PoolBuilder builder = ThreadPool.builder(name).timeSource(timeSource()).rejection(rejectionOf(settings));
+        propagators().forEach(builder::addPropagator);
         beans.getBeanProvider(ExceptionSink.class).ifUnique(builder::exceptionSink);
-        taskListeners().stream().reduce(TaskListener::and).ifPresent(builder::taskListener);
+        taskListeners().forEach(builder::addListener);
         set(settings.maxThreads(), builder::maxThreads);
         set(settings.coreThreads(), builder::coreThreads);
         set(settings.threads(), builder::threads);
