@@ -160,19 +160,14 @@ final class NodeTransitions {
 
     /** Records an end without success that was claimed. If the run is lost, the node is cancelled instead. */
     private void recordWithoutSuccess(
-            Runner runner,
-            int node,
-            NodePhase.Recording claimed,
-            EndSequence.Place place,
-            NodeEnd.Verdict verdict) {
+            Runner runner, int node, NodePhase.Recording claimed, EndSequence.Place place, NodeEnd.Verdict verdict) {
         if (claimed.before() == runner) {
             states.recordBegin(node, runner.began);
         }
         Throwable cause = verdict.cause();
         Objects.requireNonNull(run.journal).endedWithoutSuccess(node, verdict.state(), cause, place.number);
-        NodeEnd.Verdict known = run.isLost()
-                ? new NodeEnd.Verdict(NodeState.CANCELLED, cause, NodeEnd.Reason.RUN_ENDED)
-                : verdict;
+        NodeEnd.Verdict known =
+                run.isLost() ? new NodeEnd.Verdict(NodeState.CANCELLED, cause, NodeEnd.Reason.RUN_ENDED) : verdict;
         fill(runner, node, claimed, place, applier -> end(applier, node, NodePhase.Plain.RECORDED, known));
     }
 
@@ -321,9 +316,8 @@ final class NodeTransitions {
      * @param expected the expected content of the node's slot
      */
     boolean end(Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict) {
-        Supplier<?> otherwise = run.graph.options[node] == null || run.isLost()
-                ? null
-                : run.graph.optionsOf(node).defaultValue;
+        Supplier<?> otherwise =
+                run.graph.options[node] == null || run.isLost() ? null : run.graph.optionsOf(node).defaultValue;
         long now = run.now();
         boolean ended;
         if (otherwise instanceof NodeOptions.Constant(Object value)) {

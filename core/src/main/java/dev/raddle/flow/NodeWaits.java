@@ -120,8 +120,7 @@ final class NodeWaits {
             Deadline until = Objects.requireNonNull(wait.until);
             wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, wait, NodeStates.NULL))));
         } catch (Throwable noTime) {
-            transitions.endByItself(
-                    runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
+            transitions.endByItself(runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
             return;
         }
         if (NodeStates.isEnd(run.states.get(wait.node))) {

@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.threads.DeferredSteps;
 import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
