@@ -22,11 +22,11 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
      *   FlowStepper ──► SteppedRun steps ──┘
      *
      * A thread that enters a run has a Runner, in which the lower classes return what is left to do: it applies
-     * transitions, then `proceed` processes the ended nodes and lets the driver dispatch the triggered ones, until there
-     * are none of either, and `reportFinished` subtracts the nodes that it has finished. The thread that brings the
-     * count to zero (RunProgress) completes the run: it lets the driver execute the compensations, if there are any,
-     * and ends the run. The end of a nested run is passed to the outer runs in a loop, and nested runs whose nodes were
-     * ended are stopped from a list.
+     * transitions, then `proceed` processes the ended nodes and lets the driver dispatch the triggered ones, until
+     * there are none of either, and `reportFinished` subtracts the nodes that it has finished. The thread that brings
+     * the count to zero (RunProgress) completes the run: it lets the driver execute the compensations, if there are
+     * any, and ends the run. The end of a nested run is passed to the outer runs in a loop, and nested runs whose nodes
+     * were ended are stopped from a list.
      *
      * Nesting is bounded by memory only, not by the stack. A runner that opens a nested run defers its begin
      * (DeferredSteps) until the thread has returned to where it entered the run, at the bottom of its stack.

@@ -13,8 +13,8 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subtask: the user's handle, the thread's runnable, and a node in the scope's list of pending subtasks. The container
- * calls it in the subtask's thread.
+ * A subtask: the user's handle, the thread's runnable, and a node in the scope's list of pending subtasks. The
+ * container calls it in the subtask's thread.
  */
 final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         implements Subtask<T>, Callable<@Nullable Object>, Runnable {

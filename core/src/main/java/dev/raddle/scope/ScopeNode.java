@@ -32,8 +32,8 @@ final class ScopeNode extends EnclosingScope {
      * outer scope does not wait for that task.
      *
      * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and it can
-     * never be closed. So the scope is `detached` then: removed from its thread, from the outer scope's set and from the
-     * time source. The next use of the scope reverts that, because a block will close it.
+     * never be closed. So the scope is `detached` then: removed from its thread, from the outer scope's set and from
+     * the time source. The next use of the scope reverts that, because a block will close it.
      *
      * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
      * called in another thread (OffloadExecutor), because the time source's thread must not run user code.

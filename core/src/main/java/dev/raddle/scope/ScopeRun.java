@@ -342,7 +342,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         scope.dispatch(grants);
     }
 
-    /** Lets waits cancel other runs if this one has failed. Called before the permit is released, for which one of those may wait. */
+    /**
+     * Lets waits cancel other runs if this one has failed. Called before the permit is released, for which one of those
+     * may wait.
+     */
     private void notifyWaitsOfFailure(@Nullable Outcome<T> outcome) {
         if (outcome instanceof Outcome.Failure<T> failure) {
             for (Waits chain = waits; chain != null; chain = chain.next()) {
