@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
 final class SteppedRun extends Run {
 
     /*
-     * Overview. Everything happens in the thread of a report, one thing after the other. Instead of a
-     * runner the slot of a begun node holds a SteppedCall; no thread is inside a node, so the phases Runner, Beginning
-     * and INTERRUPTING do not occur. Between two reports each node is pending, called, waiting, a nested run, or ended; nothing is ready.
+     * Overview. Everything happens in the thread of a report, one thing after the other. Instead of a runner the slot
+     * of a begun node holds a SteppedCall; no thread is inside a node, so the phases Runner, Beginning and INTERRUPTING
+     * do not occur. Between two reports each node is pending, called, waiting, a nested run, or ended; nothing is
+     * ready.
      * Alarms are those of StepperTime, which fire when the driver reports the time.
      *
      * Only `call` runs in other threads. It reads slots, which hold the values of upstream nodes since before the step
