@@ -86,7 +86,7 @@ record Row(
     /**
      * Returns the row of the table.
      *
-     * @param judged whether it says that a goal is missed
+     * @param judged whether a missed goal is marked
      * @param above the row above it, whose question and answer are not repeated, or null
      */
     String line(boolean judged, @Nullable Row above) {

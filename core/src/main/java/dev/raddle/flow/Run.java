@@ -221,12 +221,12 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
             RunOptions.Values options = run.optionsForNested(plan.onFailure(), plan.rootsAtOnce());
             return newNested(plan.graph(), plan.parameter(), options, node);
         });
-        if (!run.progress
-                .tryAddRemaining()) { // until the nested run has ended: no callback of it follows this run's end
+        // Counted until the nested run has ended: no callback of it follows this run's end.
+        if (!run.progress.tryAddRemaining()) {
             transitions.handleEndedByOther(runner, node);
             return;
         }
-        enter(); // likewise
+        enter();
         run.states.recordBegin(node, runner.began);
         if (run.states.compareAndSet(node, entered, nested)) {
             runner.now = -1;
