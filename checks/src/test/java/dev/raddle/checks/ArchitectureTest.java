@@ -63,10 +63,10 @@ class ArchitectureTest {
             "task", Set.of("time"),
             "kernel", Set.of("lock", "task", "time"),
             "pool", Set.of("kernel", "lock", "task", "time"),
-            "scope", Set.of("kernel", "task", "time"),
+            "scope", Set.of("kernel", "lock", "task", "time"),
             "group", Set.of("kernel", "task", "time"),
-            "flow", Set.of("flow.threads", "scope", "kernel", "task", "time"),
-            "flow.threads", Set.of("kernel", "task", "time"),
+            "flow", Set.of("flow.threads", "scope", "kernel", "lock", "task", "time"),
+            "flow.threads", Set.of("kernel", "lock", "task", "time"),
             "testing", Set.of("task", "time"));
 
     /** Methods of {@link VarHandle} and of atomic classes that write. */

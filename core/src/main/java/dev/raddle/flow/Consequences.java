@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.flow.threads.GroupPlacement;
 import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.flow.threads.Runner;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -23,15 +24,7 @@ final class Consequences {
      * exceptions are nodes that wait for a permit of their group, for a moment or for a signal.
      */
 
-    private static final VarHandle NEXT_ROOT;
-
-    static {
-        try {
-            NEXT_ROOT = MethodHandles.lookup().findVarHandle(Consequences.class, "nextRoot", int.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle NEXT_ROOT = Fields.handle(MethodHandles.lookup(), "nextRoot", int.class);
 
     private final RunEnvironment run;
     private final NodeStates states;

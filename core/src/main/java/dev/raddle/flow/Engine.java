@@ -9,6 +9,7 @@ import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -47,20 +48,10 @@ final class Engine extends Run implements RunEntry {
      * node, too.
      */
 
-    private static final VarHandle INSIDE;
-    private static final VarHandle HAS_LEFT_OUTER;
-    private static final VarHandle SPARE;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            INSIDE = lookup.findVarHandle(Engine.class, "inside", int.class);
-            HAS_LEFT_OUTER = lookup.findVarHandle(Engine.class, "hasLeftOuter", boolean.class);
-            SPARE = lookup.findVarHandle(Engine.class, "spare", Runner.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle INSIDE = Fields.handle(MethodHandles.lookup(), "inside", int.class);
+    private static final VarHandle HAS_LEFT_OUTER =
+            Fields.handle(MethodHandles.lookup(), "hasLeftOuter", boolean.class);
+    private static final VarHandle SPARE = Fields.handle(MethodHandles.lookup(), "spare", Runner.class);
 
     final Signal done = new Signal(); // set when the run has ended, after the result was written
     private final NodeExecutor executor;

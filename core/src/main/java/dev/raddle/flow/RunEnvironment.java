@@ -9,6 +9,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -43,15 +44,8 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         }
     }
 
-    private static final VarHandle ALARM_THREAD;
-
-    static {
-        try {
-            ALARM_THREAD = MethodHandles.lookup().findVarHandle(RunEnvironment.class, "alarmThread", AlarmThread.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle ALARM_THREAD =
+            Fields.handle(MethodHandles.lookup(), "alarmThread", AlarmThread.class);
 
     final Graph graph;
     final RunOptions.Values options;

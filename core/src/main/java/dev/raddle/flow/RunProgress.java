@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Signal;
@@ -30,20 +31,9 @@ final class RunProgress {
      * announces itself first and then reads the count.
      */
 
-    private static final VarHandle STOP;
-    private static final VarHandle REMAINING;
-    private static final VarHandle PENDING_OUTPUTS;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STOP = lookup.findVarHandle(RunProgress.class, "stop", Stop.class);
-            REMAINING = lookup.findVarHandle(RunProgress.class, "remaining", int.class);
-            PENDING_OUTPUTS = lookup.findVarHandle(RunProgress.class, "pendingOutputs", int.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle STOP = Fields.handle(MethodHandles.lookup(), "stop", Stop.class);
+    private static final VarHandle REMAINING = Fields.handle(MethodHandles.lookup(), "remaining", int.class);
+    private static final VarHandle PENDING_OUTPUTS = Fields.handle(MethodHandles.lookup(), "pendingOutputs", int.class);
 
     /** The reason why the run was stopped. */
     record Stop(FlowStatus status, @Nullable Throwable cause, int causedBy) {

@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.LateFailure;
+import dev.raddle.lock.Fields;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
@@ -43,15 +44,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
     static final byte RUNNING = 1;
     static final byte ENDED = 2;
 
-    static final VarHandle PHASE;
-
-    static {
-        try {
-            PHASE = MethodHandles.lookup().findVarHandle(ForkedSubtask.class, "phase", byte.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    static final VarHandle PHASE = Fields.handle(MethodHandles.lookup(), "phase", byte.class);
 
     private static final Object NULL = new Object();
 

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.lock.Fields;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -74,20 +75,9 @@ final class JoinDecision<S extends @Nullable Object, F> {
     private static final byte DECIDED = 1;
     private static final byte ENDED = 2;
 
-    private static final VarHandle STATE;
-    private static final VarHandle SUCCESSES;
-    private static final VarHandle FAILURES;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(JoinDecision.class, "state", byte.class);
-            SUCCESSES = lookup.findVarHandle(JoinDecision.class, "successes", Kept.class);
-            FAILURES = lookup.findVarHandle(JoinDecision.class, "failures", Kept.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", byte.class);
+    private static final VarHandle SUCCESSES = Fields.handle(MethodHandles.lookup(), "successes", Kept.class);
+    private static final VarHandle FAILURES = Fields.handle(MethodHandles.lookup(), "failures", Kept.class);
 
     /** A completion, with the number of completions of its kind up to it. */
     private record Kept<C extends @Nullable Object>(

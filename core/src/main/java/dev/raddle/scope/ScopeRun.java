@@ -5,6 +5,7 @@ import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -71,15 +72,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private static final GrantedPermits NO_GRANTS = new GrantedPermits(); // of a gate where no run waits
-    private static final VarHandle WAITS;
-
-    static {
-        try {
-            WAITS = MethodHandles.lookup().findVarHandle(ScopeRun.class, "waits", Waits.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle WAITS = Fields.handle(MethodHandles.lookup(), "waits", Waits.class);
 
     final ScopeTasks scope;
     private final long id;

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.lang.invoke.MethodHandles;
@@ -34,21 +35,13 @@ final class ScopeStack {
      */
     private static final Object NOT_WAITING = new Object();
     private static final ThreadLocal<@Nullable ScopeStack> CURRENT = new ThreadLocal<>();
-    private static final VarHandle MAILBOX;
+    private static final VarHandle MAILBOX = Fields.handle(MethodHandles.lookup(), "mailbox", Object.class);
 
     /**
      * Binds a scoped value in every owner before its first scope. A thread that binds its first scoped value while a
      * scope is open seems to the JDK to have other bindings afterwards, and could not fork any more.
      */
     private static final ScopedValue.Carrier BIND_ONCE = ScopedValue.where(ScopedValue.newInstance(), true);
-
-    static {
-        try {
-            MAILBOX = MethodHandles.lookup().findVarHandle(ScopeStack.class, "mailbox", Object.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
 
     /** A request to an owner to start a thread. */
     static final class Request {

@@ -4,6 +4,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -57,20 +58,9 @@ abstract class SubtaskScope {
     static final long CLOSED = -1;
 
     private static final ScopedValue<SubtaskScope> CURRENT = ScopedValue.newInstance();
-    private static final VarHandle STATE;
-    private static final VarHandle CHILDREN;
-    private static final VarHandle OUTER_FORKS;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(SubtaskScope.class, "state", long.class);
-            CHILDREN = lookup.findVarHandle(SubtaskScope.class, "children", Set.class);
-            OUTER_FORKS = lookup.findVarHandle(SubtaskScope.class, "outerForks", Map.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", long.class);
+    private static final VarHandle CHILDREN = Fields.handle(MethodHandles.lookup(), "children", Set.class);
+    private static final VarHandle OUTER_FORKS = Fields.handle(MethodHandles.lookup(), "outerForks", Map.class);
 
     final String name;
     final StructuredScopeOptions options;

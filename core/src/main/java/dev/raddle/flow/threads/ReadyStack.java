@@ -1,5 +1,6 @@
 package dev.raddle.flow.threads;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.task.Scheduler;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -22,18 +23,8 @@ public final class ReadyStack {
      * the last request has been executed, and places one, or the thread of that request sees the pushed nodes.
      */
 
-    private static final VarHandle TOP;
-    private static final VarHandle REQUESTS;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            TOP = lookup.findVarHandle(ReadyStack.class, "top", int.class);
-            REQUESTS = lookup.findVarHandle(ReadyStack.class, "requests", int.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
+    private static final VarHandle TOP = Fields.handle(MethodHandles.lookup(), "top", int.class);
+    private static final VarHandle REQUESTS = Fields.handle(MethodHandles.lookup(), "requests", int.class);
 
     public final Scheduler scheduler;
     private final NodeLinks links;
