@@ -71,7 +71,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         static final Waits SETTLED = new Waits(null, null);
     }
 
-    private static final GrantedPermits NO_GRANTS = new GrantedPermits(); // of a gate where no run waits
     private static final VarHandle WAITS = Fields.handle(MethodHandles.lookup(), "waits", Waits.class);
 
     final ScopeTasks scope;
@@ -292,11 +291,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (!decidedByRunner) {
             notifyWaitsOfFailure(outcome); // of a timeout; the thread that ended the run may notify later
         }
-        GrantedPermits grants = scope.gate.isLimited() ? new GrantedPermits() : NO_GRANTS;
+        GrantedPermits grants = new GrantedPermits();
         scope.gate.release(this, decidedByRunner ? outcome : null, ranNanos, grants);
         leftScope();
         lastRunner = null;
-        if (grants != NO_GRANTS) {
+        if (scope.gate.isLimited()) { // otherwise no run waits
             scope.dispatch(grants);
         }
         return null;

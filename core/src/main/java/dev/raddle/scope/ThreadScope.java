@@ -56,8 +56,7 @@ import org.jspecify.annotations.Nullable;
 public final class ThreadScope implements AutoCloseable {
 
     // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree
-    // of
-    // scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
+    // of scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
 
     /**
      * What {@link ThreadScope#map} calls for each element.
