@@ -152,22 +152,21 @@ class Group extends TaskGate {
     Entry admit(GroupRun<?> run) {
         Entry entry;
         do {
-            boolean needsTime = engine.usesRates && hasRate();
-            entry = admit(run, needsTime ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
+            entry = admit(run, needsTime() ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
         } while (entry == null); // it has a rate since
         reportDemand();
         return entry;
     }
 
-    private boolean hasRate() {
-        return bounds().rate() != null || engine.cap.rate() != null;
+    private boolean needsTime() {
+        return engine.usesRates && (bounds().rate() != null || engine.cap.rate() != null);
     }
 
     /** Returns null without a decision if that needs the time. */
     private @Nullable Entry admit(GroupRun<?> run, long now) {
         lock();
         try {
-            if (now == GrantedPermits.NO_TIME && engine.usesRates && hasRate()) {
+            if (now == GrantedPermits.NO_TIME && needsTime()) {
                 return null;
             }
             if (life == RETIRED) {
@@ -201,7 +200,7 @@ class Group extends TaskGate {
             Adaptation.@Nullable Kind kind) {
         Signal empty;
         boolean decides = false;
-        if (engine.usesRates && hasRate()) {
+        if (needsTime()) {
             grants.setNow(nowNanos);
         }
         lock();
@@ -255,8 +254,8 @@ class Group extends TaskGate {
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
         lock();
         try {
-            boolean isFast = running() > 0 || waiting() > 1; // the group is not empty afterwards
-            if (!isWaiting(run) || (isFast && !(engine.usesRates && hasRate()))) {
+            boolean staysBusy = running() > 0 || waiting() > 1;
+            if (!isWaiting(run) || (staysBusy && !needsTime())) { // no need to read the time
                 boolean withdrawn = super.withdraw(run, grants);
                 checkDemand(GrantedPermits.NO_TIME, false);
                 return withdrawn;
