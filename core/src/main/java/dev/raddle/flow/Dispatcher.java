@@ -42,7 +42,7 @@ final class Dispatcher {
     final @Nullable GroupWaits waits; // null if the run has no groups
     private final ReadyStack ready;
     private final @Nullable ReadyStack readyToCompute; // null if all nodes run in the same place
-    private final @Nullable RunRequest reusable; // can be placed again; null if the scheduler needs new ones
+    private final @Nullable RunRequest reusable; // can be placed again; null if each placement needs a new one
 
     Dispatcher(RunEnvironment run, RunEntry entry, NodeTransitions transitions, @Nullable GroupWaits waits) {
         this.run = run;
@@ -50,7 +50,9 @@ final class Dispatcher {
         this.transitions = transitions;
         this.waits = waits;
         ready = new ReadyStack(run.states, run.options.scheduler);
-        reusable = ready.scheduler == Scheduler.virtualThreads() ? new RunRequest(entry, Runner.RUN_SCHEDULER) : null;
+        reusable = run.joiner == null && ready.scheduler == Scheduler.virtualThreads()
+                ? new RunRequest(entry, Runner.RUN_SCHEDULER)
+                : null;
         Scheduler compute = run.options.compute;
         readyToCompute = run.graph.hasComputing
                 ? new ReadyStack(run.states, compute == null ? Scheduler.commonPool() : compute)
