@@ -93,6 +93,7 @@ final class Workers {
     final WorkerRegistry registry = new WorkerRegistry();
     final Queue<StoppedTask> endedAfterStop = new ConcurrentLinkedQueue<>(); // at most one for each worker
     private final AtomicInteger stopping = new AtomicInteger(); // the number of threads in stop()
+    private final AtomicInteger failedStarts = new AtomicInteger(); // incremented before the worker is uncounted
     private final AtomicInteger idleWorkers = new AtomicInteger(); // maintained only with scaleBeforeQueueing
     private final AtomicBoolean rescueScheduled = new AtomicBoolean(); // an alarm for stranded tasks is set
     final Signal terminated = new Signal();
@@ -152,18 +153,49 @@ final class Workers {
      * down, or no worker is left that could free capacity.
      */
     boolean awaitAccept(Runnable task, WaiterQueue.Waiter waiter) throws InterruptedException {
-        boolean[] accepted = {false};
+        BlockedSubmission submission = new BlockedSubmission(task);
         queue.putters()
-                .awaitUntil(
-                        waiter,
-                        () -> {
-                            accepted[0] = accept(task)
-                                    || (control.workers() == 0 && accept(task)); // again: capacity may be free now
-                            return accepted[0] || control.state() != Control.RUNNING || control.workers() == 0;
-                        },
-                        () -> queue.remainingCapacity() > 0 || (accepted[0] && control.workers() < maxThreads),
-                        this::interruptIdleWorkers);
-        return accepted[0] || waiter.isTaken();
+                .awaitUntil(waiter, submission::attempt, submission::mayLeaveRoom, this::interruptIdleWorkers);
+        return submission.accepted || waiter.isTaken();
+    }
+
+    /** A submission that waits until the pool accepts its task. Used by the submitter's thread. */
+    private final class BlockedSubmission {
+        private final Runnable task;
+        private boolean accepted;
+        private boolean mustWait;
+
+        BlockedSubmission(Runnable task) {
+            this.task = task;
+        }
+
+        /**
+         * Returns false if the submitter must wait until a worker ends or frees capacity. If the worker for which the
+         * pool was full has ended since, the attempt is made again, unless a worker could not be started: then none is
+         * left to wait for.
+         */
+        boolean attempt() {
+            mustWait = false;
+            while (true) {
+                int failures = failedStarts.get();
+                accepted = accept(task);
+                if (accepted || control.state() != Control.RUNNING) {
+                    return true;
+                }
+                if (control.workers() != 0) {
+                    mustWait = true;
+                    return false;
+                }
+                if (failedStarts.get() != failures) {
+                    return true;
+                }
+            }
+        }
+
+        /** Returns whether another submitter may succeed, or has no worker to wait for. */
+        boolean mayLeaveRoom() {
+            return queue.remainingCapacity() > 0 || (!mustWait && control.workers() < maxThreads);
+        }
     }
 
     /**
@@ -240,6 +272,7 @@ final class Workers {
             return true;
         } finally {
             if (!added) {
+                failedStarts.getAndIncrement();
                 removeWorker(worker);
                 scheduleRescue();
             }
