@@ -27,8 +27,6 @@ record PerformancePage(Path file) {
         }
         return text.append("\n\n")
                 .append(machine)
-                .append("; lost: ")
-                .append(Row.shareText(rows.stream().flatMap(Row::forks)))
                 .append(".\n")
                 .append(endOf(section))
                 .toString();

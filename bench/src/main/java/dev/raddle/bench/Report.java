@@ -1,5 +1,8 @@
 package dev.raddle.bench;
 
+import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.toSet;
+
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -13,17 +16,20 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.openjdk.jmh.runner.RunnerException;
 
 /**
  * Measures everything that has a goal, and prints the tables of {@code docs/performance.md}. Arguments choose sections
  * or chapters by name; none means all. With {@code write}, each section whose chapters have all been measured replaces
- * the one on the page. With {@code short} everything runs once and briefly, to show that it runs: the numbers mean
+ * the one on the page. A benchmark whose forks do not decide whether a goal is met has more of them, at most
+ * {@value #FORKS_MAX}. With {@code short} everything runs once and briefly, to show that it runs: the numbers mean
  * nothing.
  */
 public final class Report {
 
+    private static final int FORKS_MAX = 10;
     private static final PerformancePage PAGE = new PerformancePage(Path.of("docs", "performance.md"));
 
     private final boolean brief;
@@ -109,11 +115,41 @@ public final class Report {
                 new JmhJvms(JmhJvms.ownClassPath(), log, effort),
                 () -> CpuTimes.read(CpuTimes.PROC),
                 effort.repeatsMax());
-        List<Fork> forks = new ArrayList<>();
+        Map<Trial, List<Fork>> forks = new LinkedHashMap<>();
         for (Trial trial : Trial.of(chapter.benchmark())) {
-            forks.addAll(runner.runAll(brief ? trial.brief() : trial));
+            forks.put(trial, runner.runAll(brief ? trial.brief() : trial));
         }
-        return chapter.rows().apply(new Results(forks));
+        List<Row> rows = rows(chapter, forks);
+        List<Trial> undecided = undecided(rows, forks);
+        while (!undecided.isEmpty()) {
+            for (Trial trial : undecided) {
+                requireNonNull(forks.get(trial)).add(runner.run(trial));
+            }
+            rows = rows(chapter, forks);
+            undecided = undecided(rows, forks);
+        }
+        return rows;
+    }
+
+    private static List<Row> rows(Chapter chapter, Map<Trial, List<Fork>> forks) {
+        return chapter.rows()
+                .apply(new Results(forks.values().stream().flatMap(List::stream).toList()));
+    }
+
+    /** Returns the trials that need one more fork, because a row to which they contribute cannot tell. */
+    private List<Trial> undecided(List<Row> rows, Map<Trial, List<Fork>> forks) {
+        if (brief) {
+            return List.of();
+        }
+        Set<Fork> used = rows.stream()
+                .filter(row -> row.verdict() == Row.Verdict.UNDECIDED)
+                .flatMap(Row::forks)
+                .collect(toSet());
+        return forks.entrySet().stream()
+                .filter(trial -> trial.getValue().size() < FORKS_MAX
+                        && trial.getValue().stream().anyMatch(used::contains))
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     private static String environment(Duration taken) {

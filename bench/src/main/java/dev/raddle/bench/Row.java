@@ -1,5 +1,7 @@
 package dev.raddle.bench;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -25,8 +27,26 @@ record Row(
         @Nullable Goal goal) {
 
     static final String HEAD = """
-            | what | measured | peer | ratio | goal |
-            |---|---|---|---|---|""";
+            | what | measured | peer | ratio | goal | lost |
+            |---|---|---|---|---|---|""";
+
+    /** What the measured intervals say of a goal. */
+    enum Verdict {
+        /** Every number of the interval meets the goal, or there is no goal. */
+        MET(""),
+
+        /** No number of the interval meets the goal. */
+        MISSED("**missed:** "),
+
+        /** The interval contains the goal. */
+        UNDECIDED("cannot tell: ");
+
+        private final String mark;
+
+        Verdict(String mark) {
+            this.mark = mark;
+        }
+    }
 
     /**
      * A bound for the answer or for its ratio to the peer's answer.
@@ -39,6 +59,11 @@ record Row(
         boolean isMet(double found) {
             double value = Math.rint(100 * found) / 100; // rounded as printed
             return atMost ? value <= bound : value >= bound;
+        }
+
+        Verdict of(double low, double high) {
+            boolean metByLow = isMet(low);
+            return metByLow != isMet(high) ? Verdict.UNDECIDED : metByLow ? Verdict.MET : Verdict.MISSED;
         }
     }
 
@@ -71,35 +96,37 @@ record Row(
         return new Row(what, measured, unit, peerName, peer, new Goal(true, false, bound));
     }
 
-    boolean isMissed() {
-        return goal != null && !goal.isMet(goal.ofRatio ? ratio() : median());
-    }
-
-    private double median() {
-        return measured == null ? Double.NaN : measured.median();
+    /** Returns what the {@linkplain Stat#low() interval} of the answer or of the ratio says of the goal. */
+    Verdict verdict() {
+        if (goal == null || measured == null) {
+            return Verdict.MET;
+        }
+        return goal.ofRatio
+                ? goal.of(measured.low() / requireNonNull(peer).high(), measured.high() / peer.low())
+                : goal.of(measured.low(), measured.high());
     }
 
     private double ratio() {
-        return peer == null ? Double.NaN : median() / peer.median();
+        return measured == null || peer == null ? Double.NaN : measured.median() / peer.median();
     }
 
     /**
      * Returns the row of the table.
      *
-     * @param judged whether a missed goal is marked
+     * @param judged whether a goal that is missed or undecided is marked
      * @param above the row above it, whose question and answer are not repeated, or null
      */
     String line(boolean judged, @Nullable Row above) {
         boolean isRepeated =
                 above != null && what.equals(above.what) && text(measured).equals(above.text(above.measured));
-        String lost = forks().anyMatch(Fork::isDisturbed) ? " (lost: " + lostText(forks()) + ")" : "";
         return String.join(
                         " | ",
-                        "| " + (isRepeated ? "" : what) + lost,
+                        "| " + (isRepeated ? "" : what),
                         isRepeated ? "" : text(measured),
                         peerText(),
                         ratioText(),
-                        (judged && isMissed() ? "**missed:** " : "") + goalText())
+                        (judged ? verdict().mark : "") + goalText(),
+                        measured == null ? "" : lostText(forks()))
                 + " |";
     }
 
@@ -107,22 +134,20 @@ record Row(
         return Stream.of(measured, peer).filter(Objects::nonNull).flatMap(stat -> stat.forks().stream());
     }
 
-    /** Returns what the forks lost of the machine's time, as in {@link #shareText}, and the number of repeats. */
+    /**
+     * Returns what the forks lost of the machine's time: the largest share, in bold type if it is too large, and the
+     * number of repeats, or "?" if the system does not tell.
+     */
     static String lostText(Stream<Fork> all) {
         List<Fork> forks = all.distinct().toList();
-        int repeats = forks.stream().mapToInt(Fork::repeats).sum();
-        return shareText(forks.stream())
-                + (repeats == 0 ? "" : repeats == 1 ? ", 1 repeat" : ", " + repeats + " repeats");
-    }
-
-    /** Returns the largest share of the machine's time that a fork lost, in bold type if it is too large. */
-    static String shareText(Stream<Fork> forks) {
-        double lost = forks.mapToDouble(Fork::lost).max().orElse(Double.NaN); // NaN is the largest
+        double lost = forks.stream().mapToDouble(Fork::lost).max().orElse(Double.NaN); // NaN is the largest
         if (Double.isNaN(lost)) {
-            return "not measured";
+            return "?";
         }
         String share = String.format(Locale.ROOT, "%.1f %%", 100 * lost);
-        return lost > Fork.LOST_MAX ? "**" + share + "**" : share;
+        int repeats = forks.stream().mapToInt(Fork::repeats).sum();
+        return (lost > Fork.LOST_MAX ? "**" + share + "**" : share)
+                + (repeats == 0 ? "" : repeats == 1 ? ", 1 repeat" : ", " + repeats + " repeats");
     }
 
     private String peerText() {

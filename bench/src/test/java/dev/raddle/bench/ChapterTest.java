@@ -24,7 +24,7 @@ class ChapterTest {
     void a_chapter_without_its_server_has_one_row_that_says_why() {
         Row row = Row.skipped("durable-restate", "there is no server");
 
-        assertThat(row.line(true, null)).isEqualTo("| durable-restate: skipped, there is no server |  |  |  |  |");
-        assertThat(row.isMissed()).isFalse();
+        assertThat(row.line(true, null)).isEqualTo("| durable-restate: skipped, there is no server |  |  |  |  |  |");
+        assertThat(row.verdict()).isEqualTo(Row.Verdict.MET);
     }
 }

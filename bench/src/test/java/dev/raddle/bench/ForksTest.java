@@ -58,7 +58,7 @@ class ForksTest {
         Fork fork = new Forks(trial -> newResult(), () -> null, Forks.REPEATS_MAX).run(TRIAL);
 
         assertThat(fork).isEqualTo(new Fork(run.getFirst(), Double.NaN, 0));
-        assertThat(Row.lostText(Stream.of(fork))).isEqualTo("not measured");
+        assertThat(Row.lostText(Stream.of(fork))).isEqualTo("?");
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.results.BenchmarkResult;
 
@@ -22,14 +23,44 @@ class PerformancePageTest {
 
         assertThat(PerformancePage.table("group", rows, true, "a machine")).isEqualTo("""
                         <!-- group:begin -->
-                        | what | measured | peer | ratio | goal |
-                        |---|---|---|---|---|
-                        | CPU of a task | 551.4 ns (534.2–560.6) | bare 275.7 | 2× | **missed:** ≤ 1.40× |
-                        |  (lost: **12.3 %**, 3 repeats) |  | semaphore 1,103 | 0.50× |  |
-                        | heap | 64 B |  |  | ≤ 64 |
+                        | what | measured | peer | ratio | goal | lost |
+                        |---|---|---|---|---|---|
+                        | CPU of a task | 551.4 ns (534.2–560.6) | bare 275.7 | 2× | **missed:** ≤ 1.40× | 2.0 % |
+                        |  |  | semaphore 1,103 | 0.50× |  | **12.3 %**, 3 repeats |
+                        | heap | 64 B |  |  | ≤ 64 | 0.0 % |
 
-                        a machine; lost: **12.3 %**.
+                        a machine.
                         <!-- group:end -->""");
+    }
+
+    @Test
+    void a_row_whose_interval_contains_the_goal_cannot_tell() {
+        Row row = Row.of("CPU of a task", stat(0, 110, 90, 100), "ns");
+
+        assertThat(row.atMost(110).verdict()).isEqualTo(Row.Verdict.MET);
+        assertThat(row.atMost(109).verdict()).isEqualTo(Row.Verdict.UNDECIDED);
+        assertThat(row.atMost(89).verdict()).isEqualTo(Row.Verdict.MISSED);
+        assertThat(row.atLeast(111).verdict()).isEqualTo(Row.Verdict.MISSED);
+        Row ratio = row.against("bare", stat(0, 100, 200));
+        assertThat(ratio.ratioAtMost(1.1).verdict()).isEqualTo(Row.Verdict.MET);
+        assertThat(ratio.ratioAtMost(1).verdict()).isEqualTo(Row.Verdict.UNDECIDED);
+        assertThat(ratio.ratioAtMost(0.44).verdict()).isEqualTo(Row.Verdict.MISSED);
+        assertThat(ratio.ratioAtMost(1).line(true, null)).contains("| cannot tell: ≤ 1× |");
+        assertThat(ratio.ratioAtMost(1).line(false, null)).contains("| ≤ 1× |");
+    }
+
+    @Test
+    void more_forks_make_the_interval_of_the_median_narrower() {
+        assertThat(interval(3)).containsExactly(1, 3);
+        assertThat(interval(6)).containsExactly(1, 6);
+        assertThat(interval(7)).containsExactly(2, 6);
+        assertThat(interval(9)).containsExactly(2, 8);
+        assertThat(interval(10)).containsExactly(3, 8);
+    }
+
+    private static double[] interval(int forks) {
+        Stat stat = stat(0, IntStream.rangeClosed(1, forks).asDoubleStream().toArray());
+        return new double[] {stat.low(), stat.high()};
     }
 
     @Test
