@@ -152,21 +152,18 @@ class Group extends TaskGate {
     Entry admit(GroupRun<?> run) {
         Entry entry;
         do {
-            entry = admit(run, needsTime() ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
-        } while (entry == null); // it has a rate since
+            long now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
+            entry = admit(run, now);
+        } while (entry == null); // there is a rate since
         reportDemand();
         return entry;
-    }
-
-    private boolean needsTime() {
-        return engine.usesRates && (bounds().rate() != null || engine.cap.rate() != null);
     }
 
     /** Returns null without a decision if that needs the time. */
     private @Nullable Entry admit(GroupRun<?> run, long now) {
         lock();
         try {
-            if (now == GrantedPermits.NO_TIME && needsTime()) {
+            if (now == GrantedPermits.NO_TIME && engine.usesRates) {
                 return null;
             }
             if (life == RETIRED) {
@@ -200,16 +197,14 @@ class Group extends TaskGate {
             Adaptation.@Nullable Kind kind) {
         Signal empty;
         boolean decides = false;
-        if (needsTime()) {
-            grants.setNow(nowNanos);
-        }
+        grants.setNow(nowNanos);
         lock();
         try {
             if (adaptation != null && kind != null && adaptation == adaptation() && isHeld(run)) {
                 decides = adaptation.record(run, kind, ranNanos, nowNanos, running(), isNearLimit());
             }
             leave(run, ranNanos, grants);
-            checkDemand(grants.now(), true);
+            checkDemand(nowNanos, true);
             empty = recordIfEmpty(nowNanos);
         } finally {
             unlock();
@@ -255,7 +250,7 @@ class Group extends TaskGate {
         lock();
         try {
             boolean staysBusy = running() > 0 || waiting() > 1;
-            if (!isWaiting(run) || (staysBusy && !needsTime())) { // no need to read the time
+            if (!isWaiting(run) || (staysBusy && !engine.usesRates)) { // no need to read the time
                 boolean withdrawn = super.withdraw(run, grants);
                 checkDemand(GrantedPermits.NO_TIME, false);
                 return withdrawn;
@@ -510,9 +505,8 @@ class Group extends TaskGate {
         if (life == CLOSING) {
             engine.closings.remove(this);
         }
-        boolean remembers = !isRestored(nowNanos);
-        boolean isClosed = life == CLOSING && !remembers && !isSuspended() && !keepsPermits();
-        boolean isUnknown = !isBound() && !remembers && !isRetained();
+        boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isSuspended() && !keepsPermits();
+        boolean isUnknown = !isBound() && isRestored(nowNanos) && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             retire();
         } else {
@@ -521,7 +515,7 @@ class Group extends TaskGate {
                 life = OPEN;
             }
             idleSinceMillis = IdleGroups.millis(nowNanos);
-            if (!isRetained() && nextIdle == null && !engine.idleGroups.add(this, remembers)) {
+            if (nextIdle == null && !isRetained() && !engine.idleGroups.add(this, !isRestored(nowNanos))) {
                 retire();
             }
         }

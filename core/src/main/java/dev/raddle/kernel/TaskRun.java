@@ -11,6 +11,7 @@ import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -264,13 +265,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (!step(null, ENTERING)) {
             return releasePermits(0, time().nanoTime());
         }
-        long start = time().nanoTime();
+        TimeSource time = time();
+        long start = time.nanoTime();
         long waited = startNanos == NOT_MEASURED ? NOT_MEASURED : waitedUntil(start);
         startNanos = start;
         endNanos = waited;
         Recorder.Begun begun = Recorder.begin();
         if (begun != null) {
-            callable = new Recorded<>(body(), begun);
+            callable = new Recorded<>(callable(), begun);
         }
         started(waited == NOT_MEASURED ? 0 : waited);
         if (!step(ENTERING, self)) {
@@ -282,7 +284,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
-        long end = time().nanoTime();
+        long end = time.nanoTime();
         if (deciding) {
             endNanos = end;
             flags |= ENTERED;
@@ -319,18 +321,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private Outcome<T> call() {
         try {
-            return new Outcome.Success<>(enter(body()));
+            return new Outcome.Success<>(enter(Objects.requireNonNull(callable)));
         } catch (Throwable thrown) {
             return Outcome.ofThrown(thrown);
         }
-    }
-
-    private Callable<? extends T> body() {
-        Callable<? extends T> body = callable;
-        if (body == null) {
-            throw new IllegalStateException(this + " has run before; a run runs once");
-        }
-        return body;
     }
 
     /** Replaces the runner in the field `state` by its outcome; returns false if the run was decided before. */
@@ -619,10 +613,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Returns the callable, for a rejection handler.
      *
-     * @return the callable of a claimed run
+     * @return the callable of a run that has not entered it
      */
     protected final Callable<? extends T> callable() {
-        return body();
+        Callable<? extends T> body = callable;
+        if (body == null) {
+            throw new IllegalStateException(this + " has run before; a run runs once");
+        }
+        return body;
     }
 
     /**
