@@ -107,7 +107,7 @@ class Group extends TaskGate {
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupEngine engine) {
-        super(GroupBounds.Unknown.NEW, engine.cap);
+        super(GroupBounds.Unknown.UNKNOWN, engine.cap);
         this.key = key;
         this.engine = engine;
     }
@@ -259,10 +259,6 @@ class Group extends TaskGate {
             unlock();
             reportDemand();
         }
-        return withdrawLast(run, grants);
-    }
-
-    private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
         return change(grants, now -> super.withdraw(run, grants));
     }
 
@@ -279,7 +275,7 @@ class Group extends TaskGate {
         if (bounds() instanceof GroupBounds.Pending known) {
             return known;
         }
-        GroupBounds.Pending lookup = new GroupBounds.Pending(bounds().rate());
+        GroupBounds.Pending lookup = new GroupBounds.Pending();
         bind(lookup, new GrantedPermits());
         return lookup;
     }
@@ -407,7 +403,7 @@ class Group extends TaskGate {
             }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             drain(permit -> waited.add((GroupRun<?>) permit));
-            unbind(GroupBounds.Unknown.after(bounds()));
+            unbind(GroupBounds.Unknown.UNKNOWN);
             if (closedUntil != null && engine.closings.computeIfPresent(this, Group::oneLess) == null) {
                 life = OPEN;
             }
@@ -511,7 +507,7 @@ class Group extends TaskGate {
             retire();
         } else {
             if (life == CLOSING) { // it has to remember what has started, so it is now as one that was evicted
-                unbind(GroupBounds.Unknown.after(bounds()));
+                unbind(GroupBounds.Unknown.UNKNOWN);
                 life = OPEN;
             }
             idleSinceMillis = IdleGroups.millis(nowNanos);
@@ -649,7 +645,7 @@ class Group extends TaskGate {
     }
 
     private GroupStats statsUnderLock(long now) {
-        RateLimit limit = isBound() ? bounds().rate() : null;
+        RateLimit limit = bounds().rate();
         Long hold = engine.alarms.holds.get(this);
         return new GroupStats(
                 key,

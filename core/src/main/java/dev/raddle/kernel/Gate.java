@@ -63,8 +63,7 @@ public abstract class Gate extends SpinLock {
      * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
      * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the
      * lock. A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then
-     * reads the time and lets the gate proceed. When the bounds are discarded, the bucket is kept until it is full, and
-     * the bounds without slots keep the rate at which it fills.
+     * reads the time and lets the gate proceed. When the bounds are discarded, the bucket is kept until it is full.
      *
      * A subclass may bound the slots further, by permits that it receives from elsewhere (`mayTake`). Then "fits" in
      * (3) means that these suffice, too. `took` and `returned` keep them in step with `running`: they are called in the
@@ -324,7 +323,7 @@ public abstract class Gate extends SpinLock {
      * Removes the limits and ends a pause, after {@link #drain}. Permits that enter from now on wait until limits are
      * set again. Held permits stay held and are counted.
      *
-     * @param unknown bounds without slots, with the rate of the last ones
+     * @param unknown bounds without slots
      */
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
@@ -432,10 +431,9 @@ public abstract class Gate extends SpinLock {
     protected final long allowedAt(long now) {
         assert isLocked();
         Permit first = first();
-        RateLimit limit = bounds.rate();
-        return first == null || limit == null || bucket == null || bucket.allows(limit, first.cost(), now)
+        return first == null || bucket == null || bucket.allows(first.cost(), now)
                 ? now
-                : bucket.allowedAt(limit, first.cost());
+                : bucket.allowedAt(first.cost());
     }
 
     /** {@return the limits in force, which may be read without the lock} */
@@ -603,15 +601,12 @@ public abstract class Gate extends SpinLock {
      * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
      */
     int fitting(Permit permit, long now) {
-        int slots = slotsWithinBounds(permit);
-        return slots > 0 && mayTake(slots) && (bucket == null || isAllowed(permit, now)) ? slots : 0;
+        int slots = freeSlots(permit);
+        return slots > 0 && isAllowed(permit, now) ? slots : 0;
     }
 
     private boolean isAllowed(Permit permit, long now) {
-        RateLimit limit = bucket == null ? null : bounds.rate();
-        return limit == null
-                || bucket == null
-                || (now != GrantedPermits.NO_TIME && bucket.allows(limit, permit.cost(), now));
+        return bucket == null || (now != GrantedPermits.NO_TIME && bucket.allows(permit.cost(), now));
     }
 
     private boolean needsOnlyRate(Permit permit, long now) {
@@ -701,9 +696,8 @@ public abstract class Gate extends SpinLock {
 
     private void hold(Permit permit, int slots, long now) {
         permit.taken(slots);
-        RateLimit limit = bucket == null ? null : bounds.rate();
-        if (limit != null && bucket != null) {
-            bucket.take(limit, permit.cost(), now);
+        if (bucket != null) {
+            bucket.take(permit.cost(), now);
         }
         held = Ring.append(held, permit);
         permit.place = Permit.HELD;
@@ -715,17 +709,16 @@ public abstract class Gate extends SpinLock {
     private @Nullable Bucket bucketFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
         if (replacement.concurrency() == 0) {
-            return bucket; // unknown bounds keep it, and its rate
+            return bucket; // it goes on to fill
         }
         if (limit == null) {
             return null;
         }
-        RateLimit last = bounds.rate();
-        if (bucket == null || last == null) {
-            return new Bucket(now);
+        if (bucket == null) {
+            return new Bucket(limit, now);
         }
-        if (!last.equals(limit)) {
-            bucket.change(last, limit, now);
+        if (!bucket.limit().equals(limit)) {
+            bucket.change(limit, now);
         }
         return bucket;
     }
