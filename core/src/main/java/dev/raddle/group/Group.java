@@ -326,7 +326,7 @@ class Group extends TaskGate {
             if (retireIfShutDown()) {
                 return false;
             }
-            pause(pause, grants);
+            stop(PAUSED, pause, grants);
             return true;
         });
     }
@@ -349,7 +349,7 @@ class Group extends TaskGate {
             Long until = engine.alarms.holds.get(this);
             if (until != null && until - now <= 0) {
                 engine.alarms.holds.remove(this);
-                suspend(false, grants);
+                stop(SUSPENDED, false, grants);
                 until = null;
             }
             long moment = until == null ? allowedAt(now) : until;
@@ -383,7 +383,7 @@ class Group extends TaskGate {
                 return false;
             }
             engine.alarms.holds.put(this, until);
-            suspend(true, none);
+            stop(SUSPENDED, true, none);
             return true;
         });
     }
@@ -501,7 +501,7 @@ class Group extends TaskGate {
         if (life == CLOSING) {
             engine.closings.remove(this);
         }
-        boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isSuspended() && !keepsPermits();
+        boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isStopped(SUSPENDED) && !keepsPermits();
         boolean isUnknown = !isBound() && isRestored(nowNanos) && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             retire();
@@ -544,7 +544,7 @@ class Group extends TaskGate {
     }
 
     private boolean isRetained() {
-        return isPaused() || isSuspended() || ((GroupBounds) bounds()).isAdjusted() || keepsPermits();
+        return isStopped(PAUSED | SUSPENDED) || ((GroupBounds) bounds()).isAdjusted() || keepsPermits();
     }
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
@@ -657,7 +657,7 @@ class Group extends TaskGate {
                 hold == null ? null : Duration.ofNanos(Math.max(0, hold - now)),
                 latestChange(),
                 permitStats(now),
-                isPaused());
+                isStopped(PAUSED));
     }
 
     /** Adds the taken slots and the waiting tasks of this group to two sums. */
@@ -700,7 +700,7 @@ class Group extends TaskGate {
             return Explanation.NOTHING;
         }
         int place = ahead(run);
-        if (isPaused()) {
+        if (isStopped(PAUSED)) {
             return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
         }
         Long hold = engine.alarms.holds.get(this);

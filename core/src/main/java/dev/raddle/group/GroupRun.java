@@ -494,35 +494,31 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     public GroupResult<T> join() {
-        try {
-            return await();
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
+        return join(this::await);
     }
 
     @Override
     public GroupResult<T> join(Duration timeout) {
-        try {
-            return await(timeout);
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
+        return join(() -> await(timeout));
     }
 
     @Override
     public GroupResult<T> join(long timeout, TimeUnit unit) {
-        try {
-            return await(timeout, unit);
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
+        return join(() -> await(timeout, unit));
     }
 
-    private GroupResult<T> waitInterrupted(InterruptedException interrupt) {
-        Thread.currentThread().interrupt();
-        long now = time().nanoTime();
-        return GroupResult.cancelled(groupKey(), taskId, interrupt, now, now);
+    private interface Wait<T> {
+        GroupResult<T> await() throws InterruptedException;
+    }
+
+    private GroupResult<T> join(Wait<T> wait) {
+        try {
+            return wait.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            long now = time().nanoTime();
+            return GroupResult.cancelled(group.key, taskId, interrupt, now, now);
+        }
     }
 
     @Override
@@ -557,7 +553,9 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     @Override
     public CompletableFuture<GroupResult<T>> toCompletableFuture() {
         CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
-        whenSettled(() -> group.engine.runDependant(() -> complete(copy)));
+        // a thread that is reused for further tasks does not run the dependants
+        Executor executor = group.engine.reuseThreads ? group.engine.offloadExecutor : Runnable::run;
+        whenSettled(() -> executor.execute(() -> complete(copy)));
         return copy;
     }
 

@@ -132,7 +132,7 @@ final class LeasedGroup extends Group {
     }
 
     private int usable(long now) {
-        if (waiting() == 0 || isPaused() || isSuspended() || !isBound() || isThrottled(now)) {
+        if (waiting() == 0 || isStopped(PAUSED | SUSPENDED) || !isBound() || isThrottled(now)) {
             return 0;
         }
         int most = Math.min(bounds().slots(), mostSlots());

@@ -31,6 +31,7 @@ final class PermitExchange implements PermitSource.Holder {
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
 
     private final GroupEngine engine;
+    private final PermitSource source;
     private final ConcurrentLinkedQueue<LeasedGroup> changed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger signals = new AtomicInteger();
     private final Signal closed = new Signal();
@@ -39,12 +40,13 @@ final class PermitExchange implements PermitSource.Holder {
     private volatile PermitSource.@Nullable Session session; // null until the source is opened
     private boolean isClosing; // owned by the reporter
 
-    PermitExchange(GroupEngine engine) {
+    PermitExchange(GroupEngine engine, PermitSource source) {
         this.engine = engine;
+        this.source = source;
     }
 
     /** Opens the session. Called once, before the executor is used. */
-    void open(PermitSource source) {
+    void open() {
         session = Objects.requireNonNull(source.open(this), "the permit source has returned no session");
     }
 

@@ -77,6 +77,11 @@ public abstract class Gate extends SpinLock {
      * User code never runs under the lock.
      */
 
+    /** The reasons for which nothing is granted, each independent of the other. */
+    protected static final byte PAUSED = 1;
+    /** See {@link #PAUSED}. */
+    protected static final byte SUSPENDED = 2;
+
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
 
@@ -94,8 +99,7 @@ public abstract class Gate extends SpinLock {
     private @Nullable Bucket bucket; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
     int running; // guarded by this
-    boolean paused; // guarded by this
-    boolean suspended; // guarded by this
+    byte stops; // PAUSED and SUSPENDED; nothing is granted unless it is 0; guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
@@ -328,31 +332,19 @@ public abstract class Gate extends SpinLock {
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
         bounds = unknown;
-        paused = false;
+        stops &= ~PAUSED;
     }
 
     /**
-     * Stops or resumes granting. Held permits stay held.
+     * Stops granting for a reason, or no longer for that reason. Held permits stay held.
      *
-     * @param pause true to stop, false to resume
+     * @param reason {@link #PAUSED} or {@link #SUSPENDED}
+     * @param stop true to stop, false to resume
      * @param grants the collection to which granted permits are added
      */
-    protected final void pause(boolean pause, GrantedPermits grants) {
+    protected final void stop(byte reason, boolean stop, GrantedPermits grants) {
         assert isLocked();
-        paused = pause;
-        reconsiderFirst();
-        proceed(grants);
-    }
-
-    /**
-     * As {@link #pause}, and independent of it: permits are granted while neither is in effect.
-     *
-     * @param suspend true to stop, false to resume
-     * @param grants the collection to which granted permits are added
-     */
-    protected final void suspend(boolean suspend, GrantedPermits grants) {
-        assert isLocked();
-        suspended = suspend;
+        stops = (byte) (stop ? stops | reason : stops & ~reason);
         reconsiderFirst();
         proceed(grants);
     }
@@ -446,16 +438,15 @@ public abstract class Gate extends SpinLock {
         return bounds.concurrency() > 0;
     }
 
-    /** {@return whether granting is stopped by {@link #pause}} */
-    protected final boolean isPaused() {
+    /**
+     * Returns whether granting is stopped.
+     *
+     * @param reasons {@link #PAUSED}, {@link #SUSPENDED} or the sum of both
+     * @return true if it is stopped for one of these reasons
+     */
+    protected final boolean isStopped(int reasons) {
         assert isLocked();
-        return paused;
-    }
-
-    /** {@return whether granting is stopped by {@link #suspend}} */
-    protected final boolean isSuspended() {
-        assert isLocked();
-        return suspended;
+        return (stops & reasons) != 0;
     }
 
     /** {@return whether there is a rate, and the bounds leave the slots of the first permit free} */
@@ -489,7 +480,7 @@ public abstract class Gate extends SpinLock {
         assert isLocked();
         int most = bounds.slots();
         Permit first = first();
-        boolean blocked = first != null && !paused && !suspended && slotsWithinBounds(first) == 0;
+        boolean blocked = first != null && stops == 0 && slotsWithinBounds(first) == 0;
         return running >= most - most / 4 || blocked;
     }
 
@@ -601,8 +592,8 @@ public abstract class Gate extends SpinLock {
      * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
      */
     int fitting(Permit permit, long now) {
-        int slots = freeSlots(permit);
-        return slots > 0 && isAllowed(permit, now) ? slots : 0;
+        int slots = slotsWithinBounds(permit);
+        return slots > 0 && mayTake(slots) && (bucket == null || isAllowed(permit, now)) ? slots : 0;
     }
 
     private boolean isAllowed(Permit permit, long now) {
@@ -626,7 +617,7 @@ public abstract class Gate extends SpinLock {
     /** Returns how many slots a permit would take now as far as the bounds decide, or 0 if it does not fit. */
     private int slotsWithinBounds(Permit permit) {
         int slots = slotsOf(permit);
-        return paused || suspended || running > bounds.slots() - slots ? 0 : slots;
+        return stops != 0 || running > bounds.slots() - slots ? 0 : slots;
     }
 
     /**
