@@ -151,36 +151,33 @@ class Group extends TaskGate {
 
     Entry admit(GroupRun<?> run) {
         Entry entry;
+        long now;
         do {
-            long now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
-            entry = admit(run, now);
-        } while (entry == null); // there is a rate since
+            now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
+            lock();
+            try {
+                if (life == RETIRED) {
+                    return Entry.RETIRED;
+                }
+                if (life == CLOSING || engine.isShutdown()) {
+                    return Entry.CLOSED;
+                }
+                if (run.isDecided()) {
+                    return Entry.ENDED;
+                }
+                entry = enter(run, now);
+                checkDemand(now, false);
+                if (entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown) {
+                    entry = Entry.UNRESOLVED;
+                }
+            } finally {
+                unlock();
+            }
+        } while (now == GrantedPermits.NO_TIME
+                && engine.usesRates // since
+                && (entry == Entry.RATE_FULL || entry == Entry.COMMON_QUEUE_FULL));
         reportDemand();
         return entry;
-    }
-
-    /** Returns null without a decision if that needs the time. */
-    private @Nullable Entry admit(GroupRun<?> run, long now) {
-        lock();
-        try {
-            if (now == GrantedPermits.NO_TIME && engine.usesRates) {
-                return null;
-            }
-            if (life == RETIRED) {
-                return Entry.RETIRED;
-            }
-            if (life == CLOSING || engine.isShutdown()) {
-                return Entry.CLOSED;
-            }
-            if (run.isDecided()) {
-                return Entry.ENDED;
-            }
-            Entry entry = enter(run, now);
-            checkDemand(now, false);
-            return entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown ? Entry.UNRESOLVED : entry;
-        } finally {
-            unlock();
-        }
     }
 
     /**
@@ -660,12 +657,13 @@ class Group extends TaskGate {
                 isStopped(PAUSED));
     }
 
-    /** Adds the taken slots and the waiting tasks of this group to two sums. */
-    void addTo(int[] runningAndWaiting) {
+    /** Adds one, if this group is active, its taken slots and its waiting tasks to three sums. */
+    void addTo(int[] sums) {
         lock();
         try {
-            runningAndWaiting[0] += running();
-            runningAndWaiting[1] += waiting();
+            sums[0] += isActiveUnderLock() ? 1 : 0;
+            sums[1] += running();
+            sums[2] += waiting();
         } finally {
             unlock();
         }

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
@@ -342,8 +343,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @Override
-    protected boolean isInGroup() {
-        return true;
+    protected Recorder.OwnerKind ownerKind() {
+        return Recorder.OwnerKind.GROUP;
     }
 
     @Override
@@ -365,7 +366,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             settings.disarm();
             settings.disarmTimeLimit();
         }
-        recordRejection(reason.text());
+        Recorder.rejected(this, reason.text());
         GroupEngine engine = group.engine;
         Outcome<T> rejected = new Outcome.Rejected<>(reason);
         if (engine.events != null) {

@@ -527,42 +527,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     private void record(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
-        boolean grouped = isInGroup();
-        Recorder.settled(
-                grouped ? owner() : null,
-                grouped ? null : owner(),
-                name(),
-                outcome.status(),
-                waited,
-                endNanos - startNanos,
-                begun);
+        Recorder.settled(ownerKind(), owner(), name(), outcome.status(), waited, endNanos - startNanos, begun);
     }
 
     /**
-     * Returns whether the {@link #owner()} is a group, for flight recordings.
+     * Returns the kind of the {@link #owner()}, for flight recordings.
      *
-     * @return true if it is the key of a group, false if it is the name of a scope
+     * @return the kind, always the same; this implementation returns that of a scope
      */
-    protected boolean isInGroup() {
-        return false;
-    }
-
-    /**
-     * Returns whether a flight recording includes the ends of tasks, and so their waiting times.
-     *
-     * @return true if the moment of submission is needed
-     */
-    protected static boolean isRecorded() {
-        return Recorder.isOn();
-    }
-
-    /**
-     * Records in flight recordings that the run was not admitted by its group.
-     *
-     * @param reason the rule that left no room
-     */
-    protected final void recordRejection(String reason) {
-        Recorder.rejected(this, reason);
+    protected Recorder.OwnerKind ownerKind() {
+        return Recorder.OwnerKind.SCOPE;
     }
 
     private void wake() {
