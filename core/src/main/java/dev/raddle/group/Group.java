@@ -487,7 +487,7 @@ class Group extends TaskGate {
     /**
      * If this group is empty, retires it or records that it is idle. Called under the lock.
      *
-     * @return null if this group has tasks, else the argument for {@link #signalEmpty}, to be called outside the lock
+     * @return null if nothing else is to be done, else the argument for {@link #signalEmpty}, to be called outside the lock
      */
     @Nullable
     Signal recordIfEmpty(long nowNanos) {
@@ -495,6 +495,7 @@ class Group extends TaskGate {
             return null;
         }
         timesEmptied++;
+        boolean wasListed = nextIdle != null;
         if (life == CLOSING) {
             engine.closings.remove(this);
         }
@@ -514,7 +515,8 @@ class Group extends TaskGate {
         }
         Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
         isAwaited = false;
-        return awaited == null ? NO_WAITER : awaited;
+        boolean isKnown = wasListed && life != RETIRED; // as an idle group
+        return awaited != null ? awaited : isKnown ? null : NO_WAITER;
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
