@@ -132,6 +132,7 @@ final class FlowEvents {
             long began = run.states.startNanos(node);
             long until = began < 0 ? run.now() : began;
             Recorder.settled(
+                    Recorder.OwnerKind.FLOW,
                     identity.owner(),
                     identity.name(),
                     outcome.status(),

@@ -189,7 +189,7 @@ final class Adaptation {
             beforeProbe = sample;
             return beginProbe(sample, probe, now);
         }
-        return change(sample, steady, algorithm instanceof Explained explained ? explained.reason() : textOf(sample));
+        return change(sample, steady, algorithm instanceof Explained explained ? explained.reason : textOf(sample));
     }
 
     private Sample withBaseline(Sample sample) {

@@ -52,8 +52,9 @@ public final class AdaptiveLimit {
     }
 
     /** An algorithm that says why it has changed the limit. */
-    interface Explained extends Algorithm {
-        String reason();
+    abstract static class Explained implements Algorithm {
+        double limit; // with a fraction
+        String reason = "";
     }
 
     /**

@@ -3,11 +3,9 @@ package dev.raddle.group;
 import dev.raddle.group.AdaptiveLimit.Sample;
 
 /** Grows while nothing is dropped, and shrinks by a tenth otherwise. */
-final class AimdAlgorithm implements AdaptiveLimit.Explained {
+final class AimdAlgorithm extends AdaptiveLimit.Explained {
 
-    private double limit;
     private boolean dropped; // ever
-    private String reason = "";
 
     @Override
     public int next(Sample sample) {
@@ -23,10 +21,5 @@ final class AimdAlgorithm implements AdaptiveLimit.Explained {
             limit += dropped ? Math.max(0.5, Math.sqrt(limit) / 4) : limit / 4;
         }
         return (int) Math.round(limit);
-    }
-
-    @Override
-    public String reason() {
-        return reason;
     }
 }

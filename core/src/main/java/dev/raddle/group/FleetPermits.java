@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.Permit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -15,8 +16,8 @@ final class FleetPermits {
      * Overview.
      *
      * A permit of the source is granted ─► free ⇄ held ─► taken back; one for a single task goes from held to spent
-     * instead, and is taken back from there. Each of them is an object from its grant on, which is linked into the list
-     * of free ones, or, through the map, to the task that holds it. A permit that is revoked while a task holds it
+     * instead, and is taken back from there. Each of them is an object from its grant on, which is in the queue of
+     * free ones, or, through the map, linked to the task that holds it. A permit that is revoked while a task holds it
      * stays linked to the task until that ends: it is held no more, but the task keeps its number. A task may hold
      * several.
      */
@@ -31,7 +32,7 @@ final class FleetPermits {
         String loss; // the reason, if it was revoked while a task held it
 
         @Nullable
-        Granted next; // in the list of free ones, or of the same task
+        Granted next; // of the same task
 
         Granted(long fence, boolean isForOneTask) {
             this.fence = fence;
@@ -39,9 +40,7 @@ final class FleetPermits {
         }
     }
 
-    private @Nullable Granted firstFree; // the one that is used next
-    private @Nullable Granted lastFree;
-    private int free;
+    private final ArrayDeque<Granted> free = new ArrayDeque<>(2); // the first is used next
     private int held;
     private int spent;
     private int lost; // linked to tasks, but revoked
@@ -49,7 +48,7 @@ final class FleetPermits {
 
     /** Returns the number of permits that no task uses and that a task may use. */
     int free() {
-        return free;
+        return free.size();
     }
 
     /** Returns the number of permits that tasks use. */
@@ -63,44 +62,19 @@ final class FleetPermits {
     }
 
     int total() {
-        return free + held + spent;
+        return free.size() + held + spent;
     }
 
     /** Adds a permit. */
     void add(long fence, boolean isForOneTask) {
-        Granted granted = new Granted(fence, isForOneTask);
-        append(granted);
+        free.add(new Granted(fence, isForOneTask));
     }
 
-    private void append(Granted granted) {
-        if (lastFree == null) {
-            firstFree = granted;
-        } else {
-            lastFree.next = granted;
-        }
-        lastFree = granted;
-        free++;
-    }
-
-    private Granted removeFree() {
-        Granted first = firstFree;
-        if (first == null) {
-            throw new AssertionError("no permit of the source is free");
-        }
-        firstFree = first.next;
-        if (firstFree == null) {
-            lastFree = null;
-        }
-        first.next = null;
-        free--;
-        return first;
-    }
-
-    /** Gives free permits, of which there are enough, to a task. Allocates nothing. */
+    /** Gives free permits, of which there are enough, to a task. */
     void take(Permit task, int count) {
         Granted all = null;
         for (int i = 0; i < count; i++) {
-            Granted granted = removeFree();
+            Granted granted = free.remove();
             granted.used = true;
             granted.next = all;
             all = granted;
@@ -111,7 +85,7 @@ final class FleetPermits {
         held += count;
     }
 
-    /** Takes the permits of a task that has ended. Allocates nothing. */
+    /** Takes the permits of a task that has ended. */
     void giveBack(Permit task) {
         Granted granted = byTask.remove(task);
         while (granted != null) {
@@ -124,7 +98,7 @@ final class FleetPermits {
                 if (granted.isForOneTask) {
                     spent++;
                 } else {
-                    append(granted);
+                    free.add(granted);
                 }
             }
             granted = next;
@@ -159,7 +133,7 @@ final class FleetPermits {
         int gone = Math.min(count, spent);
         int used = gone;
         for (int i = gone; i < count; i++) {
-            used += removeFree().used ? 1 : 0;
+            used += free.remove().used ? 1 : 0;
         }
         spent -= gone;
         return new PermitSource.Reclaimed(count - used, used);
@@ -174,10 +148,10 @@ final class FleetPermits {
      * @return the tasks that have lost at least one
      */
     List<Permit> revoke(int count, List<Permit> newestFirst, String reason) {
-        List<Permit> losing = new ArrayList<>(Math.min(count, newestFirst.size())); // before the first change
+        List<Permit> losing = new ArrayList<>();
         int left = count;
-        for (; left > 0 && free > 0; left--) {
-            removeFree();
+        for (; left > 0 && !free.isEmpty(); left--) {
+            free.remove();
         }
         int gone = Math.min(left, spent);
         spent -= gone;
@@ -214,10 +188,6 @@ final class FleetPermits {
                 linked++;
             }
         }
-        int listed = 0;
-        for (Granted each = firstFree; each != null; each = each.next) {
-            listed++;
-        }
-        return linked == held + lost && listed == free;
+        return linked == held + lost;
     }
 }

@@ -4,7 +4,7 @@ import dev.raddle.group.AdaptiveLimit.Sample;
 import java.util.Locale;
 
 /** Multiplies the limit by the ratio of the unloaded run time to the current one, and adds a surplus. */
-final class GradientAlgorithm implements AdaptiveLimit.Explained {
+final class GradientAlgorithm extends AdaptiveLimit.Explained {
 
     /*
      * Overview.
@@ -29,11 +29,9 @@ final class GradientAlgorithm implements AdaptiveLimit.Explained {
     private static final double DROPPED = 0.9;
     private static final int PATIENCE = 3; // windows without a sign of load before the growth doubles
 
-    private double limit;
     private double smoothed = 1; // the gradient
     private boolean starting = true;
     private int calm; // windows without a sign of load
-    private String reason = "";
 
     @Override
     public int next(Sample sample) {
@@ -78,10 +76,5 @@ final class GradientAlgorithm implements AdaptiveLimit.Explained {
                 gradient,
                 Durations.text(sample.meanNanos()),
                 Durations.text(sample.baselineNanos()));
-    }
-
-    @Override
-    public String reason() {
-        return reason;
     }
 }

@@ -107,7 +107,7 @@ class Group extends TaskGate {
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupEngine engine) {
-        super(GroupBounds.Unknown.NEW, engine.cap);
+        super(GroupBounds.Unknown.UNKNOWN, engine.cap);
         this.key = key;
         this.engine = engine;
     }
@@ -151,39 +151,33 @@ class Group extends TaskGate {
 
     Entry admit(GroupRun<?> run) {
         Entry entry;
+        long now;
         do {
-            entry = admit(run, needsTime() ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME);
-        } while (entry == null); // it has a rate since
+            now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
+            lock();
+            try {
+                if (life == RETIRED) {
+                    return Entry.RETIRED;
+                }
+                if (life == CLOSING || engine.isShutdown()) {
+                    return Entry.CLOSED;
+                }
+                if (run.isDecided()) {
+                    return Entry.ENDED;
+                }
+                entry = enter(run, now);
+                checkDemand(now, false);
+                if (entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown) {
+                    entry = Entry.UNRESOLVED;
+                }
+            } finally {
+                unlock();
+            }
+        } while (now == GrantedPermits.NO_TIME
+                && engine.usesRates // since
+                && (entry == Entry.RATE_FULL || entry == Entry.COMMON_QUEUE_FULL));
         reportDemand();
         return entry;
-    }
-
-    private boolean needsTime() {
-        return engine.usesRates && (bounds().rate() != null || engine.cap.rate() != null);
-    }
-
-    /** Returns null without a decision if that needs the time. */
-    private @Nullable Entry admit(GroupRun<?> run, long now) {
-        lock();
-        try {
-            if (now == GrantedPermits.NO_TIME && needsTime()) {
-                return null;
-            }
-            if (life == RETIRED) {
-                return Entry.RETIRED;
-            }
-            if (life == CLOSING || engine.isShutdown()) {
-                return Entry.CLOSED;
-            }
-            if (run.isDecided()) {
-                return Entry.ENDED;
-            }
-            Entry entry = enter(run, now);
-            checkDemand(now, false);
-            return entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown ? Entry.UNRESOLVED : entry;
-        } finally {
-            unlock();
-        }
     }
 
     /**
@@ -200,16 +194,14 @@ class Group extends TaskGate {
             Adaptation.@Nullable Kind kind) {
         Signal empty;
         boolean decides = false;
-        if (needsTime()) {
-            grants.setNow(nowNanos);
-        }
+        grants.setNow(nowNanos);
         lock();
         try {
             if (adaptation != null && kind != null && adaptation == adaptation() && isHeld(run)) {
                 decides = adaptation.record(run, kind, ranNanos, nowNanos, running(), isNearLimit());
             }
             leave(run, ranNanos, grants);
-            checkDemand(grants.now(), true);
+            checkDemand(nowNanos, true);
             empty = recordIfEmpty(nowNanos);
         } finally {
             unlock();
@@ -255,7 +247,7 @@ class Group extends TaskGate {
         lock();
         try {
             boolean staysBusy = running() > 0 || waiting() > 1;
-            if (!isWaiting(run) || (staysBusy && !needsTime())) { // no need to read the time
+            if (!isWaiting(run) || (staysBusy && !engine.usesRates)) { // no need to read the time
                 boolean withdrawn = super.withdraw(run, grants);
                 checkDemand(GrantedPermits.NO_TIME, false);
                 return withdrawn;
@@ -264,10 +256,6 @@ class Group extends TaskGate {
             unlock();
             reportDemand();
         }
-        return withdrawLast(run, grants);
-    }
-
-    private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
         return change(grants, now -> super.withdraw(run, grants));
     }
 
@@ -284,7 +272,7 @@ class Group extends TaskGate {
         if (bounds() instanceof GroupBounds.Pending known) {
             return known;
         }
-        GroupBounds.Pending lookup = new GroupBounds.Pending(bounds().rate());
+        GroupBounds.Pending lookup = new GroupBounds.Pending();
         bind(lookup, new GrantedPermits());
         return lookup;
     }
@@ -335,7 +323,7 @@ class Group extends TaskGate {
             if (retireIfShutDown()) {
                 return false;
             }
-            pause(pause, grants);
+            stop(PAUSED, pause, grants);
             return true;
         });
     }
@@ -358,7 +346,7 @@ class Group extends TaskGate {
             Long until = engine.alarms.holds.get(this);
             if (until != null && until - now <= 0) {
                 engine.alarms.holds.remove(this);
-                suspend(false, grants);
+                stop(SUSPENDED, false, grants);
                 until = null;
             }
             long moment = until == null ? allowedAt(now) : until;
@@ -392,7 +380,7 @@ class Group extends TaskGate {
                 return false;
             }
             engine.alarms.holds.put(this, until);
-            suspend(true, none);
+            stop(SUSPENDED, true, none);
             return true;
         });
     }
@@ -412,7 +400,7 @@ class Group extends TaskGate {
             }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             drain(permit -> waited.add((GroupRun<?>) permit));
-            unbind(GroupBounds.Unknown.after(bounds()));
+            unbind(GroupBounds.Unknown.UNKNOWN);
             if (closedUntil != null && engine.closings.computeIfPresent(this, Group::oneLess) == null) {
                 life = OPEN;
             }
@@ -499,7 +487,7 @@ class Group extends TaskGate {
     /**
      * If this group is empty, retires it or records that it is idle. Called under the lock.
      *
-     * @return null if this group has tasks, else the argument for {@link #signalEmpty}, to be called outside the lock
+     * @return null if nothing else is to be done, else the argument for {@link #signalEmpty}, to be called outside the lock
      */
     @Nullable
     Signal recordIfEmpty(long nowNanos) {
@@ -507,27 +495,28 @@ class Group extends TaskGate {
             return null;
         }
         timesEmptied++;
+        boolean wasListed = nextIdle != null;
         if (life == CLOSING) {
             engine.closings.remove(this);
         }
-        boolean remembers = !isRestored(nowNanos);
-        boolean isClosed = life == CLOSING && !remembers && !isSuspended() && !keepsPermits();
-        boolean isUnknown = !isBound() && !remembers && !isRetained();
+        boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isStopped(SUSPENDED) && !keepsPermits();
+        boolean isUnknown = !isBound() && isRestored(nowNanos) && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             retire();
         } else {
             if (life == CLOSING) { // it has to remember what has started, so it is now as one that was evicted
-                unbind(GroupBounds.Unknown.after(bounds()));
+                unbind(GroupBounds.Unknown.UNKNOWN);
                 life = OPEN;
             }
             idleSinceMillis = IdleGroups.millis(nowNanos);
-            if (!isRetained() && nextIdle == null && !engine.idleGroups.add(this, remembers)) {
+            if (nextIdle == null && !isRetained() && !engine.idleGroups.add(this, !isRestored(nowNanos))) {
                 retire();
             }
         }
         Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
         isAwaited = false;
-        return awaited == null ? NO_WAITER : awaited;
+        boolean isKnown = wasListed && life != RETIRED; // as an idle group
+        return awaited != null ? awaited : isKnown ? null : NO_WAITER;
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
@@ -554,7 +543,7 @@ class Group extends TaskGate {
     }
 
     private boolean isRetained() {
-        return isPaused() || isSuspended() || ((GroupBounds) bounds()).isAdjusted() || keepsPermits();
+        return isStopped(PAUSED | SUSPENDED) || ((GroupBounds) bounds()).isAdjusted() || keepsPermits();
     }
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
@@ -655,7 +644,7 @@ class Group extends TaskGate {
     }
 
     private GroupStats statsUnderLock(long now) {
-        RateLimit limit = isBound() ? bounds().rate() : null;
+        RateLimit limit = bounds().rate();
         Long hold = engine.alarms.holds.get(this);
         return new GroupStats(
                 key,
@@ -667,15 +656,16 @@ class Group extends TaskGate {
                 hold == null ? null : Duration.ofNanos(Math.max(0, hold - now)),
                 latestChange(),
                 permitStats(now),
-                isPaused());
+                isStopped(PAUSED));
     }
 
-    /** Adds the taken slots and the waiting tasks of this group to two sums. */
-    void addTo(int[] runningAndWaiting) {
+    /** Adds one, if this group is active, its taken slots and its waiting tasks to three sums. */
+    void addTo(int[] sums) {
         lock();
         try {
-            runningAndWaiting[0] += running();
-            runningAndWaiting[1] += waiting();
+            sums[0] += isActiveUnderLock() ? 1 : 0;
+            sums[1] += running();
+            sums[2] += waiting();
         } finally {
             unlock();
         }
@@ -710,7 +700,7 @@ class Group extends TaskGate {
             return Explanation.NOTHING;
         }
         int place = ahead(run);
-        if (isPaused()) {
+        if (isStopped(PAUSED)) {
             return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
         }
         Long hold = engine.alarms.holds.get(this);

@@ -38,14 +38,9 @@ sealed interface GroupBounds extends Bounds {
         }
     }
 
-    /** The limits were not looked up yet, or were discarded. The bucket goes on to fill at their rate. */
-    record Unknown(@Nullable RateLimit rate) implements Slotless {
-
-        static final Unknown NEW = new Unknown(null);
-
-        static Unknown after(Bounds last) {
-            return last.rate() == null ? NEW : new Unknown(last.rate());
-        }
+    /** The limits were not looked up yet, or were discarded. */
+    enum Unknown implements Slotless {
+        UNKNOWN;
 
         @Override
         public boolean isAdjusted() {
@@ -56,18 +51,8 @@ sealed interface GroupBounds extends Bounds {
     /** One thread looks the limits up, outside every lock. Each lookup is an object of its own. */
     final class Pending implements Slotless {
 
-        private final @Nullable RateLimit rate; // of the limits that were discarded
         private final List<UnaryOperator<Known>> changes = new ArrayList<>(0); // guarded by the group
         private boolean begun; // guarded by the group
-
-        Pending(@Nullable RateLimit rate) {
-            this.rate = rate;
-        }
-
-        @Override
-        public @Nullable RateLimit rate() {
-            return rate;
-        }
 
         /** Assigns the lookup to the calling thread; returns false if it has been assigned already. */
         boolean tryBegin() {

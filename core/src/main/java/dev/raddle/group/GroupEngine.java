@@ -94,7 +94,7 @@ final class GroupEngine {
 
     final @Nullable PermitExchange permits; // null if the policy has no permit source
 
-    private final boolean reuseThreads;
+    final boolean reuseThreads;
     private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
     private final @Nullable Duration queueTimeout; // of tasks that have none of their own
     private final Propagation propagation;
@@ -126,17 +126,10 @@ final class GroupEngine {
         this.measuresWaiting = settings.taskListener != null;
         this.reuseThreads = policy.reuseThreads();
         this.queueTimeout = policy.queueTimeout();
-        this.permits = policy.permits() == null ? null : new PermitExchange(this);
+        PermitSource source = policy.permits();
+        this.permits = source == null ? null : new PermitExchange(this, source);
         this.throwsRejections =
                 policy.rejectionHandler() == null && policy.rejectionPolicy() != RejectionPolicy.DISCARD;
-    }
-
-    /** Opens the session of the permit source, if there is one. Called once, before the first task. */
-    void openPermits() {
-        PermitSource source = policy.permits();
-        if (permits != null && source != null) {
-            permits.open(source);
-        }
     }
 
     boolean isShutdown() {
@@ -498,15 +491,6 @@ final class GroupEngine {
         if (listener != null) {
             String event = "onLimitChanged of the listener, for group \"" + change.groupKey() + "\"";
             guarded(event, () -> listener.onLimitChanged(change));
-        }
-    }
-
-    /** Runs an action that depends on a settled task, on another thread if threads are reused for further tasks. */
-    void runDependant(Runnable dependant) {
-        if (reuseThreads) {
-            offloadExecutor.execute(dependant);
-        } else {
-            dependant.run();
         }
     }
 

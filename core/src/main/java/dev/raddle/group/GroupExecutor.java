@@ -58,7 +58,9 @@ public final class GroupExecutor implements AutoCloseable {
     private GroupExecutor(GroupPolicy policy) {
         this.engine = new GroupEngine(policy, LifecycleAdapter.listenerOf(policy));
         this.monitor = new GroupMonitor(engine);
-        engine.openPermits();
+        if (engine.permits != null) {
+            engine.permits.open();
+        }
     }
 
     /**

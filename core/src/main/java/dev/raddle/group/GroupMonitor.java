@@ -6,11 +6,11 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the groups of an engine: statistics, reasons for waiting, and whether there are any tasks. */
@@ -76,26 +76,19 @@ record GroupMonitor(GroupEngine engine) {
 
     GroupExecutorStats stats() {
         engine.idleGroups.sweep();
-        int active = 0;
-        int[] runningAndWaiting = new int[2];
-        for (Group group : engine.groups.values()) {
-            active += group.isActive() ? 1 : 0;
-            group.addTo(runningAndWaiting);
-        }
+        int[] sums = new int[3];
+        engine.groups.values().forEach(group -> group.addTo(sums));
         int max = engine.cap.max();
         int used = max == FairCap.UNLIMITED ? 0 : engine.cap.used(); // a global rate counts the slots, too
-        return new GroupExecutorStats(active, runningAndWaiting[0], runningAndWaiting[1], used, max);
+        return new GroupExecutorStats(sums[0], sums[1], sums[2], used, max);
     }
 
     Set<String> activeKeys() {
         engine.idleGroups.sweep();
-        Set<String> keys = new HashSet<>();
-        for (Group group : engine.groups.values()) {
-            if (group.isActive()) {
-                keys.add(group.key);
-            }
-        }
-        return Set.copyOf(keys);
+        return engine.groups.values().stream()
+                .filter(Group::isActive)
+                .map(group -> group.key)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Explains the first waiting task of a group with an id, or the first of all if the id is null. */

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
@@ -342,8 +343,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @Override
-    protected boolean isInGroup() {
-        return true;
+    protected Recorder.OwnerKind ownerKind() {
+        return Recorder.OwnerKind.GROUP;
     }
 
     @Override
@@ -365,7 +366,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             settings.disarm();
             settings.disarmTimeLimit();
         }
-        recordRejection(reason.text());
+        Recorder.rejected(this, reason.text());
         GroupEngine engine = group.engine;
         Outcome<T> rejected = new Outcome.Rejected<>(reason);
         if (engine.events != null) {
@@ -494,35 +495,31 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     public GroupResult<T> join() {
-        try {
-            return await();
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
+        return join(this::await);
     }
 
     @Override
     public GroupResult<T> join(Duration timeout) {
-        try {
-            return await(timeout);
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
+        return join(() -> await(timeout));
     }
 
     @Override
     public GroupResult<T> join(long timeout, TimeUnit unit) {
-        try {
-            return await(timeout, unit);
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
+        return join(() -> await(timeout, unit));
     }
 
-    private GroupResult<T> waitInterrupted(InterruptedException interrupt) {
-        Thread.currentThread().interrupt();
-        long now = time().nanoTime();
-        return GroupResult.cancelled(groupKey(), taskId, interrupt, now, now);
+    private interface Wait<T> {
+        GroupResult<T> await() throws InterruptedException;
+    }
+
+    private GroupResult<T> join(Wait<T> wait) {
+        try {
+            return wait.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            long now = time().nanoTime();
+            return GroupResult.cancelled(group.key, taskId, interrupt, now, now);
+        }
     }
 
     @Override
@@ -557,7 +554,9 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     @Override
     public CompletableFuture<GroupResult<T>> toCompletableFuture() {
         CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
-        whenSettled(() -> group.engine.runDependant(() -> complete(copy)));
+        // a thread that is reused for further tasks does not run the dependants
+        Executor executor = group.engine.reuseThreads ? group.engine.offloadExecutor : Runnable::run;
+        whenSettled(() -> executor.execute(() -> complete(copy)));
         return copy;
     }
 

@@ -57,9 +57,7 @@ final class IdleGroups {
 
     /** Arms the alarm of the next sweep, unless it is armed. Called after {@link #add}, without a lock. */
     void arm() {
-        if (alarm.get() == null) {
-            arm(ttlMillis);
-        }
+        arm(ttlMillis);
     }
 
     private void arm(int millis) {

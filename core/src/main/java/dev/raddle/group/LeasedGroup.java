@@ -34,7 +34,7 @@ final class LeasedGroup extends Group {
      * waiting: then usable is at least its slots, and free - lost is less.
      *
      * Each section that changes the state compares the demand with the one that was reported last (`checkDemand`).
-     * If that is out of date, the group is `queued`: it is in the list of the exchange, whose reporter computes the
+     * If that is out of date, the group is `queued`: it is in the queue of the exchange, whose reporter computes the
      * demand anew and calls the source without a lock. The thread that queued the group wakes the reporter after it
      * has released the lock.
      *
@@ -59,10 +59,7 @@ final class LeasedGroup extends Group {
     private int limit; // of the fleet, or 0 if it is unknown; guarded by this
     private int reported; // the number wanted in the last report, less what was granted since; guarded by this
     private boolean isOffered; // whether unused permits were reported since the last reclaim; guarded by this
-    private boolean isQueued; // whether this is in the list of the exchange; guarded by this
-
-    @Nullable
-    LeasedGroup nextChanged; // owned by the list of the exchange
+    private boolean isQueued; // whether this is in the queue of the exchange; guarded by this
 
     LeasedGroup(String key, GroupEngine engine, PermitExchange exchange) {
         super(key, engine);
@@ -135,7 +132,7 @@ final class LeasedGroup extends Group {
     }
 
     private int usable(long now) {
-        if (waiting() == 0 || isPaused() || isSuspended() || !isBound() || isThrottled(now)) {
+        if (waiting() == 0 || isStopped(PAUSED | SUSPENDED) || !isBound() || isThrottled(now)) {
             return 0;
         }
         int most = Math.min(bounds().slots(), mostSlots());
@@ -167,7 +164,7 @@ final class LeasedGroup extends Group {
         exchange.wakeIfChanged();
     }
 
-    /** Returns the demand of this group, which has left the list, or null if it was reported before. */
+    /** Returns the demand of this group, which has left the queue, or null if it was reported before. */
     @Nullable
     Demand takeDemand() {
         long now = engine.time.nanoTime();

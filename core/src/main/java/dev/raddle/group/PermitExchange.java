@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +19,11 @@ final class PermitExchange implements PermitSource.Holder {
     /*
      * Overview.
      *
-     * Groups whose demand has changed are in `changed`, a stack that is linked through the groups. Each is in it at
-     * most once, and enters it under its lock. One thread at a time is the reporter: the one that increments `signals`
-     * from zero starts it. The reporter takes the whole stack, calls the source for each group, without a lock, and
-     * resigns by a compare-and-set from the number of signals that it read before, so no change is overlooked. It runs
-     * in a thread of its own, because the source may block. While the source blocks, changes gather, and a group that
-     * changed often is reported once.
+     * Groups whose demand has changed are in the queue `changed`. Each is in it at most once, and enters it under its
+     * lock. One thread at a time is the reporter: the one that increments `signals` from zero starts it. The reporter
+     * empties the queue, calls the source for each group, without a lock, and resigns by a compare-and-set from the
+     * number of signals that it read before, so no change is overlooked. It runs in a thread of its own, because the
+     * source may block. While the source blocks, changes gather, and a group that changed often is reported once.
      *
      * After the executor has terminated, the reporter closes the session. It is the last call of the source.
      */
@@ -32,7 +31,8 @@ final class PermitExchange implements PermitSource.Holder {
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
 
     private final GroupEngine engine;
-    private final AtomicReference<@Nullable LeasedGroup> changed = new AtomicReference<>();
+    private final PermitSource source;
+    private final ConcurrentLinkedQueue<LeasedGroup> changed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger signals = new AtomicInteger();
     private final Signal closed = new Signal();
     private final ConcurrentHashMap<String, LeasedGroup> removed =
@@ -40,12 +40,13 @@ final class PermitExchange implements PermitSource.Holder {
     private volatile PermitSource.@Nullable Session session; // null until the source is opened
     private boolean isClosing; // owned by the reporter
 
-    PermitExchange(GroupEngine engine) {
+    PermitExchange(GroupEngine engine, PermitSource source) {
         this.engine = engine;
+        this.source = source;
     }
 
     /** Opens the session. Called once, before the executor is used. */
-    void open(PermitSource source) {
+    void open() {
         session = Objects.requireNonNull(source.open(this), "the permit source has returned no session");
     }
 
@@ -63,17 +64,13 @@ final class PermitExchange implements PermitSource.Holder {
 
     // The reporter.
 
-    /** Adds a group that is not in the list. Called under its lock. */
+    /** Adds a group that is not in the queue. Called under its lock. */
     void add(LeasedGroup group) {
-        LeasedGroup top;
-        do {
-            top = changed.get();
-            group.nextChanged = top;
-        } while (!changed.compareAndSet(top, group));
+        changed.add(group);
     }
 
     void wakeIfChanged() {
-        if (changed.get() != null) {
+        if (!changed.isEmpty()) {
             wake();
         }
     }
@@ -94,15 +91,7 @@ final class PermitExchange implements PermitSource.Holder {
     }
 
     private void reportChanged() {
-        LeasedGroup newest = changed.getAndSet(null);
-        List<LeasedGroup> taken = new ArrayList<>();
-        for (LeasedGroup group = newest; group != null; ) {
-            LeasedGroup older = group.nextChanged;
-            group.nextChanged = null;
-            taken.add(group);
-            group = older;
-        }
-        for (LeasedGroup group : taken.reversed()) { // the stack is newest first
+        for (LeasedGroup group; (group = changed.poll()) != null; ) {
             LeasedGroup.Demand demand = group.takeDemand();
             if (demand != null && !isClosing) {
                 report(group, demand);

@@ -4,17 +4,15 @@ import dev.raddle.group.AdaptiveLimit.Sample;
 import java.util.Locale;
 
 /** Keeps the number of calls that wait inside the callee between two bounds. */
-final class VegasAlgorithm implements AdaptiveLimit.Explained {
+final class VegasAlgorithm extends AdaptiveLimit.Explained {
 
     /*
      * Of L concurrent calls L s / r are being served, if s is the unloaded run time and r the current one; the others
      * wait in the callee. The limit grows if fewer than the lower bound wait, shrinks if more than the upper bound do,
      * and stays in between. The bounds and the steps grow with the square root of the limit, as the noise does.
      */
-    private double limit;
     private double waiting; // smoothed, as a fraction of the limit
     private boolean starting = true;
-    private String reason = "";
 
     @Override
     public int next(Sample sample) {
@@ -48,10 +46,5 @@ final class VegasAlgorithm implements AdaptiveLimit.Explained {
                 queue,
                 Durations.text(sample.meanNanos()),
                 Durations.text(sample.baselineNanos()));
-    }
-
-    @Override
-    public String reason() {
-        return reason;
     }
 }

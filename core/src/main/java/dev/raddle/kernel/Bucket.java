@@ -20,12 +20,18 @@ final class Bucket {
      * The moment is in whole nanoseconds of the time source and a fraction, see RateLimit. Moments are compared by
      * their differences, because the nanoseconds of a time source may wrap around.
      */
+    private RateLimit limit;
     private long fullAt;
     private int fraction; // from 0 to count - 1, in units of 1 / count ns
 
     /** Creates a full bucket. */
-    Bucket(long now) {
+    Bucket(RateLimit limit, long now) {
+        this.limit = limit;
         fullAt = now;
+    }
+
+    RateLimit limit() {
+        return limit;
     }
 
     boolean isFull(long now) {
@@ -37,7 +43,7 @@ final class Bucket {
         return fraction == 0 ? fullAt : fullAt + 1;
     }
 
-    boolean allows(RateLimit limit, int cost, long now) {
+    boolean allows(int cost, long now) {
         if (isFull(now)) {
             return true;
         }
@@ -50,7 +56,7 @@ final class Bucket {
     }
 
     /** Returns the first whole nanosecond in which a start is allowed. */
-    long allowedAt(RateLimit limit, int cost) {
+    long allowedAt(int cost) {
         if (limit.needsAll(cost)) {
             return fullAt();
         }
@@ -59,7 +65,7 @@ final class Bucket {
     }
 
     /** Takes the permits of a start that is allowed. */
-    void take(RateLimit limit, int cost, long now) {
+    void take(int cost, long now) {
         if (fullAt - now < 0) {
             fullAt = now;
             fraction = 0;
@@ -71,7 +77,9 @@ final class Bucket {
     }
 
     /** Changes the rate, so that the permits which are missing now flow in at the new one. */
-    void change(RateLimit from, RateLimit to, long now) {
+    void change(RateLimit to, long now) {
+        RateLimit from = limit;
+        limit = to;
         if (isFull(now)) {
             fullAt = now;
             fraction = 0;

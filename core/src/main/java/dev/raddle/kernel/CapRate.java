@@ -13,20 +13,20 @@ final class CapRate extends SpinLock {
 
     CapRate(RateLimit limit, long now) {
         this.limit = limit;
-        this.bucket = new Bucket(now);
+        this.bucket = new Bucket(limit, now);
     }
 
     boolean allows(int cost, long now) {
-        return now != GrantedPermits.NO_TIME && bucket.allows(limit, cost, now);
+        return now != GrantedPermits.NO_TIME && bucket.allows(cost, now);
     }
 
     void take(int cost, long now) {
-        bucket.take(limit, cost, now);
+        bucket.take(cost, now);
     }
 
     /** Records that the combiner has found a permit which is not allowed yet. */
     void throttle(int cost) {
-        allowedAt = bucket.allowedAt(limit, cost);
+        allowedAt = bucket.allowedAt(cost);
         isThrottled = true;
     }
 }

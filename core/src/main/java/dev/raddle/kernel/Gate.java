@@ -63,8 +63,7 @@ public abstract class Gate extends SpinLock {
      * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
      * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the
      * lock. A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then
-     * reads the time and lets the gate proceed. When the bounds are discarded, the bucket is kept until it is full, and
-     * the bounds without slots keep the rate at which it fills.
+     * reads the time and lets the gate proceed. When the bounds are discarded, the bucket is kept until it is full.
      *
      * A subclass may bound the slots further, by permits that it receives from elsewhere (`mayTake`). Then "fits" in
      * (3) means that these suffice, too. `took` and `returned` keep them in step with `running`: they are called in the
@@ -77,6 +76,11 @@ public abstract class Gate extends SpinLock {
      *
      * User code never runs under the lock.
      */
+
+    /** The reasons for which nothing is granted, each independent of the other. */
+    protected static final byte PAUSED = 1;
+    /** See {@link #PAUSED}. */
+    protected static final byte SUSPENDED = 2;
 
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
@@ -95,8 +99,7 @@ public abstract class Gate extends SpinLock {
     private @Nullable Bucket bucket; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
     int running; // guarded by this
-    boolean paused; // guarded by this
-    boolean suspended; // guarded by this
+    byte stops; // PAUSED and SUSPENDED; nothing is granted unless it is 0; guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
@@ -324,36 +327,24 @@ public abstract class Gate extends SpinLock {
      * Removes the limits and ends a pause, after {@link #drain}. Permits that enter from now on wait until limits are
      * set again. Held permits stay held and are counted.
      *
-     * @param unknown bounds without slots, with the rate of the last ones
+     * @param unknown bounds without slots
      */
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
         bounds = unknown;
-        paused = false;
+        stops &= ~PAUSED;
     }
 
     /**
-     * Stops or resumes granting. Held permits stay held.
+     * Stops granting for a reason, or no longer for that reason. Held permits stay held.
      *
-     * @param pause true to stop, false to resume
+     * @param reason {@link #PAUSED} or {@link #SUSPENDED}
+     * @param stop true to stop, false to resume
      * @param grants the collection to which granted permits are added
      */
-    protected final void pause(boolean pause, GrantedPermits grants) {
+    protected final void stop(byte reason, boolean stop, GrantedPermits grants) {
         assert isLocked();
-        paused = pause;
-        reconsiderFirst();
-        proceed(grants);
-    }
-
-    /**
-     * As {@link #pause}, and independent of it: permits are granted while neither is in effect.
-     *
-     * @param suspend true to stop, false to resume
-     * @param grants the collection to which granted permits are added
-     */
-    protected final void suspend(boolean suspend, GrantedPermits grants) {
-        assert isLocked();
-        suspended = suspend;
+        stops = (byte) (stop ? stops | reason : stops & ~reason);
         reconsiderFirst();
         proceed(grants);
     }
@@ -432,10 +423,9 @@ public abstract class Gate extends SpinLock {
     protected final long allowedAt(long now) {
         assert isLocked();
         Permit first = first();
-        RateLimit limit = bounds.rate();
-        return first == null || limit == null || bucket == null || bucket.allows(limit, first.cost(), now)
+        return first == null || bucket == null || bucket.allows(first.cost(), now)
                 ? now
-                : bucket.allowedAt(limit, first.cost());
+                : bucket.allowedAt(first.cost());
     }
 
     /** {@return the limits in force, which may be read without the lock} */
@@ -448,16 +438,15 @@ public abstract class Gate extends SpinLock {
         return bounds.concurrency() > 0;
     }
 
-    /** {@return whether granting is stopped by {@link #pause}} */
-    protected final boolean isPaused() {
+    /**
+     * Returns whether granting is stopped.
+     *
+     * @param reasons {@link #PAUSED}, {@link #SUSPENDED} or the sum of both
+     * @return true if it is stopped for one of these reasons
+     */
+    protected final boolean isStopped(int reasons) {
         assert isLocked();
-        return paused;
-    }
-
-    /** {@return whether granting is stopped by {@link #suspend}} */
-    protected final boolean isSuspended() {
-        assert isLocked();
-        return suspended;
+        return (stops & reasons) != 0;
     }
 
     /** {@return whether there is a rate, and the bounds leave the slots of the first permit free} */
@@ -491,7 +480,7 @@ public abstract class Gate extends SpinLock {
         assert isLocked();
         int most = bounds.slots();
         Permit first = first();
-        boolean blocked = first != null && !paused && !suspended && slotsWithinBounds(first) == 0;
+        boolean blocked = first != null && stops == 0 && slotsWithinBounds(first) == 0;
         return running >= most - most / 4 || blocked;
     }
 
@@ -608,10 +597,7 @@ public abstract class Gate extends SpinLock {
     }
 
     private boolean isAllowed(Permit permit, long now) {
-        RateLimit limit = bucket == null ? null : bounds.rate();
-        return limit == null
-                || bucket == null
-                || (now != GrantedPermits.NO_TIME && bucket.allows(limit, permit.cost(), now));
+        return bucket == null || (now != GrantedPermits.NO_TIME && bucket.allows(permit.cost(), now));
     }
 
     private boolean needsOnlyRate(Permit permit, long now) {
@@ -631,7 +617,7 @@ public abstract class Gate extends SpinLock {
     /** Returns how many slots a permit would take now as far as the bounds decide, or 0 if it does not fit. */
     private int slotsWithinBounds(Permit permit) {
         int slots = slotsOf(permit);
-        return paused || suspended || running > bounds.slots() - slots ? 0 : slots;
+        return stops != 0 || running > bounds.slots() - slots ? 0 : slots;
     }
 
     /**
@@ -701,9 +687,8 @@ public abstract class Gate extends SpinLock {
 
     private void hold(Permit permit, int slots, long now) {
         permit.taken(slots);
-        RateLimit limit = bucket == null ? null : bounds.rate();
-        if (limit != null && bucket != null) {
-            bucket.take(limit, permit.cost(), now);
+        if (bucket != null) {
+            bucket.take(permit.cost(), now);
         }
         held = Ring.append(held, permit);
         permit.place = Permit.HELD;
@@ -715,17 +700,16 @@ public abstract class Gate extends SpinLock {
     private @Nullable Bucket bucketFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
         if (replacement.concurrency() == 0) {
-            return bucket; // unknown bounds keep it, and its rate
+            return bucket; // it goes on to fill
         }
         if (limit == null) {
             return null;
         }
-        RateLimit last = bounds.rate();
-        if (bucket == null || last == null) {
-            return new Bucket(now);
+        if (bucket == null) {
+            return new Bucket(limit, now);
         }
-        if (!last.equals(limit)) {
-            bucket.change(last, limit, now);
+        if (!bucket.limit().equals(limit)) {
+            bucket.change(limit, now);
         }
         return bucket;
     }

@@ -12,32 +12,13 @@ public final class GrantedPermits {
     /** The moment of a decision that did not read the clock. It grants nothing where there is a rate. */
     public static final long NO_TIME = Long.MIN_VALUE;
 
-    private static final @Nullable Permit[] NONE = {};
-
     private @Nullable Permit first; // most collections hold one permit or none
-    private @Nullable Permit[] more = NONE; // from `head` to `tail`: those after the first
-    private int head;
-    private int tail;
-
-    private @Nullable Rated rated; // null while no decision has concerned a rate
-
-    /** What decisions under a rate need in addition. */
-    private static final class Rated {
-        private long now = NO_TIME;
-        private @Nullable ArrayDeque<Gate> throttled; // gates whose first permit only waits for a rate
-    }
+    private @Nullable ArrayDeque<Permit> more; // after the first
+    private @Nullable ArrayDeque<Gate> throttled; // gates whose first permit only waits for a rate
+    private long now = NO_TIME;
 
     /** Creates an empty collection. */
     public GrantedPermits() {}
-
-    private Rated rated() {
-        Rated known = rated;
-        if (known == null) {
-            known = new Rated();
-            rated = known;
-        }
-        return known;
-    }
 
     /**
      * Sets the moment of the next decisions. Needed only for gates with a rate and a cap with a rate.
@@ -45,7 +26,7 @@ public final class GrantedPermits {
      * @param current the current time of the time source in nanoseconds
      */
     public void setNow(long current) {
-        rated().now = moment(current);
+        now = moment(current);
     }
 
     /**
@@ -64,7 +45,7 @@ public final class GrantedPermits {
      * @return the time that was set last, or {@link #NO_TIME}
      */
     public long now() {
-        return rated == null ? NO_TIME : rated.now;
+        return now;
     }
 
     void add(Permit permit) {
@@ -72,23 +53,20 @@ public final class GrantedPermits {
             first = permit;
             return;
         }
-        if (tail == more.length) {
-            @Nullable Permit[] larger = new @Nullable Permit[Math.max(16, 2 * (tail - head + 1))];
-            System.arraycopy(more, head, larger, 0, tail - head);
-            more = larger;
-            tail -= head;
-            head = 0;
+        ArrayDeque<Permit> rest = more;
+        if (rest == null) {
+            rest = new ArrayDeque<>();
+            more = rest;
         }
-        more[tail++] = permit;
+        rest.add(permit);
     }
 
     /** Adds a gate whose first permit waits for a rate. */
     void addThrottled(Gate gate) {
-        Rated own = rated();
-        if (own.throttled == null) {
-            own.throttled = new ArrayDeque<>();
+        if (throttled == null) {
+            throttled = new ArrayDeque<>();
         }
-        own.throttled.push(gate);
+        throttled.push(gate);
     }
 
     /**
@@ -98,7 +76,7 @@ public final class GrantedPermits {
      * @return the gate, or null if none is left
      */
     public @Nullable Gate pollThrottled() {
-        return rated == null || rated.throttled == null ? null : rated.throttled.poll();
+        return throttled == null ? null : throttled.poll();
     }
 
     /**
@@ -107,11 +85,11 @@ public final class GrantedPermits {
      * @return true if there is nothing to start and no alarm to arm
      */
     public boolean isEmpty() {
-        return first == null && (rated == null || rated.throttled == null || rated.throttled.isEmpty());
+        return first == null && (throttled == null || throttled.isEmpty());
     }
 
     int size() {
-        return first == null ? 0 : 1 + tail - head;
+        return first == null ? 0 : more == null ? 1 : 1 + more.size();
     }
 
     /**
@@ -121,12 +99,7 @@ public final class GrantedPermits {
      */
     public @Nullable Permit poll() {
         Permit oldest = first;
-        if (head < tail) {
-            first = more[head];
-            more[head++] = null;
-        } else {
-            first = null;
-        }
+        first = more == null ? null : more.poll();
         return oldest;
     }
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet :
  * Recorder.Begun begun = Recorder.begin();
  * runNode();
- * Recorder.settled("checkout", "price", TaskStatus.SUCCESS, waited, ran, begun);
+ * Recorder.settled(OwnerKind.FLOW, "checkout", "price", TaskStatus.SUCCESS, waited, ran, begun);
  * }
  *
  * <p>Any thread may call it, also while recordings begin and end. No method throws or blocks.
@@ -30,6 +30,16 @@ public final class Recorder {
         private Begun(Object event) {
             this.event = event;
         }
+    }
+
+    /** The kinds of owners that a task can have. */
+    public enum OwnerKind {
+        /** A group. */
+        GROUP,
+        /** A scope. */
+        SCOPE,
+        /** A flow. */
+        FLOW
     }
 
     private static final boolean IS_PRESENT =
@@ -79,64 +89,38 @@ public final class Recorder {
     }
 
     /**
-     * Records the end of a node of a flow. Does nothing if no recording includes it.
+     * Records the end of a task. Does nothing if no recording includes it.
      *
-     * @param flow the name of the flow
-     * @param id the id of the node
+     * @param kind the kind of its owner
+     * @param owner the key of its group, or the name of its scope or flow
+     * @param name the name of the task or the id of the node
      * @param status the status at the end
-     * @param waited the nanoseconds from when it was ready to its start, or to its end if it did not start
+     * @param waited the nanoseconds from its submission to its start, or to its end if it did not start; for a node,
+     *     from when it was ready
      * @param ran the nanoseconds from its start to its end; 0 if it did not start
      * @param begun the event of its start, or null
      */
     public static void settled(
-            String flow, String id, TaskStatus status, long waited, long ran, @Nullable Begun begun) {
-        if (isInUse()) {
-            guarded(() -> commit(null, null, flow, id, status, waited, ran, begun));
-        }
-    }
-
-    /**
-     * Records the end of a task of a group or of a scope. Does nothing if no recording includes it.
-     *
-     * @param group the key of its group, or null
-     * @param scope the name of its scope, or null
-     * @param name the name of the task
-     * @param status the status at the end
-     * @param waited the nanoseconds from its submission to its start, or to its end if it did not start
-     * @param ran the nanoseconds from its start to its end; 0 if it did not start
-     * @param begun the event of its start, or null
-     */
-    public static void settled(
-            @Nullable String group,
-            @Nullable String scope,
+            OwnerKind kind,
+            String owner,
             String name,
             TaskStatus status,
             long waited,
             long ran,
             @Nullable Begun begun) {
         if (isInUse()) {
-            guarded(() -> commit(group, scope, null, name, status, waited, ran, begun));
+            guarded(() -> {
+                TaskEvent event = begun == null ? new TaskEvent() : (TaskEvent) begun.event;
+                event.group = kind == OwnerKind.GROUP ? owner : null;
+                event.scope = kind == OwnerKind.SCOPE ? owner : null;
+                event.flow = kind == OwnerKind.FLOW ? owner : null;
+                event.name = name;
+                event.outcome = status.name().toLowerCase(Locale.ROOT);
+                event.waitTime = waited;
+                event.runTime = ran;
+                event.commit();
+            });
         }
-    }
-
-    private static void commit(
-            @Nullable String group,
-            @Nullable String scope,
-            @Nullable String flow,
-            String name,
-            TaskStatus status,
-            long waited,
-            long ran,
-            @Nullable Begun begun) {
-        TaskEvent event = begun == null ? new TaskEvent() : (TaskEvent) begun.event;
-        event.group = group;
-        event.scope = scope;
-        event.flow = flow;
-        event.name = name;
-        event.outcome = status.name().toLowerCase(Locale.ROOT);
-        event.waitTime = waited;
-        event.runTime = ran;
-        event.commit();
     }
 
     /** Makes a record. What the recorder throws has no effect on the task. */
@@ -169,7 +153,13 @@ public final class Recorder {
         }
     }
 
-    static void rejected(TaskIdentity task, String reason) {
+    /**
+     * Records that a task was not admitted by its group. Does nothing if no recording includes it.
+     *
+     * @param task the task
+     * @param reason the rule that left no room
+     */
+    public static void rejected(TaskIdentity task, String reason) {
         if (isInUse()) {
             guarded(() -> {
                 RejectionEvent event = new RejectionEvent();

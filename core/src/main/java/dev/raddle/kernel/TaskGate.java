@@ -99,7 +99,7 @@ public abstract class TaskGate extends Gate {
     public final boolean isSubjectToLimits(TaskRun<?> run) {
         lock();
         try {
-            return isHeld(run) || (isWaiting(run) && !paused && !suspended && isBound() && !waitsForMore());
+            return isHeld(run) || (isWaiting(run) && stops == 0 && isBound() && !waitsForMore());
         } finally {
             unlock();
         }
@@ -126,8 +126,8 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
-        boolean mayGoOn = isSuspended() && running() < bounds().slots(); // when the suspension ends, as it will
-        if (isPaused() || mayGoOn || !isBound() || waitsForCap() || waitsForRate() || waitsForMore()) {
+        boolean mayGoOn = isStopped(SUSPENDED) && running() < bounds().slots(); // when the suspension ends, as it will
+        if (isStopped(PAUSED) || mayGoOn || !isBound() || waitsForCap() || waitsForRate() || waitsForMore()) {
             return false;
         }
         if (running() > LARGEST_SCAN) {

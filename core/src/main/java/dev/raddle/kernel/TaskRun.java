@@ -11,6 +11,7 @@ import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -264,13 +265,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (!step(null, ENTERING)) {
             return releasePermits(0, time().nanoTime());
         }
-        long start = time().nanoTime();
+        TimeSource time = time();
+        long start = time.nanoTime();
         long waited = startNanos == NOT_MEASURED ? NOT_MEASURED : waitedUntil(start);
         startNanos = start;
         endNanos = waited;
         Recorder.Begun begun = Recorder.begin();
         if (begun != null) {
-            callable = new Recorded<>(body(), begun);
+            callable = new Recorded<>(callable(), begun);
         }
         started(waited == NOT_MEASURED ? 0 : waited);
         if (!step(ENTERING, self)) {
@@ -282,7 +284,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
-        long end = time().nanoTime();
+        long end = time.nanoTime();
         if (deciding) {
             endNanos = end;
             flags |= ENTERED;
@@ -319,18 +321,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private Outcome<T> call() {
         try {
-            return new Outcome.Success<>(enter(body()));
+            return new Outcome.Success<>(enter(Objects.requireNonNull(callable)));
         } catch (Throwable thrown) {
             return Outcome.ofThrown(thrown);
         }
-    }
-
-    private Callable<? extends T> body() {
-        Callable<? extends T> body = callable;
-        if (body == null) {
-            throw new IllegalStateException(this + " has run before; a run runs once");
-        }
-        return body;
     }
 
     /** Replaces the runner in the field `state` by its outcome; returns false if the run was decided before. */
@@ -533,42 +527,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     private void record(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
-        boolean grouped = isInGroup();
-        Recorder.settled(
-                grouped ? owner() : null,
-                grouped ? null : owner(),
-                name(),
-                outcome.status(),
-                waited,
-                endNanos - startNanos,
-                begun);
+        Recorder.settled(ownerKind(), owner(), name(), outcome.status(), waited, endNanos - startNanos, begun);
     }
 
     /**
-     * Returns whether the {@link #owner()} is a group, for flight recordings.
+     * Returns the kind of the {@link #owner()}, for flight recordings.
      *
-     * @return true if it is the key of a group, false if it is the name of a scope
+     * @return the kind, always the same; this implementation returns that of a scope
      */
-    protected boolean isInGroup() {
-        return false;
-    }
-
-    /**
-     * Returns whether a flight recording includes the ends of tasks, and so their waiting times.
-     *
-     * @return true if the moment of submission is needed
-     */
-    protected static boolean isRecorded() {
-        return Recorder.isOn();
-    }
-
-    /**
-     * Records in flight recordings that the run was not admitted by its group.
-     *
-     * @param reason the rule that left no room
-     */
-    protected final void recordRejection(String reason) {
-        Recorder.rejected(this, reason);
+    protected Recorder.OwnerKind ownerKind() {
+        return Recorder.OwnerKind.SCOPE;
     }
 
     private void wake() {
@@ -619,10 +587,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Returns the callable, for a rejection handler.
      *
-     * @return the callable of a claimed run
+     * @return the callable of a run that has not entered it
      */
     protected final Callable<? extends T> callable() {
-        return body();
+        Callable<? extends T> body = callable;
+        if (body == null) {
+            throw new IllegalStateException(this + " has run before; a run runs once");
+        }
+        return body;
     }
 
     /**

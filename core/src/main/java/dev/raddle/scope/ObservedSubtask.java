@@ -74,7 +74,7 @@ final class ObservedSubtask implements TaskIdentity {
         long ran = started ? Math.max(0, now - startedAt) : 0;
         if (begun != null || Recorder.isOn()) {
             long waited = Math.max(0, (started ? startedAt : now) - forkedAt);
-            Recorder.settled(null, owner(), name, outcome.status(), waited, ran, begun);
+            Recorder.settled(Recorder.OwnerKind.SCOPE, owner(), name, outcome.status(), waited, ran, begun);
         }
         if (scope.events != null) {
             scope.events.notifySettled(this, outcome, ran);

@@ -141,17 +141,10 @@ final class ScopeNode extends EnclosingScope {
 
     // The tree.
 
-    private Set<ScopeNode> nested() {
-        Set<ScopeNode> all = nested;
-        if (all != null) {
-            return all;
-        }
-        synchronized (this) {
-            if (nested == null) {
-                nested = ConcurrentHashMap.newKeySet();
-            }
-            return nested;
-        }
+    private synchronized Set<ScopeNode> nested() {
+        Set<ScopeNode> all = nested == null ? ConcurrentHashMap.newKeySet() : nested;
+        nested = all;
+        return all;
     }
 
     /** Returns the open scopes inside this one. */

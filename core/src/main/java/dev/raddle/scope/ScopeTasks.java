@@ -279,17 +279,10 @@ final class ScopeTasks {
         scheduled().remove(run);
     }
 
-    private Set<ScopeRun<?>> scheduled() {
-        Set<ScopeRun<?>> all = scheduled;
-        if (all != null) {
-            return all;
-        }
-        synchronized (this) {
-            if (scheduled == null) {
-                scheduled = ConcurrentHashMap.newKeySet();
-            }
-            return scheduled;
-        }
+    private synchronized Set<ScopeRun<?>> scheduled() {
+        Set<ScopeRun<?>> all = scheduled == null ? ConcurrentHashMap.newKeySet() : scheduled;
+        scheduled = all;
+        return all;
     }
 
     // Cancelling.

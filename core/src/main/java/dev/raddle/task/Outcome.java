@@ -25,7 +25,15 @@ public sealed interface Outcome<T> {
      *
      * @return the status
      */
-    TaskStatus status();
+    default TaskStatus status() {
+        return switch (this) {
+            case Success<T> success -> TaskStatus.SUCCESS;
+            case Failure<T> failure -> TaskStatus.FAILED;
+            case Cancelled<T> cancelled -> TaskStatus.CANCELLED;
+            case Rejected<T> rejected -> TaskStatus.REJECTED;
+            case Skipped<T> skipped -> TaskStatus.SKIPPED;
+        };
+    }
 
     /**
      * Returns the outcome of a callable that threw an exception. After an {@link InterruptedException} or a
@@ -48,12 +56,7 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param value the returned value, which may be null
      */
-    record Success<T>(@Nullable T value) implements Outcome<T> {
-        @Override
-        public TaskStatus status() {
-            return TaskStatus.SUCCESS;
-        }
-    }
+    record Success<T>(@Nullable T value) implements Outcome<T> {}
 
     /**
      * The callable threw an exception, or its thread could not be started.
@@ -61,12 +64,7 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param error the exception
      */
-    record Failure<T>(Throwable error) implements Outcome<T> {
-        @Override
-        public TaskStatus status() {
-            return TaskStatus.FAILED;
-        }
-    }
+    record Failure<T>(Throwable error) implements Outcome<T> {}
 
     /**
      * The task was cancelled.
@@ -74,12 +72,7 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param cause a {@link CancellationException} if the task was cancelled from outside, or the callable's exception
      */
-    record Cancelled<T>(Throwable cause) implements Outcome<T> {
-        @Override
-        public TaskStatus status() {
-            return TaskStatus.CANCELLED;
-        }
-    }
+    record Cancelled<T>(Throwable cause) implements Outcome<T> {}
 
     /**
      * The task was not admitted.
@@ -87,12 +80,7 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param rejection the reason
      */
-    record Rejected<T>(Rejection rejection) implements Outcome<T> {
-        @Override
-        public TaskStatus status() {
-            return TaskStatus.REJECTED;
-        }
-    }
+    record Rejected<T>(Rejection rejection) implements Outcome<T> {}
 
     /**
      * The task was not needed.
@@ -100,10 +88,5 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param reason the reason, for messages
      */
-    record Skipped<T>(String reason) implements Outcome<T> {
-        @Override
-        public TaskStatus status() {
-            return TaskStatus.SKIPPED;
-        }
-    }
+    record Skipped<T>(String reason) implements Outcome<T> {}
 }

@@ -30,19 +30,15 @@ record TwoListeners(TaskListener first, TaskListener second) implements TaskList
         try {
             event.accept(first);
         } catch (Throwable failure) {
-            notifySecondAfter(failure, event);
+            try {
+                event.accept(second);
+            } catch (Throwable another) {
+                if (another != failure) {
+                    failure.addSuppressed(another);
+                }
+            }
             throw failure;
         }
         event.accept(second);
-    }
-
-    private void notifySecondAfter(Throwable failure, Consumer<TaskListener> event) {
-        try {
-            event.accept(second);
-        } catch (Throwable another) {
-            if (another != failure) {
-                failure.addSuppressed(another);
-            }
-        }
     }
 }

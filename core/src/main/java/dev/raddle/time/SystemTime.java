@@ -2,9 +2,6 @@ package dev.raddle.time;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -60,17 +57,20 @@ final class SystemTime implements TimeSource {
         if (timerStarted) {
             return;
         }
-        FutureTask<Alarm> first = new FutureTask<>(() -> arm(1, () -> {}));
+        CompletableFuture.runAsync(() -> arm(1, () -> {}), SystemTime::startOutermost)
+                .join();
+        timerStarted = true;
+    }
+
+    private static void startOutermost(Runnable action) {
         Thread starter = Thread.ofPlatform()
                 .group(outermost(Thread.currentThread().getThreadGroup()))
                 .name("raddle-timer-start")
                 .daemon()
                 .inheritInheritableThreadLocals(false)
-                .unstarted(first);
+                .unstarted(action);
         starter.setContextClassLoader(null);
         starter.start();
-        await(first);
-        timerStarted = true;
     }
 
     private static ThreadGroup outermost(ThreadGroup group) {
@@ -79,27 +79,6 @@ final class SystemTime implements TimeSource {
             outer = outer.getParent();
         }
         return outer;
-    }
-
-    /** Waits for a future that completes soon. An interrupt is restored afterwards. */
-    private static void await(Future<?> future) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    future.get();
-                    return;
-                } catch (InterruptedException deferred) {
-                    interrupted = true;
-                } catch (ExecutionException failure) {
-                    throw new IllegalStateException("the JDK's timer thread cannot be started", failure.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 
     @Override

@@ -50,19 +50,19 @@ class BucketTest {
                     1 + random.nextInt(1 << random.nextInt(17))); // at most 18 years
             RateLimit limit = new RateLimit(rate);
             long now = random.nextLong() >> 2;
-            Bucket bucket = new Bucket(now);
+            Bucket bucket = new Bucket(limit, now);
             Model model = new Model(rate, now);
             for (int step = 0; step < 50; step++) {
                 int cost = random.nextInt(4) == 0 ? 1 + random.nextInt(2 * rate.burst()) : 1;
                 boolean allowed = model.allows(cost, now);
-                assertThat(bucket.allows(limit, cost, now))
+                assertThat(bucket.allows(cost, now))
                         .as("%s, cost %d", rate, cost)
                         .isEqualTo(allowed);
                 if (allowed) {
-                    bucket.take(limit, cost, now);
+                    bucket.take(cost, now);
                     model.take(cost, now);
                 } else {
-                    long at = bucket.allowedAt(limit, cost);
+                    long at = bucket.allowedAt(cost);
                     assertThat(model.allows(cost, at)).isTrue();
                     assertThat(model.allows(cost, at - 1)).isFalse();
                     now = random.nextBoolean() ? at : now + random.nextLong(at - now);
@@ -75,10 +75,10 @@ class BucketTest {
     @Test
     void ten_million_starts_at_a_third_of_a_second_do_not_drift_by_a_nanosecond() {
         RateLimit limit = new RateLimit(Rate.perSecond(3).burst(2));
-        Bucket bucket = new Bucket(0);
+        Bucket bucket = new Bucket(limit, 0);
         for (int start = 0; start < 10_000_000; start++) {
-            long now = bucket.allowedAt(limit, 1);
-            bucket.take(limit, 1, Math.max(0, now));
+            long now = bucket.allowedAt(1);
+            bucket.take(1, Math.max(0, now));
         }
         assertThat(bucket.fullAt()).isEqualTo(Math.ceilDiv(10_000_000L * 1_000_000_000L, 3L));
     }
@@ -91,11 +91,11 @@ class BucketTest {
             long period = 1 + random.nextLong(1L << (1 + random.nextInt(50)));
             RateLimit limit = new RateLimit(Rate.of(count, Duration.ofNanos(period)));
             long begin = random.nextLong() >> 2;
-            Bucket bucket = new Bucket(begin);
-            bucket.take(limit, count, begin); // so that no start comes to a full bucket
+            Bucket bucket = new Bucket(limit, begin);
+            bucket.take(count, begin); // so that no start comes to a full bucket
             assertThat(bucket.fullAt()).isEqualTo(begin + period);
             for (int start = 0; start < count; start++) {
-                bucket.take(limit, 1, begin);
+                bucket.take(1, begin);
             }
             assertThat(bucket.fullAt()).isEqualTo(begin + 2 * period);
         }
@@ -105,10 +105,10 @@ class BucketTest {
     void a_billion_permits_in_starts_of_different_costs_do_not_drift_by_a_nanosecond() {
         Random random = new Random(5);
         RateLimit limit = new RateLimit(Rate.perSecond(7).burst(2_000));
-        Bucket bucket = new Bucket(0);
+        Bucket bucket = new Bucket(limit, 0);
         for (int taken = 0, cost; taken < 1_000_000_000; taken += cost) {
             cost = Math.min(1_000_000_000 - taken, 1 + random.nextInt(1_999));
-            bucket.take(limit, cost, Math.max(0, bucket.allowedAt(limit, cost)));
+            bucket.take(cost, Math.max(0, bucket.allowedAt(cost)));
         }
         assertThat(bucket.fullAt()).isEqualTo(Math.ceilDiv(1_000_000_000L * 1_000_000_000L, 7L));
     }
@@ -118,11 +118,11 @@ class BucketTest {
         Random random = new Random(7);
         Rate rate = Rate.of(7, Duration.ofNanos(1_000)).burst(5);
         RateLimit limit = new RateLimit(rate);
-        Bucket bucket = new Bucket(0);
+        Bucket bucket = new Bucket(limit, 0);
         List<Long> starts = new ArrayList<>();
         for (long now = 0; now < 100_000; now += random.nextInt(200)) {
-            while (bucket.allows(limit, 1, now)) {
-                bucket.take(limit, 1, now);
+            while (bucket.allows(1, now)) {
+                bucket.take(1, now);
                 starts.add(now);
             }
         }
@@ -138,24 +138,24 @@ class BucketTest {
     @Test
     void a_cost_above_the_burst_needs_a_full_bucket_and_delays_what_follows() {
         RateLimit limit = new RateLimit(Rate.perSecond(10).burst(2));
-        Bucket bucket = new Bucket(0);
-        bucket.take(limit, 1, 0);
-        assertThat(bucket.allows(limit, 5, 99_999_999)).isFalse();
-        assertThat(bucket.allows(limit, 5, 100_000_000)).isTrue();
-        bucket.take(limit, 5, 100_000_000);
-        assertThat(bucket.allowedAt(limit, 1)).isEqualTo(500_000_000);
-        assertThat(bucket.allowedAt(limit, 2)).isEqualTo(600_000_000);
+        Bucket bucket = new Bucket(limit, 0);
+        bucket.take(1, 0);
+        assertThat(bucket.allows(5, 99_999_999)).isFalse();
+        assertThat(bucket.allows(5, 100_000_000)).isTrue();
+        bucket.take(5, 100_000_000);
+        assertThat(bucket.allowedAt(1)).isEqualTo(500_000_000);
+        assertThat(bucket.allowedAt(2)).isEqualTo(600_000_000);
     }
 
     @Test
     void what_was_used_stays_used_when_the_rate_changes() {
         RateLimit slow = new RateLimit(Rate.perSecond(10));
         RateLimit fast = new RateLimit(Rate.perSecond(1000));
-        Bucket bucket = new Bucket(0);
-        bucket.take(slow, 10, 0);
-        bucket.change(slow, fast, 0);
+        Bucket bucket = new Bucket(slow, 0);
+        bucket.take(10, 0);
+        bucket.change(fast, 0);
         assertThat(bucket.fullAt()).isEqualTo(10_000_000);
-        bucket.change(fast, slow, 5_000_000);
+        bucket.change(slow, 5_000_000);
         assertThat(bucket.fullAt()).isEqualTo(505_000_000);
     }
 }

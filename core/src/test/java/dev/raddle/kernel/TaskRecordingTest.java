@@ -329,8 +329,8 @@ class TaskRecordingTest {
                 TaskHandle<String> runs = executor.submit("g", "runs", () -> "value");
                 TaskHandle<String> rejected = executor.submit("g", "rejected", () -> "never");
                 steps.runAll();
-                Recorder.settled("flow", "node", TaskStatus.SUCCESS, 0, 0, null);
-                System.out.println("recorder " + TaskRun.isRecorded() + ", "
+                Recorder.settled(Recorder.OwnerKind.FLOW, "flow", "node", TaskStatus.SUCCESS, 0, 0, null);
+                System.out.println("recorder " + Recorder.isOn() + ", "
                         + runs.await().status() + ", " + rejected.await().status());
             }
         }

@@ -234,7 +234,7 @@ final class TestGate extends Gate {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
-            pause(pause, grants);
+            stop(PAUSED, pause, grants);
         } finally {
             unlock();
         }
@@ -345,7 +345,7 @@ final class TestGate extends Gate {
     }
 
     boolean isStopped() {
-        return locked(() -> isPaused());
+        return locked(() -> isStopped(PAUSED));
     }
 
     List<Request> holders() {
