@@ -1,7 +1,5 @@
 package dev.raddle.group;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
@@ -473,12 +471,6 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @Override
-    public GroupResult<T> await(Duration timeout) throws InterruptedException {
-        Outcome<T> outcome = awaitOutcome(Deadline.after(time(), timeout));
-        return outcome == null ? waitTimedOut(MILLISECONDS.convert(timeout) + " ms") : resultOrThrow(outcome);
-    }
-
-    @Override
     public GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout))));
         return outcome == null
@@ -496,11 +488,6 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     @Override
     public GroupResult<T> join() {
         return join(this::await);
-    }
-
-    @Override
-    public GroupResult<T> join(Duration timeout) {
-        return join(() -> await(timeout));
     }
 
     @Override
