@@ -111,14 +111,6 @@ public final class FlowStepper<R> {
         return run == null || node < 0 ? null : new Place(run, node);
     }
 
-    private Place placeOf(String node) {
-        Place found = find(node);
-        if (found == null) {
-            root.run.graph.indexOf(node); // throws, and names the nodes
-        }
-        return Objects.requireNonNull(found);
-    }
-
     /** Returns whether an id is that of a node in a nested run that has ended. */
     private boolean isInEndedRun(String node) {
         for (int slash = node.lastIndexOf('/'); slash >= 0; slash = node.lastIndexOf('/', slash - 1)) {
@@ -183,10 +175,13 @@ public final class FlowStepper<R> {
         Objects.requireNonNull(result, "result");
         String node = work.node();
         return report(atNanos, () -> {
-            if (find(node) == null && isInEndedRun(node)) {
+            Place place = find(node);
+            if (place == null) {
+                if (!isInEndedRun(node)) {
+                    root.run.graph.indexOf(node); // throws, and names the nodes
+                }
                 return; // too late
             }
-            Place place = placeOf(node);
             if (work instanceof Step.Compensate) {
                 place.run().compensated(place.node(), work.attempt(), result);
             } else {

@@ -26,11 +26,7 @@ final class NodeTimeouts {
     /** Arms the timeout of a node that is triggered; it continues if the node had begun in an earlier process. */
     void arm(int node, Duration length) {
         Duration left = run.journal == null ? null : run.journal.untilDeadline(node, length);
-        arm(node, length, Deadline.after(run.time, left == null ? length : left));
-    }
-
-    /** Arms the timeout of a node that was triggered before, at a known moment. */
-    void arm(int node, Duration length, Deadline until) {
+        Deadline until = Deadline.after(run.time, left == null ? length : left);
         deadlines[node] = until;
         alarms[node] = until.alarm(() -> run.alarmThread().executeFired(() -> onTimeout.accept(node, length)));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end

@@ -42,6 +42,11 @@ final class SteppedCall implements Withdrawable {
     }
 
     @Override
+    public boolean isWaiting() {
+        return false;
+    }
+
+    @Override
     public void withdraw() {
         run.withdraw(this);
     }

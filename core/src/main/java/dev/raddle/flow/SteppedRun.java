@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.NodeWaits.NodeWait;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
@@ -84,19 +84,14 @@ final class SteppedRun extends Run {
 
     @Override
     boolean dispatch(Runner runner) {
-        return !startNext(runner);
-    }
-
-    private boolean startNext(Runner runner) {
         int node = runner.ready.takeFirst(run.states);
         if (node < 0) {
             node = runner.grouped.takeFirst(run.states);
         }
-        if (node < 0) {
-            return false;
+        if (node >= 0) {
+            start(runner, node);
         }
-        start(runner, node);
-        return true;
+        return node < 0;
     }
 
     private void addEnded(int node) {
@@ -106,7 +101,7 @@ final class SteppedRun extends Run {
     // Starting a node.
 
     private void start(Runner runner, int node) {
-        Object expected = run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
+        Object expected = transitions.consequences.readyPhase(node);
         if (run.progress.isStopping() || run.states.get(node) != expected) {
             return; // it has ended meanwhile, or the thread that stops the run ends it
         }
@@ -158,10 +153,8 @@ final class SteppedRun extends Run {
     }
 
     private long deadlineNanos(int node) {
-        Deadline ofRun = run.deadline();
-        Deadline own = run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node);
-        long nanos = ofRun == null ? Long.MAX_VALUE : ofRun.nanoTime();
-        return own == null ? nanos : Math.min(nanos, own.nanoTime());
+        Deadline nearer = run.deadlineOf(node);
+        return nearer == null ? Long.MAX_VALUE : nearer.nanoTime();
     }
 
     private void beginWait(Runner runner, int node, SteppedCall call) throws Exception {
