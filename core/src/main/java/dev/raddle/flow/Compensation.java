@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +27,5 @@ record Compensation(
             undo.accept(context, value);
             return context;
         });
-    }
-
-    /** Returns the context for a call, whose time is not that of the node. */
-    static NodeContext<?> contextOf(RunEnvironment run, int node, Supplier<Duration> remaining) {
-        return new RunNodeContext(run, node, remaining);
     }
 }

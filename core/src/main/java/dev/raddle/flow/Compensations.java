@@ -28,10 +28,7 @@ final class Compensations {
      */
     void add(int node, Object slot) {
         Object value = NodeStates.resultOf(slot);
-        Completed before;
-        do {
-            before = completed.get();
-        } while (!completed.compareAndSet(before, new Completed(node, value, before)));
+        completed.updateAndGet(before -> new Completed(node, value, before));
     }
 
     boolean isEmpty() {

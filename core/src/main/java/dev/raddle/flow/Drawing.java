@@ -18,14 +18,12 @@ final class Drawing {
             String name = "n" + names.size();
             names.put(node.id(), name);
             String state = run == null ? "" : "<br/>" + run.node(node.id()).state();
-            text.append("    ").append(name).append("[\"").append(escapedForMermaid(node.id()));
-            text.append(state).append("\"]\n");
+            text.append("    " + name + "[\"" + escapedForMermaid(node.id()) + state + "\"]\n");
         }
         for (PlanNode node : nodes) {
             for (PlanEdge edge : node.upstreams()) {
-                text.append("    ").append(names.get(edge.from()));
-                text.append(isPlain(edge) ? " --> " : " -. " + edge.kind() + " .-> ");
-                text.append(names.get(edge.to())).append('\n');
+                String arrow = isPlain(edge) ? " --> " : " -. " + edge.kind() + " .-> ";
+                text.append("    " + names.get(edge.from()) + arrow + names.get(edge.to()) + "\n");
             }
         }
         return text.toString();
@@ -46,49 +44,35 @@ final class Drawing {
         StringBuilder text =
                 new StringBuilder("digraph " + quoted(name) + " {\n    rankdir=LR;\n    node [shape=box];\n");
         for (PlanNode node : nodes) {
-            text.append("    ").append(quoted(node.id()));
-            if (run != null) {
-                text.append(" [label=")
-                        .append(quoted(node.id() + "\n" + run.node(node.id()).state()))
-                        .append(']');
-            }
-            text.append(";\n");
+            String label = run == null
+                    ? ""
+                    : quoted(node.id() + "\n" + run.node(node.id()).state());
+            text.append("    " + quoted(node.id()) + (run == null ? "" : " [label=" + label + "]") + ";\n");
         }
         for (PlanNode node : nodes) {
             for (PlanEdge edge : node.upstreams()) {
-                text.append("    ").append(quoted(edge.from())).append(" -> ").append(quoted(edge.to()));
-                text.append(isPlain(edge) ? "" : " [style=dashed, label=" + quoted(edge.kind()) + "]")
-                        .append(";\n");
+                String style = isPlain(edge) ? "" : " [style=dashed, label=" + quoted(edge.kind()) + "]";
+                text.append("    " + quoted(edge.from()) + " -> " + quoted(edge.to()) + style + ";\n");
             }
         }
         return text.append("}\n").toString();
     }
 
     static String json(String name, List<PlanNode> plan, FlowResult<?> run) {
-        StringBuilder text = new StringBuilder();
-        text.append("{\"flow\":")
-                .append(quoted(name))
-                .append(",\"status\":")
-                .append(quoted(run.status().name()));
-        text.append(",\"elapsedNanos\":").append(run.elapsed().toNanos()).append(",\"nodes\":[");
+        List<String> nodes = new ArrayList<>();
         for (PlanNode node : plan) {
             NodeReport<?> report = run.node(node.id());
-            text.append(node == plan.getFirst() ? "\n" : ",\n")
-                    .append("{\"id\":")
-                    .append(quoted(node.id()));
-            text.append(",\"state\":").append(quoted(report.state().name()));
-            text.append(",\"via\":").append(quoted(report.via().name()));
             Throwable cause = report.cause();
-            if (cause != null) {
-                text.append(",\"cause\":").append(quoted(cause.toString()));
-            }
-            text.append(",\"startNanos\":")
-                    .append(report.startNanos())
-                    .append(",\"endNanos\":")
-                    .append(report.endNanos());
-            text.append(",\"needs\":[").append(edges(node)).append("]}");
+            nodes.add("\n{\"id\":" + quoted(node.id()) + ",\"state\":"
+                    + quoted(report.state().name())
+                    + ",\"via\":" + quoted(report.via().name())
+                    + (cause == null ? "" : ",\"cause\":" + quoted(cause.toString()))
+                    + ",\"startNanos\":" + report.startNanos() + ",\"endNanos\":" + report.endNanos()
+                    + ",\"needs\":[" + edges(node) + "]}");
         }
-        return text.append("]}\n").toString();
+        return "{\"flow\":" + quoted(name) + ",\"status\":"
+                + quoted(run.status().name()) + ",\"elapsedNanos\":"
+                + run.elapsed().toNanos() + ",\"nodes\":[" + String.join(",", nodes) + "]}\n";
     }
 
     private static String edges(PlanNode node) {

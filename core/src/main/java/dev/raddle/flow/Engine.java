@@ -55,7 +55,7 @@ final class Engine extends Run implements RunEntry {
 
     final Signal done = new Signal(); // set when the run has ended, after the result was written
     private final NodeExecutor executor;
-    private final Dispatcher dispatcher;
+    final Dispatcher dispatcher;
 
     private Scheduler.@Nullable Lease lease; // written by the starting thread before any node runs
 
@@ -81,20 +81,15 @@ final class Engine extends Run implements RunEntry {
         if (graph.hasGroups && options.groups == null) {
             requireNoGroup(graph);
         }
-        super(new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run, outerNode), outer);
+        super(new RunEnvironment(graph, parameter, options, null, outer == null ? null : outer.run, outerNode), outer);
         if (outer == null) {
             run.onLost = this::stopLost;
         }
         executor = new NodeExecutor(run, transitions);
-        GroupWaits waits =
-                options.groups == null ? null : new GroupWaits(outer == null ? null : outer.waits(), outerNode);
+        GroupWaits waits = options.groups == null
+                ? null
+                : new GroupWaits(outer == null ? null : outer.dispatcher.waits, outerNode);
         dispatcher = new Dispatcher(run, this, transitions, waits);
-    }
-
-    /** Returns the waits for nodes with a group, or null if the run has no groups. */
-    @Nullable
-    GroupWaits waits() {
-        return dispatcher.waits;
     }
 
     // Beginning.
@@ -409,11 +404,6 @@ final class Engine extends Run implements RunEntry {
     @Override
     public void handleRefusal(GroupPlacement placement, RejectedExecutionException refusal) {
         dispatcher.handleRefusal(placement, refusal);
-    }
-
-    /** Fails the nodes that wait in their groups and can never begin, because the calling thread is about to join. */
-    void refuseDeadlocked() {
-        dispatcher.refuseDeadlocked();
     }
 
     // Signals.

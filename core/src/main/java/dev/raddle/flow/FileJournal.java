@@ -191,7 +191,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             int end = bytesAsText.indexOf('\n', from);
             if (number == 1) {
                 requireHeader(new String(all, 0, end < 0 ? all.length : end, StandardCharsets.UTF_8), end < 0);
-            } else if (end >= 0 && isWhole(all, from, end)) {
+            } else if (end >= 0 && isWhole(all, bytesAsText, from, end)) {
                 readLine(EntryLines.fields(new String(all, from, end - from, StandardCharsets.UTF_8)), number);
             } else if (end < 0 || end + 1 == all.length) {
                 return from;
@@ -220,18 +220,15 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     /** Returns whether a line ends with its checksum. */
-    private static boolean isWhole(byte[] bytes, int from, int to) {
-        int space = to - 1;
-        while (space > from && bytes[space] != ' ') {
-            space--;
-        }
-        if (space <= from || to - space > 9) {
-            return false;
-        }
+    private static boolean isWhole(byte[] bytes, String bytesAsText, int from, int to) {
+        int space = bytesAsText.lastIndexOf(' ', to - 1);
+        return space > from && checksum(bytes, from, space).equals(bytesAsText.substring(space + 1, to));
+    }
+
+    private static String checksum(byte[] bytes, int from, int to) {
         CRC32 sum = new CRC32();
-        sum.update(bytes, from, space - from);
-        return Long.toHexString(sum.getValue())
-                .equals(new String(bytes, space + 1, to - space - 1, StandardCharsets.UTF_8));
+        sum.update(bytes, from, to - from);
+        return Long.toHexString(sum.getValue());
     }
 
     /** Reads a line whose checksum is right. */
@@ -317,9 +314,7 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     private static byte[] withChecksum(byte[] text) {
-        CRC32 sum = new CRC32();
-        sum.update(text);
-        byte[] end = (" " + Long.toHexString(sum.getValue()) + "\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] end = (" " + checksum(text, 0, text.length) + "\n").getBytes(StandardCharsets.US_ASCII);
         byte[] whole = Arrays.copyOf(text, text.length + end.length);
         System.arraycopy(end, 0, whole, text.length, end.length);
         return whole;

@@ -375,7 +375,7 @@ public final class FlowBuilder<P> {
         FlowBuilder<Void> inner = new FlowBuilder<>(id);
         int position = 0;
         for (X element : elements) {
-            options.applyTo(inner.node(id + "[" + position++ + "]", () -> each.apply(element)));
+            inner.node(id + "[" + position++ + "]", () -> each.apply(element)).options = options.each;
         }
         Graph graph = inner.compile(inner.nodes, Graph.Returns.LIST);
         return new NestedPlan(graph, elements, OnFailure.FAIL_FAST, options.limit);

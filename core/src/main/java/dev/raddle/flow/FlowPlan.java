@@ -129,7 +129,7 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if the options do not fit the plan, or include a journal or a deadline
      */
     public FlowStepper<R> stepper(@Nullable P parameter, RunOptions options) {
-        return FlowStepper.of(graph, parameter, options.values);
+        return new FlowStepper<>(graph, parameter, options.values);
     }
 
     /**

@@ -347,12 +347,9 @@ public final class FlowResult<R> {
 
     /** Returns the upstream node whose end decided a node, or -1. */
     private int decidingUpstream(int node) {
-        if (states.slots[node] instanceof NodeEnd end) {
-            if (end.causedBy() >= 0) {
-                return end.causedBy();
-            }
-        }
-        return latestUpstream(node, false);
+        return states.slots[node] instanceof NodeEnd end && end.causedBy() >= 0
+                ? end.causedBy()
+                : latestUpstream(node, false);
     }
 
     private String quoted(int node) {

@@ -95,14 +95,10 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * @return the result of the run
      * @throws InterruptedException if the caller was interrupted; the run continues, and can be joined again
      */
+    @SuppressWarnings("unchecked") // the plan was built for this type
     public FlowResult<R> join() throws InterruptedException {
         await(false);
-        return resultOf(engine.result());
-    }
-
-    @SuppressWarnings("unchecked") // the plan was built for this type
-    private FlowResult<R> resultOf(FlowResult<?> result) {
-        return (FlowResult<R>) result;
+        return (FlowResult<R>) engine.result();
     }
 
     /**
@@ -110,14 +106,14 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * if it can begin only after the end of the calling task, because waiting tasks like this one occupy its group.
      */
     private void await(boolean isForValue) throws InterruptedException {
-        GroupWaits waits = engine.waits();
+        GroupWaits waits = engine.dispatcher.waits;
         if (waits == null || isOver(isForValue) || engine.run.deadline() != null) {
             runAndWait(isForValue);
             return;
         }
         ConcurrentLinkedQueue<GroupPlacement> noted = waits.begin(isForValue ? nodesOfValue() : null);
         try {
-            engine.refuseDeadlocked();
+            engine.dispatcher.refuseDeadlocked();
             runAndWait(isForValue);
         } finally {
             waits.end(noted);
@@ -192,12 +188,13 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * @throws FlowFailedException if an output has no value; its status is that of the run so far
      * @throws InterruptedException if the caller was interrupted; the run continues
      */
+    @SuppressWarnings("unchecked") // the plan was built for this type
     public R awaitValue() throws InterruptedException {
         if (engine.run.graph.outputs.length == 0) {
             return get();
         }
         await(true);
-        return resultOf(engine.resultSoFar()).value();
+        return (R) engine.resultSoFar().value();
     }
 
     /** Returns the outputs and their upstream nodes. */

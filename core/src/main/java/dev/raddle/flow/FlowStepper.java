@@ -5,7 +5,9 @@ import dev.raddle.time.TimeSource;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,17 +43,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlowStepper<R> {
 
-    private final Stepping stepping;
+    /** A node of one of the runs. */
+    private record Place(SteppedRun run, int node) {}
+
+    final StepperTime time = new StepperTime();
+    final TimeSource realTime; // for the actions
+    final Map<String, SteppedRun> runs =
+            new ConcurrentSkipListMap<>(); // that have not ended, by path, outer ones first
     private final SteppedRun root;
+    private List<Step> steps = new ArrayList<>();
     private boolean hasStarted;
     private boolean isReporting;
 
-    private FlowStepper(Stepping stepping, SteppedRun root) {
-        this.stepping = stepping;
-        this.root = root;
-    }
-
-    static <R> FlowStepper<R> of(Graph graph, @Nullable Object parameter, RunOptions.Values options) {
+    FlowStepper(Graph graph, @Nullable Object parameter, RunOptions.Values options) {
         if (options.journal != null || options.deadline != null) {
             throw new IllegalArgumentException("a stepper of flow \"" + graph.name + "\" has "
                     + (options.journal != null
@@ -62,10 +66,12 @@ public final class FlowStepper<R> {
             throw new IllegalArgumentException(
                     "a stepper of flow \"" + graph.name + "\" cannot run nodes again, since it has no journal");
         }
-        Stepping stepping = new Stepping(options.time == null ? TimeSource.system() : options.time);
-        SteppedRun root = new SteppedRun(stepping, graph, parameter, options, null, NodeEnd.NO_NODE);
-        stepping.begun(root);
-        return new FlowStepper<>(stepping, root);
+        realTime = options.time == null ? TimeSource.system() : options.time;
+        root = new SteppedRun(this, graph, parameter, options, null, NodeEnd.NO_NODE);
+    }
+
+    void add(Step step) {
+        steps.add(step);
     }
 
     /** Applies a report and returns the steps that follow from it. */
@@ -80,26 +86,35 @@ public final class FlowStepper<R> {
         }
         isReporting = true;
         try {
-            stepping.time.moveTo(atNanos);
+            time.moveTo(atNanos);
             action.run();
-            return stepping.takeSteps();
+            List<Step> taken = steps;
+            steps = new ArrayList<>();
+            return taken;
         } finally {
             isReporting = false;
         }
     }
 
-    private Stepping.Place placeOf(String node) {
-        Stepping.Place found = stepping.find(node);
-        if (found == null) {
-            root.run.graph.indexOf(node); // throws, and names the nodes
+    /** Returns the node with an id, the innermost run first, or null if there is none. Safe for any thread. */
+    private @Nullable Place find(String id) {
+        Place found = null;
+        for (int slash = id.lastIndexOf('/'); found == null && slash >= 0; slash = id.lastIndexOf('/', slash - 1)) {
+            found = find(id.substring(0, slash + 1), id.substring(slash + 1));
         }
-        return Objects.requireNonNull(found);
+        return found == null ? find("", id) : found;
+    }
+
+    private @Nullable Place find(String path, String id) {
+        SteppedRun run = runs.get(path);
+        int node = run == null ? NodeEnd.NO_NODE : run.run.graph.find(id);
+        return run == null || node < 0 ? null : new Place(run, node);
     }
 
     /** Returns whether an id is that of a node in a nested run that has ended. */
     private boolean isInEndedRun(String node) {
         for (int slash = node.lastIndexOf('/'); slash >= 0; slash = node.lastIndexOf('/', slash - 1)) {
-            Stepping.Place outer = stepping.find(node.substring(0, slash));
+            Place outer = find(node.substring(0, slash));
             if (outer != null) {
                 RunEnvironment around = outer.run().run;
                 Object slot = around.states.get(outer.node());
@@ -121,7 +136,7 @@ public final class FlowStepper<R> {
             throw new IllegalStateException("a stepper of flow \"" + root.run.graph.name + "\" is started once");
         }
         hasStarted = true;
-        stepping.time.setOrigin(at);
+        time.setOrigin(at);
         return report(0, () -> root.begin(Run.newRunner(null)));
     }
 
@@ -136,7 +151,7 @@ public final class FlowStepper<R> {
      * @return the result, to be reported; a failure if the node has ended already
      */
     public CallResult call(Step.Work work) {
-        Stepping.Place place = stepping.find(work.node());
+        Place place = find(work.node());
         if (place == null) {
             return new CallResult.Failed(new CancelledException("node \"" + work.node() + "\" of " + root.label()
                     + " is not to be called; it has ended with its run"));
@@ -160,10 +175,13 @@ public final class FlowStepper<R> {
         Objects.requireNonNull(result, "result");
         String node = work.node();
         return report(atNanos, () -> {
-            if (stepping.find(node) == null && isInEndedRun(node)) {
+            Place place = find(node);
+            if (place == null) {
+                if (!isInEndedRun(node)) {
+                    root.run.graph.indexOf(node); // throws, and names the nodes
+                }
                 return; // too late
             }
-            Stepping.Place place = placeOf(node);
             if (work instanceof Step.Compensate) {
                 place.run().compensated(place.node(), work.attempt(), result);
             } else {
@@ -200,12 +218,12 @@ public final class FlowStepper<R> {
      * @return the steps that follow
      */
     public List<Step> passed(long atNanos) {
-        return report(stepping.time.nanoTime(), () -> {
+        return report(time.nanoTime(), () -> {
             boolean fired;
             do {
-                fired = stepping.time.fireNext(atNanos);
+                fired = time.fireNext(atNanos);
             } while (fired);
-            stepping.time.moveTo(atNanos);
+            time.moveTo(atNanos);
         });
     }
 
@@ -226,7 +244,7 @@ public final class FlowStepper<R> {
      * @return nanoseconds since the start; {@link Long#MAX_VALUE} if the run waits for no moment
      */
     public long nextMoment() {
-        return stepping.time.next();
+        return time.next();
     }
 
     /**
@@ -236,7 +254,7 @@ public final class FlowStepper<R> {
      */
     public List<Step> pending() {
         List<Step> pending = new ArrayList<>();
-        stepping.runs().values().forEach(run -> run.addPending(pending));
+        runs.values().forEach(run -> run.addPending(pending));
         return pending;
     }
 
@@ -257,7 +275,7 @@ public final class FlowStepper<R> {
      * @throws IllegalArgumentException if there is no such node
      */
     public NodeState state(String node) {
-        Stepping.Place found = stepping.find(node);
+        Place found = find(node);
         SteppedRun run = found == null ? root : found.run();
         return run.run.states.state(found == null ? root.run.graph.indexOf(node) : found.node());
     }

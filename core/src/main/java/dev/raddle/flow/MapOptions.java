@@ -3,7 +3,6 @@ package dev.raddle.flow;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, CheckedFunction.F1) map} over a
@@ -15,16 +14,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MapOptions {
 
-    private static final MapOptions DEFAULTS = new MapOptions(0, null, null);
+    private static final MapOptions DEFAULTS = new MapOptions(0, NodeOptions.NONE);
 
     final int limit; // 0 if there is none
-    private final @Nullable Duration timeout;
-    private final @Nullable RetryPolicy retry;
+    final NodeOptions each;
 
-    private MapOptions(int limit, @Nullable Duration timeout, @Nullable RetryPolicy retry) {
+    private MapOptions(int limit, NodeOptions each) {
         this.limit = limit;
-        this.timeout = timeout;
-        this.retry = retry;
+        this.each = each;
     }
 
     /**
@@ -49,7 +46,7 @@ public final class MapOptions {
         if (limit < 1) {
             throw new IllegalArgumentException("limit must be at least 1, was " + limit);
         }
-        return new MapOptions(limit, null, null);
+        return new MapOptions(limit, NodeOptions.NONE);
     }
 
     /**
@@ -64,7 +61,7 @@ public final class MapOptions {
         if (!timeout.isPositive()) {
             throw new IllegalArgumentException("timeout of an element must be positive, was " + timeout);
         }
-        return new MapOptions(limit, timeout, retry);
+        return new MapOptions(limit, each.with(own -> own.timeout = timeout));
     }
 
     /**
@@ -74,21 +71,13 @@ public final class MapOptions {
      * @return a changed copy
      */
     public MapOptions withRetry(RetryPolicy policy) {
-        return new MapOptions(limit, timeout, Objects.requireNonNull(policy, "retry"));
-    }
-
-    void applyTo(Node<?> element) {
-        if (timeout != null) {
-            element.timeout(timeout);
-        }
-        if (retry != null) {
-            element.retry(retry);
-        }
+        return new MapOptions(limit, each.with(own -> own.retry = Objects.requireNonNull(policy, "retry")));
     }
 
     @Override
     public String toString() {
         return "map options with " + (limit == 0 ? "no limit" : "limit " + limit)
-                + (timeout == null ? "" : ", timeout " + timeout) + (retry == null ? "" : ", " + retry);
+                + (each.timeout == null ? "" : ", timeout " + each.timeout)
+                + (each.retry == null ? "" : ", " + each.retry);
     }
 }

@@ -58,8 +58,4 @@ record NodeEnd(
     }
 
     static final int NO_NODE = NodeLinks.NO_NODE;
-
-    boolean hasValue() {
-        return via != ValueSource.NONE;
-    }
 }

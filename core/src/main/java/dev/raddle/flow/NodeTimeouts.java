@@ -11,35 +11,6 @@ import org.jspecify.annotations.Nullable;
 /** The deadlines and alarms of those nodes of one run that have a timeout. */
 final class NodeTimeouts {
 
-    /** The enclosure of such a node. */
-    private static final class NodeEnclosure extends EnclosingScope {
-        private final RunEnvironment run;
-        private final int node;
-        private final Deadline deadline;
-
-        NodeEnclosure(RunEnvironment run, int node, Deadline own) {
-            this.run = run;
-            this.node = node;
-            Deadline around = run.deadline();
-            deadline = around != null && around.remaining().compareTo(own.remaining()) < 0 ? around : own;
-        }
-
-        @Override
-        public Deadline deadline() {
-            return deadline;
-        }
-
-        @Override
-        public String label() {
-            return "node \"" + run.graph.ids[node] + "\" of " + run.label();
-        }
-
-        @Override
-        public EnclosingScope enclosing() {
-            return run;
-        }
-    }
-
     private final RunEnvironment run;
     private final BiConsumer<Integer, Duration> onTimeout;
     private final @Nullable Alarm[] alarms; // each written by the thread that triggers the node
@@ -55,11 +26,7 @@ final class NodeTimeouts {
     /** Arms the timeout of a node that is triggered; it continues if the node had begun in an earlier process. */
     void arm(int node, Duration length) {
         Duration left = run.journal == null ? null : run.journal.untilDeadline(node, length);
-        arm(node, length, Deadline.after(run.time, left == null ? length : left));
-    }
-
-    /** Arms the timeout of a node that was triggered before, at a known moment. */
-    void arm(int node, Duration length, Deadline until) {
+        Deadline until = Deadline.after(run.time, left == null ? length : left);
         deadlines[node] = until;
         alarms[node] = until.alarm(() -> run.alarmThread().executeFired(() -> onTimeout.accept(node, length)));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end
@@ -81,6 +48,6 @@ final class NodeTimeouts {
     @Nullable
     EnclosingScope enclosure(int node) {
         Deadline until = deadlines[node];
-        return until == null ? null : new NodeEnclosure(run, node, until);
+        return until == null ? null : new NodeScope(run, node, until, run);
     }
 }

@@ -2,6 +2,8 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.flow.threads.Runner;
+import dev.raddle.flow.threads.Withdrawable;
+import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +26,57 @@ final class NodeWaits {
      * if that fails. The marking thread writes the mark and then reads the slot; the leaving thread writes the slot and
      * then reads the mark. So one of them skips the node, and the outcome does not depend on which thread is faster.
      */
+
+    /** In the slot of a node it means that the node waits for a moment or a signal, without a thread. */
+    final class NodeWait implements Withdrawable {
+        final int node;
+        final @Nullable Deadline until; // null for a signal
+        private volatile @Nullable Alarm alarm; // null until it is armed
+
+        private NodeWait(int node, @Nullable Deadline until) {
+            this.node = node;
+            this.until = until;
+        }
+
+        @Override
+        public void withdraw() {
+            Alarm armed = alarm;
+            if (armed != null) {
+                armed.cancel();
+            }
+        }
+
+        /** Claims the node for a signal that is about to be recorded. Returns null if it has ended. */
+        NodePhase.@Nullable Recording tryClaim() {
+            NodePhase.Recording recording = new NodePhase.Recording(this);
+            return run.states.compareAndSet(node, this, recording) ? recording : null;
+        }
+
+        /**
+         * Lets the node wait again, because the signal could not be recorded, and ends it if that was left to this
+         * thread.
+         */
+        void unclaim(NodePhase.Recording claimed) {
+            driver.runTransitions(runner -> {
+                if (run.states.compareAndSet(node, claimed, this)) {
+                    transitions.endIfStopping(runner, node);
+                    skipIfUnneeded(runner, this);
+                }
+            });
+        }
+
+        /**
+         * Ends the node with a value, unless it has ended, in a thread that is not inside the run. Returns whether it
+         * has succeeded by this.
+         *
+         * @param expected the content of the node's slot
+         */
+        boolean end(NodePhase expected, Object value) {
+            boolean[] succeeded = new boolean[1];
+            driver.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, node, expected, value));
+            return succeeded[0];
+        }
+    }
 
     private final RunEnvironment run;
     private final Run driver;
@@ -90,7 +143,7 @@ final class NodeWaits {
             transitions.succeed(runner, node, expected, NodeStates.NULL);
             return;
         }
-        NodeWait wait = new NodeWait(this, node, length == null ? null : Deadline.after(run.time, length));
+        NodeWait wait = new NodeWait(node, length == null ? null : Deadline.after(run.time, length));
         run.states.recordBegin(node, runner.began);
         if (!run.states.compareAndSet(node, expected, wait)) {
             if (expected == runner) {
@@ -115,10 +168,10 @@ final class NodeWaits {
     }
 
     /** Arms the alarm of a sleep. */
-    void arm(Runner runner, NodeWait wait) {
+    private void arm(Runner runner, NodeWait wait) {
         try {
             Deadline until = Objects.requireNonNull(wait.until);
-            wait.setAlarm(until.alarm(() -> run.alarmThread().executeFired(() -> end(wait, wait, NodeStates.NULL))));
+            wait.alarm = until.alarm(() -> run.alarmThread().executeFired(() -> wait.end(wait, NodeStates.NULL)));
         } catch (Throwable noTime) {
             transitions.endByItself(runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
             return;
@@ -128,33 +181,10 @@ final class NodeWaits {
         }
     }
 
-    /** Claims a node for a signal. Returns null if it has ended. */
-    NodePhase.@Nullable Recording tryClaim(NodeWait wait) {
-        NodePhase.Recording recording = new NodePhase.Recording(wait);
-        return run.states.compareAndSet(wait.node, wait, recording) ? recording : null;
-    }
-
-    /** Lets a node wait again, and ends it if that was left to this thread. */
-    void unclaim(NodeWait wait, NodePhase.Recording claimed) {
-        driver.runTransitions(runner -> {
-            if (run.states.compareAndSet(wait.node, claimed, wait)) {
-                transitions.endIfStopping(runner, wait.node);
-                skipIfUnneeded(runner, wait);
-            }
-        });
-    }
-
     private void skipIfUnneeded(Runner runner, NodeWait wait) {
         int decided = unneededBy.get(wait.node);
         if (decided >= 0) {
             transitions.consequences.trySkip(runner, wait.node, wait, decided); // before it began to wait
         }
-    }
-
-    /** Ends a node that waits, in a thread that is not inside the run. Returns whether it has succeeded by this. */
-    boolean end(NodeWait wait, NodePhase expected, Object value) {
-        boolean[] succeeded = new boolean[1];
-        driver.runTransitions(runner -> succeeded[0] = transitions.succeed(runner, wait.node, expected, value));
-        return succeeded[0];
     }
 }

@@ -81,75 +81,52 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     @Nullable
     NodeWaits waits; // null if no node waits for a moment or a signal; likewise
 
-    @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
-    RunEnvironment(
-            Graph graph,
-            @Nullable Object parameter,
-            RunOptions.Values options,
-            @Nullable RunEnvironment outer,
-            int outerNode) {
-        this.graph = graph;
-        this.options = options;
-        outermost = outer == null ? this : outer.outermost;
-        this.parameter = parameter;
-        joiner = options.inCallersThread ? new JoiningThread() : null;
-        isRecorded = Recorder.isOn();
-        boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
-        states = new NodeStates(graph, alone, outer == null && options.journal != null);
-        progress = new RunProgress(this);
-        TaskContext context = TaskContext.current();
-        enclosing = outer == null ? EnclosingScope.innermost(context) : outer;
-        Deadline around = enclosing == null ? null : enclosing.deadline();
-        Deadline given = options.deadline;
-        time = options.time != null
-                ? options.time
-                : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
-        long begun = time.nanoTime();
-        journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
-        origin = begun - (journal == null ? 0 : journal.elapsedNanos());
-        beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
-        this.outer = outer;
-        this.outerNode = outerNode;
-        signals = outer == null ? (graph.signals.isEmpty() ? null : new Signals(this)) : outer.signals;
-        limit = limit(given != null ? given.remaining() : options.timeout);
-        perThread = options.forThreads().capture(context.within(this));
-        Propagation forNodes = options.forNodes();
-        perNode = forNodes == null ? null : forNodes.capture(null); // the thread context has that
-    }
-
     /**
-     * Creates the environment of a run that a stepper drives, without a thread and outside of any scope.
+     * Creates the environment of a run.
      *
-     * @param time the time as reported to the stepper, which begins at 0
+     * @param stepped the time as reported to a stepper, which drives the run without a thread and outside of any scope;
+     *     else null
      */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     RunEnvironment(
             Graph graph,
             @Nullable Object parameter,
             RunOptions.Values options,
-            StepperTime time,
+            @Nullable StepperTime stepped,
             @Nullable RunEnvironment outer,
             int outerNode) {
+        boolean isStepped = stepped != null;
         this.graph = graph;
         this.options = options;
-        this.parameter = parameter;
-        this.time = time;
         outermost = outer == null ? this : outer.outermost;
-        journal = null;
-        beginning = null;
-        joiner = null;
-        isRecorded = false;
-        states = new NodeStates(graph, true, false);
+        this.parameter = parameter;
+        joiner = options.inCallersThread && !isStepped ? new JoiningThread() : null;
+        isRecorded = !isStepped && Recorder.isOn();
+        boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
+        states = new NodeStates(graph, alone || isStepped, outer == null && options.journal != null);
         progress = new RunProgress(this);
-        enclosing = null;
-        origin = 0;
+        TaskContext context = TaskContext.current();
+        enclosing = isStepped ? null : outer == null ? EnclosingScope.innermost(context) : outer;
+        Deadline around = enclosing == null ? null : enclosing.deadline();
+        Deadline given = options.deadline;
+        time = stepped != null
+                ? stepped
+                : options.time != null
+                        ? options.time
+                        : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
+        long begun = isStepped ? 0 : time.nanoTime();
+        journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
+        origin = begun - (journal == null ? 0 : journal.elapsedNanos());
+        beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
         this.outer = outer;
         this.outerNode = outerNode;
         signals = outer == null ? (graph.signals.isEmpty() ? null : new Signals(this)) : outer.signals;
-        limit = outer == null ? TimeLimit.of(time, options.timeout, null) : outer.limit;
-        perThread = CapturedContext.NOTHING;
-        Propagation forNodes = outer == null ? options.forNodes() : null;
-        perNode = outer == null ? (forNodes == null ? null : forNodes.capture(null)) : outer.perNode;
+        limit = isStepped && outer != null ? outer.limit : limit(given != null ? given.remaining() : options.timeout);
+        perThread = isStepped ? CapturedContext.NOTHING : options.forThreads().capture(context.within(this));
+        Propagation forNodes = options.forNodes();
+        perNode = isStepped && outer != null
+                ? outer.perNode
+                : forNodes == null ? null : forNodes.capture(null); // the thread context has that
     }
 
     /** Returns whether callbacks, a listener or a recording are to be notified of the nodes. */
@@ -258,21 +235,24 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     }
 
     Duration remainingOf(int node) {
-        Deadline own = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
+        Deadline nearer = deadlineOf(node);
+        return nearer == null ? UndoCall.FOREVER : nearer.remaining();
+    }
+
+    /** Returns the nearer of the deadlines of a node and of the run, or null if there is neither. */
+    @Nullable
+    Deadline deadlineOf(int node) {
         Deadline ofRun = deadline();
-        Duration left = ofRun == null ? Duration.ofNanos(Long.MAX_VALUE) : ofRun.remaining();
-        return own == null || own.remaining().compareTo(left) > 0 ? left : own.remaining();
+        Deadline own = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
+        boolean endsWithRun = own == null || (ofRun != null && ofRun.remaining().compareTo(own.remaining()) < 0);
+        return endsWithRun ? ofRun : own;
     }
 
     /** Returns the nearer of the limits of a node and of the run, or null if there is neither. */
     @Nullable
     TimeLimit limitOf(int node, @Nullable Duration length) {
-        Deadline until = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
-        if (until == null || length == null) {
-            return limit;
-        }
-        boolean endsWithRun = limit != null && limit.deadline().remaining().compareTo(until.remaining()) < 0;
-        return endsWithRun ? limit : new TimeLimit(until, length, null);
+        Deadline until = deadlineOf(node);
+        return until == null || length == null || until == deadline() ? limit : new TimeLimit(until, length, null);
     }
 
     // Calls of user code.
@@ -406,7 +386,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         return callInStarterContext(() -> {
             NestedPlan plan = (NestedPlan) graph.bodies[node].call(this, node);
             RunOptions.Values nested = optionsForNested(plan.onFailure(), plan.rootsAtOnce());
-            return new RunEnvironment(plan.graph(), plan.parameter(), nested, this, node);
+            return new RunEnvironment(plan.graph(), plan.parameter(), nested, null, this, node);
         });
     }
 

@@ -359,11 +359,17 @@ final class RunJournal {
         } else if (size != null && via == ValueSource.ACTION) {
             record(new Entry.MapEnded(id, size, number, run.time.instant()));
         } else {
-            RecordedFailure recoveredFrom =
-                    slot instanceof NodeEnd end && end.cause() != null ? RecordedFailure.of(end.cause()) : null;
-            record(new Entry.NodeEnded(
-                    id, NodeState.SUCCESS, via, value, attempts[node], recoveredFrom, number, run.time.instant()));
+            Throwable recoveredFrom = slot instanceof NodeEnd end ? end.cause() : null;
+            recordEnd(node, NodeState.SUCCESS, via, value, recoveredFrom, number);
         }
+    }
+
+    private void recordEnd(
+            int node, NodeState state, ValueSource via, @Nullable Object value, @Nullable Throwable cause, long number)
+            throws Exception {
+        RecordedFailure failure = cause == null ? null : RecordedFailure.of(cause);
+        String id = run.graph.ids[node];
+        record(new Entry.NodeEnded(id, state, via, value, attempts[node], failure, number, run.time.instant()));
     }
 
     /** Returns whether what an action has done was undone when its end could not be recorded. */
@@ -382,15 +388,7 @@ final class RunJournal {
             return; // the first failure of an element fails the map node
         }
         try {
-            record(new Entry.NodeEnded(
-                    run.graph.ids[node],
-                    state,
-                    ValueSource.NONE,
-                    null,
-                    attempts[node],
-                    cause == null ? null : RecordedFailure.of(cause),
-                    number,
-                    run.time.instant()));
+            recordEnd(node, state, ValueSource.NONE, null, cause, number);
         } catch (Throwable failure) {
             torn = failure;
             if (cause == null) {

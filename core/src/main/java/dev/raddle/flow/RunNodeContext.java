@@ -40,15 +40,7 @@ record RunNodeContext(
         return undoTime == null ? run.remainingOf(node) : undoTime.get();
     }
 
-    private int upstream(String id) {
-        return ensureUpstream(run.graph.indexOf(id));
-    }
-
-    private int upstream(Node<?> upstream) {
-        return ensureUpstream(run.graph.indexOf(upstream));
-    }
-
-    private int ensureUpstream(int index) {
+    private int upstream(int index) {
         Graph graph = run.graph;
         if (!graph.isUpstream(index, node)) {
             throw new IllegalArgumentException("node \"" + id() + "\" may not read \"" + graph.ids[index]
@@ -60,12 +52,12 @@ record RunNodeContext(
     @Override
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> T read(Node<T> upstream) {
-        return (T) read(upstream(upstream));
+        return (T) read(upstream(run.graph.indexOf(upstream)));
     }
 
     @Override
     public Object read(String id) {
-        return read(upstream(id));
+        return read(upstream(run.graph.indexOf(id)));
     }
 
     @SuppressWarnings("NullAway") // null is a value
@@ -80,12 +72,12 @@ record RunNodeContext(
     @Override
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Optional<T> peek(Node<T> upstream) {
-        return (Optional<T>) peek(upstream(upstream));
+        return (Optional<T>) peek(upstream(run.graph.indexOf(upstream)));
     }
 
     @Override
     public Optional<Object> peek(String id) {
-        return peek(upstream(id));
+        return peek(upstream(run.graph.indexOf(id)));
     }
 
     private Optional<Object> peek(int index) {
@@ -94,7 +86,7 @@ record RunNodeContext(
 
     @Override
     public NodeState state(String id) {
-        return state(upstream(id));
+        return state(upstream(run.graph.indexOf(id)));
     }
 
     private NodeState state(int index) {
@@ -103,7 +95,7 @@ record RunNodeContext(
 
     @Override
     public Outcome<?> outcome(String id) {
-        return run.states.outcome(upstream(id));
+        return run.states.outcome(upstream(run.graph.indexOf(id)));
     }
 
     @Override

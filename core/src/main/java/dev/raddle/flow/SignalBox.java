@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.NodeWaits.NodeWait;
 import org.jspecify.annotations.Nullable;
 
 /** The value of one signal, and the node that waits for it. */

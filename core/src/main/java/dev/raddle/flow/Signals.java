@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.NodeWaits.NodeWait;
 import dev.raddle.flow.threads.NodePhase;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;

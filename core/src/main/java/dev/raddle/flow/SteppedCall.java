@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In the slot of a node of a stepper it means that the driver is to call the action or the fallback of the node, or
- * that the node waits for its next attempt.
+ * One call by the driver of a stepper, or the wait for it: of an action or a fallback, in the slot of its node, or of a
+ * compensation.
  */
 final class SteppedCall implements Withdrawable {
 
@@ -16,6 +16,7 @@ final class SteppedCall implements Withdrawable {
     final @Nullable String group;
     final List<Throwable> earlier; // the failures of earlier attempts
     final @Nullable Throwable failure; // for the fallback, if only that is to be called
+    final boolean isUndo; // of a compensation
 
     StepperTime.@Nullable Moment delayed; // the begin of the attempt, if it has not begun; by the driver's thread only
 
@@ -25,13 +26,24 @@ final class SteppedCall implements Withdrawable {
             int attempt,
             @Nullable String group,
             List<Throwable> earlier,
-            @Nullable Throwable failure) {
+            @Nullable Throwable failure,
+            boolean isUndo) {
         this.run = run;
         this.node = node;
         this.attempt = attempt;
         this.group = group;
         this.earlier = List.copyOf(earlier);
         this.failure = failure;
+        this.isUndo = isUndo;
+    }
+
+    SteppedCall next(List<Throwable> failures) {
+        return new SteppedCall(run, node, attempt + 1, group, failures, null, isUndo);
+    }
+
+    @Override
+    public boolean isWaiting() {
+        return false;
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.threads.NodePhase;
+import dev.raddle.flow.NodeWaits.NodeWait;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
@@ -8,7 +8,6 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -33,46 +32,12 @@ final class SteppedRun extends Run {
      * was returned to the driver, and writes nothing.
      */
 
-    /** Encloses the call of an action: its scopes and groups have the time that is left, in real time. */
-    private static final class CallScope extends EnclosingScope {
-        private final String label;
-        private final @Nullable Deadline deadline;
-        private final @Nullable EnclosingScope around;
-
-        CallScope(String label, @Nullable Deadline own, @Nullable EnclosingScope around) {
-            this.label = label;
-            this.around = around;
-            Deadline outer = around == null ? null : around.deadline();
-            boolean isOuterFirst =
-                    outer != null && (own == null || outer.remaining().compareTo(own.remaining()) < 0);
-            deadline = isOuterFirst ? outer : own;
-        }
-
-        @Override
-        public @Nullable Deadline deadline() {
-            return deadline;
-        }
-
-        @Override
-        public String label() {
-            return label;
-        }
-
-        @Override
-        public @Nullable EnclosingScope enclosing() {
-            return around;
-        }
-    }
-
-    private final Stepping stepping;
-    private @Nullable Compensations undo; // null until all nodes have ended
-    private int undoAttempt; // the current or the next one of the compensation
-    private @Nullable Alarm undoTimeout; // of the compensation; null if it has none
-    private StepperTime.@Nullable Moment undoDelayed; // the begin of its attempt, if that has not begun
-    private volatile long undoUntil; // the moment of its timeout; read by the threads of calls
+    private final FlowStepper<?> stepper;
+    private @Nullable SteppedCall undoing; // the compensation that is called or waits for its next attempt
+    private volatile StepperTime.@Nullable Moment undoTimeout; // of that one; null if it has none
 
     SteppedRun(
-            Stepping stepping,
+            FlowStepper<?> stepper,
             Graph graph,
             @Nullable Object parameter,
             RunOptions.Values options,
@@ -80,10 +45,11 @@ final class SteppedRun extends Run {
             int outerNode) {
         super(
                 new RunEnvironment(
-                        graph, parameter, options, stepping.time, outer == null ? null : outer.run, outerNode),
+                        graph, parameter, options, stepper.time, outer == null ? null : outer.run, outerNode),
                 outer);
-        this.stepping = stepping;
+        this.stepper = stepper;
         ensureUniquePaths(graph);
+        stepper.runs.put(run.path(), this);
     }
 
     @Override
@@ -118,36 +84,31 @@ final class SteppedRun extends Run {
 
     @Override
     boolean dispatch(Runner runner) {
-        return !startNext(runner);
-    }
-
-    private boolean startNext(Runner runner) {
         int node = runner.ready.takeFirst(run.states);
         if (node < 0) {
             node = runner.grouped.takeFirst(run.states);
         }
-        if (node < 0) {
-            return false;
+        if (node >= 0) {
+            start(runner, node);
         }
-        start(runner, node);
-        return true;
+        return node < 0;
     }
 
     private void addEnded(int node) {
-        stepping.add(new Step.Ended(pathOf(node), run.states.state(node), run.states.via(node)));
+        stepper.add(new Step.Ended(pathOf(node), run.states.state(node), run.states.via(node)));
     }
 
     // Starting a node.
 
     private void start(Runner runner, int node) {
-        Object expected = run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
+        Object expected = transitions.consequences.readyPhase(node);
         if (run.progress.isStopping() || run.states.get(node) != expected) {
             return; // it has ended meanwhile, or the thread that stops the run ends it
         }
         NodeOptions own = run.graph.optionsOf(node);
         SteppedCall call;
         try {
-            call = new SteppedCall(this, node, 1, groupOf(node, own), List.of(), null);
+            call = new SteppedCall(this, node, 1, groupOf(node, own), List.of(), null, false);
         } catch (Throwable refusal) {
             transitions.end(runner, node, expected, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING));
             return;
@@ -159,7 +120,7 @@ final class SteppedRun extends Run {
         runner.began = run.now();
         run.states.recordBegin(node, runner.began);
         if (!run.graph.is(Graph.NESTED, node) && !run.graph.is(Graph.WAITS, node)) {
-            stepping.add(stepOf(call));
+            stepper.add(stepOf(call));
             return;
         }
         try {
@@ -183,23 +144,24 @@ final class SteppedRun extends Run {
 
     private Step stepOf(SteppedCall call) {
         String path = pathOf(call.node);
-        return call.delayed == null
-                ? new Step.Start(path, call.attempt, call.group, deadlineNanos(call.node))
-                : new Step.SleepUntil(path, call.delayed.nanos);
+        if (call.delayed != null) {
+            return new Step.SleepUntil(path, call.delayed.nanos);
+        }
+        return call.isUndo
+                ? new Step.Compensate(path, call.attempt)
+                : new Step.Start(path, call.attempt, call.group, deadlineNanos(call.node));
     }
 
     private long deadlineNanos(int node) {
-        Deadline ofRun = run.deadline();
-        Deadline own = run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node);
-        long nanos = ofRun == null ? Long.MAX_VALUE : ofRun.nanoTime();
-        return own == null ? nanos : Math.min(nanos, own.nanoTime());
+        Deadline nearer = run.deadlineOf(node);
+        return nearer == null ? Long.MAX_VALUE : nearer.nanoTime();
     }
 
     private void beginWait(Runner runner, int node, SteppedCall call) throws Exception {
         NodeWaits waits = Objects.requireNonNull(run.waits);
         waits.begin(runner, node, call, waits.lengthOf(node));
         if (run.states.get(node) instanceof NodeWait wait) {
-            stepping.add(stepOf(wait));
+            stepper.add(stepOf(wait));
         }
     }
 
@@ -211,16 +173,14 @@ final class SteppedRun extends Run {
 
     @Override
     SteppedRun newNested(Graph plan, @Nullable Object parameter, RunOptions.Values options, int node) {
-        SteppedRun nested = new SteppedRun(stepping, plan, parameter, options, this, node);
-        stepping.begun(nested);
-        return nested;
+        return new SteppedRun(stepper, plan, parameter, options, this, node);
     }
 
     @Override
     boolean tryDeferFallback(int node, Object expected, Throwable failure) {
-        SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), failure);
+        SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), failure, false);
         run.states.set(node, call);
-        stepping.add(stepOf(call));
+        stepper.add(stepOf(call));
         return true;
     }
 
@@ -249,18 +209,15 @@ final class SteppedRun extends Run {
     }
 
     private @Nullable Object inScope(int node, Callable<@Nullable Object> action) throws Exception {
-        CallScope scope = new CallScope(
-                "node \"" + run.graph.ids[node] + "\" of " + label(), realDeadline(node), EnclosingScope.innermost());
+        NodeScope scope = new NodeScope(run, node, realDeadline(node), EnclosingScope.innermost());
         return run.callInStarterContext(
                 () -> TaskContext.current().within(scope).call(action));
     }
 
     private @Nullable Deadline realDeadline(int node) {
         long nanos = deadlineNanos(node);
-        TimeSource real = stepping.realTime;
-        return nanos == Long.MAX_VALUE
-                ? null
-                : Deadline.after(real, Duration.ofNanos(nanos - stepping.time.nanoTime()));
+        TimeSource real = stepper.realTime;
+        return nanos == Long.MAX_VALUE ? null : Deadline.after(real, Duration.ofNanos(nanos - stepper.time.nanoTime()));
     }
 
     /** Asks the retry policy about a failed attempt. */
@@ -293,75 +250,60 @@ final class SteppedRun extends Run {
     /** Calls a compensation, and asks its retry policy if it throws. Safe for any thread. */
     CallResult callCompensation(int node, int attempt) {
         Compensation how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
+        StepperTime.Moment timeout = undoTimeout;
         try {
-            how.call(run, Compensation.contextOf(run, node, this::undoTime), run.states.value(node));
+            how.call(run, new RunNodeContext(run, node, () -> undoTime(timeout)), run.states.value(node));
             return new CallResult.Returned(null);
         } catch (Throwable failure) {
             return afterFailure(how.retry(), attempt, failure, List.of());
         }
     }
 
-    private Duration undoTime() {
-        long until = undoUntil;
-        return Duration.ofNanos(until == Long.MAX_VALUE ? until : until - stepping.time.nanoTime());
+    private Duration undoTime(StepperTime.@Nullable Moment timeout) {
+        return timeout == null ? UndoCall.FOREVER : Duration.ofNanos(timeout.nanos - stepper.time.nanoTime());
     }
 
     // Reports.
 
     /** Applies the result of a compensation, unless it was reported before. */
     void compensated(int node, int attempt, CallResult reported) {
-        if (undoing() != node || undoAttempt != attempt || undoDelayed != null) {
+        SteppedCall call = undoing;
+        if (call == null || call.node != node || call.attempt != attempt || call.delayed != null) {
             return;
         }
         switch (reported) {
-            case CallResult.Returned _, CallResult.Recovered _ -> endUndo(null);
-            case CallResult.Failed(Throwable failure) -> endUndo(failure);
+            case CallResult.Returned _, CallResult.Recovered _ -> endUndo(call, null);
+            case CallResult.Failed(Throwable failure) -> endUndo(call, failure);
             case CallResult.Retry(Throwable failure, Duration delay) -> {
-                if (delay.compareTo(undoTime()) >= 0) {
-                    endUndo(failure); // the next attempt would begin too late
+                if (delay.compareTo(undoTime(undoTimeout)) >= 0) {
+                    endUndo(call, failure); // the next attempt would begin too late
                 } else {
-                    undoAttempt++;
-                    undoAgain(node, delay);
+                    SteppedCall next = call.next(List.of());
+                    undoing = next;
+                    add(next, delay);
                 }
             }
         }
     }
 
-    private void undoAgain(int node, Duration delay) {
-        if (delay.isPositive()) {
-            undoDelayed = stepping.time.after(delay, () -> {
-                undoDelayed = null;
-                stepping.add(undoStep(node));
-            });
-        }
-        stepping.add(undoStep(node));
-    }
-
-    private void endUndo(@Nullable Throwable failure) {
+    private void endUndo(SteppedCall call, @Nullable Throwable failure) {
         if (undoTimeout != null) {
             undoTimeout.cancel();
             undoTimeout = null;
         }
-        if (undoDelayed != null) {
-            undoDelayed.cancel();
-            undoDelayed = null;
+        if (call.delayed != null) {
+            call.delayed.cancel();
         }
-        Compensations compensations = Objects.requireNonNull(undo);
-        compensations.end(run, failure);
-        undoNext(compensations);
+        Objects.requireNonNull(transitions.compensations).end(run, failure);
+        undoNext();
     }
 
-    private Step undoStep(int node) {
-        return undoDelayed == null
-                ? new Step.Compensate(pathOf(node), undoAttempt)
-                : new Step.SleepUntil(pathOf(node), undoDelayed.nanos);
-    }
-
-    private void undoTimedOut(int node, Duration timeout) {
-        if (undoDelayed == null) {
-            stepping.add(new Step.Cancel(pathOf(node)));
+    private void undoTimedOut(Duration timeout) {
+        SteppedCall call = Objects.requireNonNull(undoing);
+        if (call.delayed == null) {
+            stepper.add(new Step.Cancel(pathOf(call.node)));
         }
-        endUndo(UndoCall.late(run, run.graph.ids[node], timeout, undoAttempt, null));
+        endUndo(call, UndoCall.late(run, call.node, timeout, call.attempt, null));
     }
 
     /** Applies the result of a call, unless it was reported before. */
@@ -403,15 +345,20 @@ final class SteppedRun extends Run {
         }
         List<Throwable> failures = new ArrayList<>(call.earlier);
         Attempts.keep(failure, failures);
-        SteppedCall next = new SteppedCall(this, node, call.attempt + 1, call.group, failures, null);
+        SteppedCall next = call.next(failures);
         run.states.set(node, next);
+        add(next, delay);
+    }
+
+    /** Requests a call of the driver, after a delay. */
+    private void add(SteppedCall call, Duration delay) {
         if (delay.isPositive()) {
-            next.delayed = stepping.time.after(delay, () -> {
-                next.delayed = null;
-                stepping.add(stepOf(next));
+            call.delayed = stepper.time.after(delay, () -> {
+                call.delayed = null;
+                stepper.add(stepOf(call));
             });
         }
-        stepping.add(stepOf(next));
+        stepper.add(stepOf(call));
     }
 
     /** Called after a node was ended from outside. */
@@ -419,7 +366,7 @@ final class SteppedRun extends Run {
         if (call.delayed != null) {
             call.delayed.cancel();
         } else if (!run.graph.optionsOf(call.node).has(NodeOptions.NO_INTERRUPT)) {
-            stepping.add(new Step.Cancel(pathOf(call.node)));
+            stepper.add(new Step.Cancel(pathOf(call.node)));
         }
     }
 
@@ -427,40 +374,32 @@ final class SteppedRun extends Run {
 
     @Override
     void undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
-        undo = compensations;
         compensations.begin();
-        undoNext(compensations);
+        undoNext();
     }
 
-    private void undoNext(Compensations compensations) {
+    private void undoNext() {
+        Compensations compensations = Objects.requireNonNull(transitions.compensations);
         int node = compensations.current();
         if (node < 0) {
+            undoing = null;
             endUndone(run.progress.status(), compensations);
             return;
         }
-        undoAttempt = 1;
-        undoUntil = Long.MAX_VALUE;
+        SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), null, true);
+        undoing = call;
         Duration timeout =
                 Objects.requireNonNull(run.graph.optionsOf(node).compensation).timeout();
-        if (timeout != null) {
-            StepperTime.Moment moment = stepping.time.after(timeout, () -> undoTimedOut(node, timeout));
-            undoTimeout = moment;
-            undoUntil = moment.nanos;
-        }
-        stepping.add(undoStep(node));
-    }
-
-    /** Returns the node whose compensation is called or waits for its next attempt, or -1. */
-    private int undoing() {
-        return undo == null ? NodeEnd.NO_NODE : undo.current();
+        undoTimeout = timeout == null ? null : stepper.time.after(timeout, () -> undoTimedOut(timeout));
+        add(call, Duration.ZERO);
     }
 
     @Override
     void ended() {
         if (outer == null) {
-            stepping.add(new Step.Complete(result().status()));
+            stepper.add(new Step.Complete(result().status()));
         } else {
-            stepping.ended(this);
+            stepper.runs.remove(run.path());
         }
     }
 
@@ -473,9 +412,10 @@ final class SteppedRun extends Run {
                 pending.add(stepOf(call));
             } else if (slot instanceof NodeWait wait) {
                 pending.add(stepOf(wait));
-            } else if (undoing() == node) {
-                pending.add(undoStep(node));
             }
+        }
+        if (undoing != null) {
+            pending.add(stepOf(undoing));
         }
     }
 }

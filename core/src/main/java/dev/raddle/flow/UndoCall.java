@@ -22,7 +22,7 @@ final class UndoCall extends InterruptWindow {
      * the delay between two attempts, but not the function.
      */
 
-    private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+    static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     private final RunEnvironment run;
     private final int node;
@@ -41,7 +41,7 @@ final class UndoCall extends InterruptWindow {
         how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
         Duration timeout = how.timeout();
         until = timeout == null ? null : Deadline.after(run.time, timeout);
-        context = Compensation.contextOf(run, node, () -> until == null ? FOREVER : until.remaining());
+        context = new RunNodeContext(run, node, () -> until == null ? FOREVER : until.remaining());
         attempts = new Attempts<>(
                 this::attempt,
                 how.retry(),
@@ -116,11 +116,12 @@ final class UndoCall extends InterruptWindow {
     private TaskTimeoutException late(@Nullable Throwable cause) {
         return cause instanceof TaskTimeoutException already
                 ? already
-                : late(run, run.graph.ids[node], Objects.requireNonNull(how.timeout()), attempts.current(), cause);
+                : late(run, node, Objects.requireNonNull(how.timeout()), attempts.current(), cause);
     }
 
     static TaskTimeoutException late(
-            RunEnvironment run, String id, Duration timeout, int attempt, @Nullable Throwable cause) {
+            RunEnvironment run, int node, Duration timeout, int attempt, @Nullable Throwable cause) {
+        String id = run.graph.ids[node];
         String text = "the compensation of node \"" + id + "\" of flow \"" + run.graph.name
                 + "\" ran out of time after " + TimeLimit.text(timeout) + " (its timeout)";
         return new TaskTimeoutException(text, id, timeout, attempt, cause);

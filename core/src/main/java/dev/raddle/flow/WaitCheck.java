@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.NodeWaits.NodeWait;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

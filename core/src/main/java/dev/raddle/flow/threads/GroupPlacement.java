@@ -24,11 +24,6 @@ public final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, 
         this.node = node;
     }
 
-    @Override
-    public boolean isWaiting() {
-        return true;
-    }
-
     public void place(Scheduler group, Runner runner) {
         boolean interrupted = Thread.interrupted(); // meant for the caller, not for a node that runs here
         placer = runner;
