@@ -23,7 +23,9 @@ final class FlowShape {
             case "chain 100" -> shape.chain(100);
             case "fan 100" -> shape.fan(100);
             case "layers 1000" -> shape.layers(1000);
+            case "layers 100" -> shape.layers(100);
             case "layers 10000" -> shape.layers(10_000);
+            case "layers 100000" -> shape.layers(100_000);
             case "diamonds 33" -> shape.diamonds(33);
             default -> throw new IllegalArgumentException("no shape is called \"" + name + "\"");
         }

@@ -31,6 +31,7 @@ public final class Report {
 
     private static final int FORKS_MAX = 10;
     private static final PerformancePage PAGE = new PerformancePage(Path.of("docs", "performance.md"));
+    private static final Path PICTURES = Path.of("docs", "pictures");
 
     private final boolean brief;
     private final boolean writing;
@@ -104,7 +105,7 @@ public final class Report {
                 .allMatch(chapters::contains);
     }
 
-    private List<Row> measure(Chapter chapter) throws RunnerException {
+    private List<Row> measure(Chapter chapter) throws IOException, RunnerException {
         String missing = chapter.missing().get();
         if (!missing.isEmpty()) {
             return List.of(Row.skipped(chapter.name(), missing));
@@ -119,21 +120,27 @@ public final class Report {
         for (Trial trial : Trial.of(chapter.benchmark())) {
             forks.put(trial, runner.runAll(brief ? trial.brief() : trial));
         }
-        List<Row> rows = rows(chapter, forks);
-        List<Trial> undecided = undecided(rows, forks);
-        while (!undecided.isEmpty()) {
+        while (true) {
+            Results results =
+                    new Results(forks.values().stream().flatMap(List::stream).toList());
+            List<Row> rows = chapter.rows().apply(results);
+            List<Trial> undecided = undecided(rows, forks);
+            if (undecided.isEmpty()) {
+                if (writing && chapter.benchmark() == Scale.class) {
+                    draw(Scale.curves(results));
+                }
+                return rows;
+            }
             for (Trial trial : undecided) {
                 requireNonNull(forks.get(trial)).add(runner.run(trial));
             }
-            rows = rows(chapter, forks);
-            undecided = undecided(rows, forks);
         }
-        return rows;
     }
 
-    private static List<Row> rows(Chapter chapter, Map<Trial, List<Fork>> forks) {
-        return chapter.rows()
-                .apply(new Results(forks.values().stream().flatMap(List::stream).toList()));
+    private static void draw(List<Curve> curves) throws IOException {
+        for (Curve curve : curves) {
+            Files.writeString(PICTURES.resolve("scale-" + curve.name() + ".svg"), curve.svg());
+        }
     }
 
     /** Returns the trials that need one more fork, because a row to which they contribute cannot tell. */
