@@ -479,16 +479,7 @@ public final class FlowBuilder<P> {
         return compiler().compile(outputs, returns);
     }
 
-    /**
-     * Returns the problems of this definition so far.
-     *
-     * @return one sentence for each problem
-     */
-    public List<String> problems() {
-        return List.copyOf(compiler().problems());
-    }
-
-    private Compiler compiler() {
+    Compiler compiler() {
         return new Compiler(name, nodes, ids.copy(), problems);
     }
 

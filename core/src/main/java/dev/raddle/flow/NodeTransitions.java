@@ -431,7 +431,7 @@ final class NodeTransitions {
     static TaskTimeoutException outOfTime(RunEnvironment run, int node, Duration length) {
         String text = "node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name + "\" ran out of time after "
                 + TimeLimit.text(length) + " (its timeout)";
-        return new TaskTimeoutException(text, run.graph.ids[node], length, 1);
+        return new TaskTimeoutException(text, run.graph.ids[node], length, 1, null);
     }
 
     /**

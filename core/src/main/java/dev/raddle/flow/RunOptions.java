@@ -149,16 +149,6 @@ public final class RunOptions {
     }
 
     /**
-     * Returns the default options with a deadline.
-     *
-     * @param deadline the deadline, see {@link #withDeadline}
-     * @return new options
-     */
-    public static RunOptions deadline(Deadline deadline) {
-        return DEFAULTS.withDeadline(deadline);
-    }
-
-    /**
      * Limits the duration of the run, from its start. Nodes that have not ended by then are timed out.
      *
      * @param timeout the timeout; if it is not positive, no node runs

@@ -144,7 +144,7 @@ final class RunProgress {
         Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
         String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
         return new Stop(
-                FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0), NodeEnd.NO_NODE);
+                FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0, null), NodeEnd.NO_NODE);
     }
 
     /** Returns the status that the run has if no other node fails. */

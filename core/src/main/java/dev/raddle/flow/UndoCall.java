@@ -123,9 +123,7 @@ final class UndoCall extends InterruptWindow {
             RunEnvironment run, String id, Duration timeout, int attempt, @Nullable Throwable cause) {
         String text = "the compensation of node \"" + id + "\" of flow \"" + run.graph.name
                 + "\" ran out of time after " + TimeLimit.text(timeout) + " (its timeout)";
-        return cause == null
-                ? new TaskTimeoutException(text, id, timeout, attempt)
-                : new TaskTimeoutException(text, id, timeout, attempt, cause);
+        return new TaskTimeoutException(text, id, timeout, attempt, cause);
     }
 
     private void timeOut() {

@@ -86,8 +86,8 @@ final class Adaptation {
     Adaptation(AdaptiveLimit plan, int limit, int maxInFlight) {
         this.plan = plan;
         this.algorithm = plan.newAlgorithm();
-        this.max = Math.min(plan.max(), maxInFlight);
-        this.min = Math.min(plan.min(), max);
+        this.max = Math.min(plan.max, maxInFlight);
+        this.min = Math.min(plan.min, max);
         this.steady = Math.clamp(limit, min, max);
         this.warmingUp = steady;
         window.begin(LimitWindow.WITH_FIRST, FIRST_WINDOW, 0);

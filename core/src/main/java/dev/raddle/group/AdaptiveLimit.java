@@ -5,9 +5,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * A limit of a group that follows what the callee of its tasks can bear. The limit moves between {@link #min()} and
- * {@link #max()}, by the run times of the group's tasks and by the tasks that were dropped. Immutable, and usable for
- * any number of groups.
+ * A limit of a group that follows what the callee of its tasks can bear. The limit moves between {@link #min(int) min}
+ * and {@link #max(int) max}, by the run times of the group's tasks and by the tasks that were dropped. Immutable, and usable
+ * for any number of groups.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
@@ -87,9 +87,9 @@ public final class AdaptiveLimit {
     private final String name;
     private final Supplier<Algorithm> algorithm;
     private final boolean probes;
-    private final int min;
-    private final int max;
-    private final int initial;
+    final int min;
+    final int max;
+    final int initial;
     private final Predicate<Throwable> dropWhen;
 
     private AdaptiveLimit(
@@ -203,33 +203,6 @@ public final class AdaptiveLimit {
      */
     public AdaptiveLimit dropWhen(Predicate<Throwable> isDrop) {
         return new AdaptiveLimit(name, algorithm, probes, min, max, initial, Objects.requireNonNull(isDrop, "isDrop"));
-    }
-
-    /**
-     * Returns the smallest limit.
-     *
-     * @return a number of slots, at least 1
-     */
-    public int min() {
-        return min;
-    }
-
-    /**
-     * Returns the largest limit.
-     *
-     * @return a number of slots, at least {@link #min()}
-     */
-    public int max() {
-        return max;
-    }
-
-    /**
-     * Returns the limit that each life of a group begins with.
-     *
-     * @return a number of slots, from {@link #min()} to {@link #max()}
-     */
-    public int initial() {
-        return initial;
     }
 
     Algorithm newAlgorithm() {

@@ -120,7 +120,7 @@ sealed interface GroupBounds extends Bounds {
         static Known resolve(GroupPolicy policy, String key, RateLimits limits) {
             int maxInFlight = policy.resolveMaxInFlight(key);
             AdaptiveLimit limit = policy.resolveAdaptiveLimit(key);
-            Adaptation adaptation = limit == null ? null : new Adaptation(limit, limit.initial(), maxInFlight);
+            Adaptation adaptation = limit == null ? null : new Adaptation(limit, limit.initial, maxInFlight);
             return new Known(
                     adaptation == null ? policy.resolveConcurrency(key) : adaptation.steady(),
                     maxInFlight,

@@ -135,24 +135,6 @@ public record GroupResult<T>(
         return rejected(groupKey, taskId, null, TimeSource.system().nanoTime());
     }
 
-    /**
-     * Returns the result of a task that was not admitted, with the reason {@link Rejection.Reason#OTHER}.
-     *
-     * @param <T> the type of the value
-     * @param groupKey the key of its group
-     * @param taskId the id of the task
-     * @param reason the text of the reason, such as {@code maintenance: back at noon}
-     * @return a result with status REJECTED and duration 0
-     */
-    public static <T> GroupResult<T> rejected(String groupKey, String taskId, String reason) {
-        Objects.requireNonNull(reason, "reason");
-        return rejected(
-                groupKey,
-                taskId,
-                new Rejection(Rejection.Reason.OTHER, reason, null),
-                TimeSource.system().nanoTime());
-    }
-
     static <T> GroupResult<T> rejected(String groupKey, String taskId, @Nullable Rejection reason, long nanos) {
         return new GroupResult<>(groupKey, taskId, TaskStatus.REJECTED, null, null, nanos, nanos, reason);
     }

@@ -1,7 +1,5 @@
 package dev.raddle.group;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
@@ -472,12 +470,6 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @Override
-    public GroupResult<T> await(Duration timeout) throws InterruptedException {
-        Outcome<T> outcome = awaitOutcome(Deadline.after(time(), timeout));
-        return outcome == null ? waitTimedOut(MILLISECONDS.convert(timeout) + " ms") : resultOrThrow(outcome);
-    }
-
-    @Override
     public GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout))));
         return outcome == null
@@ -496,15 +488,6 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     public GroupResult<T> join() {
         try {
             return await();
-        } catch (InterruptedException interrupt) {
-            return waitInterrupted(interrupt);
-        }
-    }
-
-    @Override
-    public GroupResult<T> join(Duration timeout) {
-        try {
-            return await(timeout);
         } catch (InterruptedException interrupt) {
             return waitInterrupted(interrupt);
         }

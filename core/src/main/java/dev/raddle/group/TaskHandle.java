@@ -1,6 +1,5 @@
 package dev.raddle.group;
 
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -60,17 +59,6 @@ public interface TaskHandle<T> {
      * Waits until the task has ended or a timeout has passed.
      *
      * @param timeout the longest time to wait; zero or less does not wait
-     * @return its result; if the timeout passes first, one with status CANCELLED and a
-     *     {@link java.util.concurrent.TimeoutException}, while the task goes on
-     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
-     * @throws InterruptedException if the calling thread is interrupted; the task goes on
-     */
-    GroupResult<T> await(Duration timeout) throws InterruptedException;
-
-    /**
-     * Waits as {@link #await(Duration)} does.
-     *
-     * @param timeout the longest time to wait
      * @param unit the unit of the timeout
      * @return its result; if the timeout passes first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException}, while the task goes on
@@ -93,16 +81,6 @@ public interface TaskHandle<T> {
      * Waits until the task has ended, a timeout has passed, or the calling thread is interrupted.
      *
      * @param timeout the longest time to wait; zero or less does not wait
-     * @return its result; if the timeout passed or the thread was interrupted first, one with status CANCELLED and a
-     *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
-     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
-     */
-    GroupResult<T> join(Duration timeout);
-
-    /**
-     * Waits as {@link #join(Duration)} does.
-     *
-     * @param timeout the longest time to wait
      * @param unit the unit of the timeout
      * @return its result; if the timeout passed or the thread was interrupted first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on

@@ -59,7 +59,8 @@ public record TimeLimit(
                 "task \"" + task + "\" ran out of time after " + text(budget) + " (its timeout), " + where,
                 task,
                 budget,
-                attempt));
+                attempt,
+                null));
     }
 
     private static int most(@Nullable Attempts<?> attempts) {

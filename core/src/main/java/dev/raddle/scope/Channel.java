@@ -3,7 +3,6 @@ package dev.raddle.scope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -180,22 +179,11 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * rows.closeAfter(scope.submit("a", () -> read(a, rows)), scope.submit("b", () -> read(b, rows)));
      * }
      *
-     * @param first a producer
-     * @param rest the other producers
-     * @return this channel
-     */
-    public Channel<T> closeAfter(Task<?> first, Task<?>... rest) {
-        return closeAfter(ThreadScope.listOf(first, rest));
-    }
-
-    /**
-     * Closes the channel when its producers have ended, as {@link #closeAfter(Task, Task...)} does.
-     *
      * @param producers the tasks that send values; the channel is closed at once if there are none
      * @return this channel
      */
-    public Channel<T> closeAfter(Collection<? extends Task<?>> producers) {
-        List<Task<?>> all = List.copyOf(producers);
+    public Channel<T> closeAfter(Task<?>... producers) {
+        List<Task<?>> all = List.of(producers);
         AtomicInteger open = new AtomicInteger(all.size());
         if (all.isEmpty()) {
             close();

@@ -34,7 +34,7 @@ public final class StructureViolationException extends RuntimeException {
      * @param message the detail message
      * @param cause the exception of the JDK, or null
      */
-    public StructureViolationException(@Nullable String message, @Nullable Throwable cause) {
+    StructureViolationException(@Nullable String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -449,14 +449,10 @@ public final class ThreadScope implements AutoCloseable {
      * @throws InterruptedException as {@link #await(Collection)} does
      */
     public ScopeResult await(Task<?> first, Task<?>... rest) throws InterruptedException {
-        return await(listOf(first, rest));
-    }
-
-    static List<Task<?>> listOf(Task<?> first, Task<?>[] rest) {
         List<Task<?>> all = new ArrayList<>(rest.length + 1);
         all.add(first);
         all.addAll(Arrays.asList(rest));
-        return all;
+        return await(all);
     }
 
     /**

@@ -35,11 +35,6 @@ public interface CancellationToken {
      */
     void cancel(String reason);
 
-    /** Cancels this token as {@link #cancel(String)} does, with a general reason. */
-    default void cancel() {
-        cancel("cancelled through its token");
-    }
-
     /**
      * Runs an action when this token is cancelled, or at once if it was cancelled. The action runs in the cancelling
      * thread, or in a thread of its own if an alarm cancels the token. It should return soon.

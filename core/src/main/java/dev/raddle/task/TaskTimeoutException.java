@@ -1,6 +1,7 @@
 package dev.raddle.task;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when a task exceeded its own timeout, which includes waiting, all attempts and the delays between them. The
@@ -21,31 +22,18 @@ public final class TaskTimeoutException extends RuntimeException {
     private final int attempt;
 
     /**
-     * Creates an exception without a stack trace, for an alarm, whose stack trace says nothing about the task.
+     * Creates an exception, without a stack trace if an alarm creates it.
      *
      * @param message the message
      * @param task the name of the task
      * @param budget the time that the task had
      * @param attempt the number of the last attempt that began; 0 if none
+     * @param lastFailure the exception of that attempt, which becomes the cause, if the next one does not fit into the
+     *     time; null for an alarm
      */
-    public TaskTimeoutException(String message, String task, Duration budget, int attempt) {
-        super(message, null, true, false);
-        this.task = task;
-        this.budget = budget;
-        this.attempt = attempt;
-    }
-
-    /**
-     * Creates an exception for a task whose next attempt does not fit into its time.
-     *
-     * @param message the message
-     * @param task the name of the task
-     * @param budget the time that the task had
-     * @param attempt the number of the attempt that failed last
-     * @param lastFailure the exception of that attempt, which becomes the cause
-     */
-    public TaskTimeoutException(String message, String task, Duration budget, int attempt, Throwable lastFailure) {
-        super(message, lastFailure);
+    public TaskTimeoutException(
+            String message, String task, Duration budget, int attempt, @Nullable Throwable lastFailure) {
+        super(message, lastFailure, true, lastFailure != null);
         this.task = task;
         this.budget = budget;
         this.attempt = attempt;

@@ -29,7 +29,7 @@ class FlowBuildErrorsTest {
             return List.of();
         } catch (InvalidFlowException invalid) {
             assertThat(invalid).hasMessage("flow \"wrong\" is not valid: " + String.join("; ", invalid.problems()));
-            assertThat(f.problems()).isEqualTo(invalid.problems());
+            assertThat(f.compiler().problems()).isEqualTo(invalid.problems());
             return invalid.problems();
         }
     }
@@ -37,7 +37,7 @@ class FlowBuildErrorsTest {
     @Test
     void a_flow_without_problems_has_none() {
         assertThat(problems()).isEmpty();
-        assertThat(FlowPlan.define("empty").problems()).isEmpty();
+        assertThat(FlowPlan.define("empty").compiler().problems()).isEmpty();
     }
 
     @Test
@@ -212,8 +212,8 @@ class FlowBuildErrorsTest {
         for (int i = 0; i < 100_000; i++) {
             large.node("n" + i, must("n" + (i + 1) % 100_000), v -> v);
         }
-        assertThat(large.problems()).hasSize(1);
-        assertThat(large.problems().getFirst()).startsWith("cycle: n0 --> n99999 --> n99998");
+        assertThat(large.compiler().problems()).hasSize(1);
+        assertThat(large.compiler().problems().getFirst()).startsWith("cycle: n0 --> n99999 --> n99998");
     }
 
     @Test
@@ -224,7 +224,7 @@ class FlowBuildErrorsTest {
             large.node("n" + i, must(i == 0 ? "in" : "n" + (i - 1)), v -> v);
         }
         large.node("out", must("n99999"), must("out"), (u, v) -> v);
-        assertThat(large.problems()).containsExactly("cycle: in --> in (self loop)", "cycle: out --> out (self loop)");
+        assertThat(large.compiler().problems()).containsExactly("cycle: in --> in (self loop)", "cycle: out --> out (self loop)");
     }
 
     @Test
@@ -235,7 +235,7 @@ class FlowBuildErrorsTest {
             large.node("n" + i, must("n" + (i - 1)), v -> v);
         }
         large.node("loop", must("n99999"), must("loop"), (u, v) -> v);
-        assertThat(large.problems()).containsExactly("cycle: loop --> loop (self loop)");
+        assertThat(large.compiler().problems()).containsExactly("cycle: loop --> loop (self loop)");
     }
 
     @Test
@@ -244,7 +244,7 @@ class FlowBuildErrorsTest {
         for (int i = 0; i < 200_000; i++) {
             large.node("n" + i, must("n" + i), v -> v);
         }
-        assertThat(large.problems()).hasSize(200_000).allMatch(each -> each.endsWith("(self loop)"));
+        assertThat(large.compiler().problems()).hasSize(200_000).allMatch(each -> each.endsWith("(self loop)"));
     }
 
     @Test
@@ -257,7 +257,7 @@ class FlowBuildErrorsTest {
         }
         large.node("hub", anyOf(spokes), v -> v);
         large.node("loop", must("loop"), v -> v);
-        assertThat(large.problems())
+        assertThat(large.compiler().problems())
                 .startsWith("cycle: n0 --> hub --> n0", "cycle: n1 --> hub --> n1", "cycle: n2 --> hub --> n2")
                 .hasSizeLessThan(10_000)
                 .endsWith("cycle: loop --> loop (self loop)"); // which shares no node

@@ -890,7 +890,7 @@ class FlowDeadlinesTest {
     @Test
     void a_timeout_exception_thrown_by_an_action_is_a_failure_and_has_a_fallback() throws Exception {
         Node<String> a = f.<String>node("a", () -> {
-                    throw new TaskTimeoutException("call to the bank", "bank", Duration.ofMillis(5), 1);
+                    throw new TaskTimeoutException("call to the bank", "bank", Duration.ofMillis(5), 1, null);
                 })
                 .retry(RetryPolicy.fixedDelay(2, Duration.ZERO))
                 .timeout(Duration.ofSeconds(5))

@@ -76,7 +76,7 @@ class FlowRunTest {
                 after(bad),
                 optional(bad),
                 (x, o, p) -> x + " " + o.status() + " " + p.isPresent());
-        assertThat(f.problems()).hasSize(2); // bad is named three times
+        assertThat(f.compiler().problems()).hasSize(2); // bad is named three times
         FlowBuilder<Void> g = FlowPlan.define("kinds");
         Node<Integer> two = g.node("two", () -> 2);
         Node<Integer> three = g.node("three", () -> 3);
@@ -88,7 +88,7 @@ class FlowRunTest {
             assertThat(o).isInstanceOf(Outcome.Failure.class);
             return xs + " " + ys;
         });
-        assertThat(g.problems()).hasSize(1);
+        assertThat(g.compiler().problems()).hasSize(1);
         assertThat(end.id() + last.id()).isEqualTo("endlast");
     }
 

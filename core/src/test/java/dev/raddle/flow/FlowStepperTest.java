@@ -656,7 +656,8 @@ class FlowStepperTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("a stepper of flow \"steps\" has no journal: its driver keeps its state");
         assertThatThrownBy(() -> plan.stepper(
-                        "p", RunOptions.deadline(dev.raddle.time.Deadline.after(new VirtualTime(), SECOND))))
+                        "p",
+                        RunOptions.defaults().withDeadline(dev.raddle.time.Deadline.after(new VirtualTime(), SECOND))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("set a timeout");
     }

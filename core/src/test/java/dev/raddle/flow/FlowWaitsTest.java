@@ -516,7 +516,7 @@ class FlowWaitsTest {
         f.subflow("ship", sub, a);
         f.signal("ship/ok", String.class);
 
-        assertThat(f.problems())
+        assertThat(f.compiler().problems())
                 .containsExactly("ambiguous signal: the path \"ship/ok\" is that of a signal in subflow \"ship\" and of"
                         + " node \"ship/ok\"; rename one of them");
         assertThatThrownBy(f::build).isInstanceOf(InvalidFlowException.class);
@@ -555,7 +555,7 @@ class FlowWaitsTest {
         f.sleep("a", SECOND).group("g");
         f.signal("b", String.class).retry(RetryPolicy.attempts(2));
 
-        assertThat(f.problems())
+        assertThat(f.compiler().problems())
                 .containsExactly(
                         "node \"a\" only waits and has a group; set it on a node that acts",
                         "node \"b\" only waits and has a retry policy; set it on a node that acts");

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import jdk.jfr.Recording;
@@ -163,9 +164,9 @@ class AdaptiveLimitTest {
     void bounds_move_the_other_values_and_must_be_at_least_1() {
         AdaptiveLimit limit = AdaptiveLimit.gradient().min(20).max(30).initial(50);
 
-        assertThat(limit.initial()).isEqualTo(30);
-        assertThat(limit.max(10).min()).isEqualTo(10);
-        assertThat(limit.min(40).max()).isEqualTo(40);
+        assertThat(limit.initial).isEqualTo(30);
+        assertThat(limit.max(10).min).isEqualTo(10);
+        assertThat(limit.min(40).max).isEqualTo(40);
         assertThat(limit).hasToString("gradient limit from 20 to 30");
         assertThatThrownBy(() -> limit.min(0)).hasMessage("min must be at least 1, was 0");
         assertThatThrownBy(() -> limit.max(-1)).hasMessage("max must be at least 1, was -1");
@@ -510,7 +511,7 @@ class AdaptiveLimitTest {
     void an_algorithm_may_wait_for_another_task_of_its_group_if_threads_are_reused() throws Exception {
         AtomicReference<GroupResult<String>> inner = new AtomicReference<>();
         AdaptiveLimit waiting = AdaptiveLimit.custom(sample -> {
-                    inner.set(executor.submit("a", () -> "inner").join(Duration.ofSeconds(20)));
+                    inner.set(executor.submit("a", () -> "inner").join(20, TimeUnit.SECONDS));
                     return sample.limit();
                 })
                 .initial(1);

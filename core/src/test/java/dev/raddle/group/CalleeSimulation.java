@@ -28,7 +28,7 @@ final class CalleeSimulation {
         String reason = "";
 
         Client(AdaptiveLimit plan, double arrivalsPerSecond, int queueCapacity) {
-            this.adaptation = new Adaptation(plan, plan.initial(), Integer.MAX_VALUE);
+            this.adaptation = new Adaptation(plan, plan.initial, Integer.MAX_VALUE);
             this.limit = adaptation.steady();
             this.arrivalsPerSecond = arrivalsPerSecond;
             this.queueCapacity = queueCapacity;

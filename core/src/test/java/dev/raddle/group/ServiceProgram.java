@@ -13,6 +13,7 @@ import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** An application that uses a service and closes it. {@link ClosedServicesTest} loads it with a loader of its own. */
@@ -50,7 +51,7 @@ public final class ServiceProgram implements Consumer<String> {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build())) {
             executor.submit("a", TaskSpec.named("task", () -> "a").timeout(LONG).queueTimeout(LONG))
                     .await();
-            executor.submit("b", "task", () -> "b").await(LONG);
+            executor.submit("b", "task", () -> "b").await(1, TimeUnit.HOURS);
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
         }

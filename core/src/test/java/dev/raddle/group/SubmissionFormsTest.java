@@ -10,6 +10,7 @@ import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskExecutionException;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
@@ -138,37 +139,6 @@ class SubmissionFormsTest {
 
     // Waiting.
 
-    @Test
-    void the_message_of_a_wait_with_a_duration_has_it_in_milliseconds() throws Exception {
-        try (GroupExecutor executor = executor()) {
-            BlockingTask blocker = new BlockingTask();
-            TaskHandle<String> handle = executor.submit("a", "t", blocker);
-
-            GroupResult<String> notYet = handle.await(Duration.ZERO);
-            GroupResult<String> neither = handle.join(Duration.ofMillis(-5));
-
-            assertThat(notYet.error())
-                    .isInstanceOf(TimeoutException.class)
-                    .hasMessage("task \"t\" in group \"a\" had not ended after 0 ms; it goes on");
-            assertThat(neither.error()).isInstanceOf(TimeoutException.class);
-            blocker.release();
-            assertThat(handle.await(Duration.ofDays(100_000_000_000L)).value()).isEqualTo("value");
-        }
-    }
-
-    @Test
-    void an_interrupted_join_with_a_duration_keeps_the_interrupt_status() {
-        try (GroupExecutor executor = executor()) {
-            TaskHandle<String> handle = executor.submit("a", "t", new BlockingTask());
-            Thread.currentThread().interrupt();
-
-            GroupResult<String> result = handle.join(Duration.ofDays(1));
-
-            assertThat(Thread.interrupted()).isTrue();
-            assertThat(result.error()).isInstanceOf(InterruptedException.class);
-        }
-    }
-
     // Results.
 
     @Test
@@ -190,12 +160,16 @@ class SubmissionFormsTest {
                         .orElseThrow())
                 .isInstanceOf(CancelledException.class)
                 .hasCauseInstanceOf(TimeoutException.class);
-        assertThatThrownBy(() -> GroupResult.rejected("a", "t", "maintenance: back at noon")
-                        .orElseThrow())
+        assertThatThrownBy(() -> closed("a", "t").orElseThrow())
                 .isInstanceOf(RejectedTaskException.class)
                 .hasMessage("task \"t\" in group \"a\" was rejected, maintenance: back at noon");
         assertThatThrownBy(() -> GroupResult.rejected("a", "t").orElseThrow())
                 .hasMessage("task \"t\" in group \"a\" was rejected, no reason given");
+    }
+
+    private static <T> GroupResult<T> closed(String key, String id) {
+        Rejection reason = new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null);
+        return new GroupResult<>(key, id, TaskStatus.REJECTED, null, null, 1, 1, reason);
     }
 
     @Test
@@ -229,7 +203,7 @@ class SubmissionFormsTest {
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String groupKey, String taskId, Callable<T> task) {
-                return GroupResult.rejected(groupKey, taskId, "maintenance: back at noon");
+                return closed(groupKey, taskId);
             }
         };
         GroupPolicy policy = TestTasks.stepped(steps)

@@ -155,7 +155,7 @@ class FailingChannelTest {
             Task<Void> fails = scope.submit(() -> {
                 throw BROKEN;
             });
-            numbers.closeAfter(List.of(goesOn, fails));
+            numbers.closeAfter(goesOn, fails);
             assertThatThrownBy(() -> sum(numbers)).hasCause(BROKEN);
         }
     }
@@ -187,7 +187,7 @@ class FailingChannelTest {
 
     @Test
     void a_channel_without_producers_is_closed() {
-        assertThat(sum(Channel.<Integer>bounded(1).closeAfter(List.of()))).isZero();
+        assertThat(sum(Channel.<Integer>bounded(1).closeAfter())).isZero();
     }
 
     @Test

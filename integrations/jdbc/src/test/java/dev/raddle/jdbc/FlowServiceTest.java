@@ -325,7 +325,8 @@ class FlowServiceTest {
     @Test
     void options_of_a_single_run_are_refused() {
         FlowService.Builder builder = database.service();
-        RunOptions single = RunOptions.deadline(Deadline.after(TimeSource.system(), Duration.ofSeconds(1)))
+        RunOptions single = RunOptions.defaults()
+                .withDeadline(Deadline.after(TimeSource.system(), Duration.ofSeconds(1)))
                 .only("name")
                 .withJournal(FlowJournal.inMemory())
                 .rerun("name");

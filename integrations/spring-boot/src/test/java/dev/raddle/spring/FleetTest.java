@@ -19,10 +19,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -252,7 +252,7 @@ class FleetTest {
 
     private static void assertThatTasksRun(AssertableApplicationContext context) throws Exception {
         GroupExecutor executor = context.getBean("tenants", GroupExecutor.class);
-        assertThat(executor.submit("acme", "task", () -> "done").join(Duration.ofSeconds(60)))
+        assertThat(executor.submit("acme", "task", () -> "done").join(60, TimeUnit.SECONDS))
                 .as(() -> executor.explainNext("acme").toString())
                 .extracting(GroupResult::isSuccess)
                 .isEqualTo(true);

@@ -118,7 +118,7 @@ class RejectionAdviceTest {
 
         @GetMapping("/timeout")
         String timeout() {
-            throw new TaskTimeoutException("too late", "task", Duration.ofSeconds(1), 1);
+            throw new TaskTimeoutException("too late", "task", Duration.ofSeconds(1), 1, null);
         }
     }
 
