@@ -1,9 +1,10 @@
 package dev.raddle.flow;
 
 /**
- * Functions and actions of up to six arguments that may throw any exception: the actions of nodes.
+ * Functions and actions of up to six arguments that may throw any exception: the actions of nodes, besides
+ * {@link java.util.concurrent.Callable}.
  *
- * <p>{@code apply} of a function {@code F0} to {@code F6} returns its result, which may be null if {@code T} allows it.
+ * <p>{@code apply} of a function {@code F1} to {@code F6} returns its result, which may be null if {@code T} allows it.
  * {@code accept} of an action {@code V0} to {@code V3} returns nothing. Both throw an exception if they fail, and then
  * the node fails.
  */
@@ -34,12 +35,6 @@ public final class CheckedFunction {
     @FunctionalInterface
     public interface V3<A, B, C> {
         void accept(A a, B b, C c) throws Exception;
-    }
-
-    /** A function of no arguments. */
-    @FunctionalInterface
-    public interface F0<T> {
-        T apply() throws Exception;
     }
 
     /** A function of one argument. */

@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.CheckedFunction.F0;
 import dev.raddle.flow.CheckedFunction.F1;
 import dev.raddle.flow.CheckedFunction.F2;
 import dev.raddle.flow.CheckedFunction.F3;
@@ -19,6 +18,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 
 /**
  * Defines a flow: declares nodes, and builds plans of them. The dependencies passed before the action are its
@@ -104,8 +104,8 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <T> Node<T> node(String id, F0<? extends T> action) {
-        return add(id, action, (r, n) -> action.apply());
+    public <T> Node<T> node(String id, Callable<? extends T> action) {
+        return add(id, action, (r, n) -> action.call());
     }
 
     /**

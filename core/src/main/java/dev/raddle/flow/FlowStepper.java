@@ -3,7 +3,6 @@ package dev.raddle.flow;
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.TimeSource;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -245,17 +244,6 @@ public final class FlowStepper<R> {
      */
     public long nextMoment() {
         return time.next();
-    }
-
-    /**
-     * Returns the steps that are under way: calls that were not reported, sleeps and signals.
-     *
-     * @return steps of the classes Start, Compensate, SleepUntil and AwaitSignal, by position of the node
-     */
-    public List<Step> pending() {
-        List<Step> pending = new ArrayList<>();
-        runs.values().forEach(run -> run.addPending(pending));
-        return pending;
     }
 
     /**

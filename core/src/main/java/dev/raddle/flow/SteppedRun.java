@@ -402,20 +402,4 @@ final class SteppedRun extends Run {
             stepper.runs.remove(run.path());
         }
     }
-
-    // What is under way.
-
-    void addPending(List<Step> pending) {
-        for (int node = 0; node < run.graph.size; node++) {
-            Object slot = run.states.get(node);
-            if (slot instanceof SteppedCall call) {
-                pending.add(stepOf(call));
-            } else if (slot instanceof NodeWait wait) {
-                pending.add(stepOf(wait));
-            }
-        }
-        if (undoing != null) {
-            pending.add(stepOf(undoing));
-        }
-    }
 }

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 
 /**
  * A limit of a group that follows what the callee of its tasks can bear. The limit moves between {@link #min(int) min}
- * and {@link #max(int) max}, by the run times of the group's tasks and by the tasks that were dropped. Immutable, and usable
- * for any number of groups.
+ * and {@link #max(int) max}, by the run times of the group's tasks and by the tasks that were dropped. Immutable, and
+ * usable for any number of groups.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()

@@ -1,8 +1,7 @@
 package dev.raddle.pool;
 
-import dev.raddle.pool.ShutdownReport.HandedBack;
-import dev.raddle.pool.ShutdownReport.Interrupted;
 import dev.raddle.pool.ShutdownReport.StillRunning;
+import dev.raddle.pool.ShutdownReport.Stopped;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.pool.Workers.StoppedTask;
 import dev.raddle.time.Deadline;
@@ -32,12 +31,12 @@ final class Drain {
         boolean finished = await(grace);
         long middle = pool.time.nanoTime();
         List<StoppedTask> stopped = new ArrayList<>();
-        List<HandedBack> handedBack = List.of();
+        List<Stopped> handedBack = List.of();
         int endedBefore = workers.endedAfterStop.size(); // those of an earlier stop
         if (!finished) {
             List<Runnable> tasks = workers.stop(activity -> stopped.add(StoppedTask.of(activity)));
             handedBack = tasks.stream()
-                    .map(task -> new HandedBack(task, PooledTask.original(task)))
+                    .map(task -> new Stopped(task, PooledTask.original(task)))
                     .toList();
             observation.reject(tasks);
             awaitAfterStop(lastWait);
@@ -57,10 +56,10 @@ final class Drain {
         } while (stillRunning.size() < snapshot.running().size()); // a task has ended meanwhile; no other begins
         addMissing(stopped, endedAfterStop);
         List<Activity> running = snapshot.running();
-        List<Interrupted> ended = new ArrayList<>();
+        List<Stopped> ended = new ArrayList<>();
         for (StoppedTask task : stopped) {
             if (running.stream().noneMatch(task.activity()::isSameTask)) {
-                ended.add(new Interrupted(task.activity().requireTask(), task.original()));
+                ended.add(new Stopped(task.activity().requireTask(), task.original()));
             }
         }
         ShutdownReport report = new ShutdownReport(

@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -8,23 +9,21 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/**
- * A JVM shutdown hook that drains pools.
- *
- * @see ThreadPool#drainOnExit
- */
-public final class ExitHook implements AutoCloseable {
-    private final Thread thread;
+/** A JVM shutdown hook that drains pools, see {@link ThreadPool#drainOnExit}. */
+final class ExitHook {
 
-    ExitHook(Duration grace, Consumer<? super ShutdownReport> reports, List<ThreadPool> pools) {
+    private ExitHook() {}
+
+    static Alarm install(Duration grace, Consumer<? super ShutdownReport> reports, List<ThreadPool> pools) {
         Objects.requireNonNull(grace, "grace");
         Objects.requireNonNull(reports, "reports");
-        thread = Thread.ofPlatform()
+        Thread hook = Thread.ofPlatform()
                 .name("raddle-drain-on-exit")
                 .inheritInheritableThreadLocals(false) // the thread lives as long as the JVM
                 .unstarted(() -> run(grace, reports, pools));
-        thread.setContextClassLoader(Thread.currentThread().getContextClassLoader()); // for `reports`
-        Runtime.getRuntime().addShutdownHook(thread);
+        hook.setContextClassLoader(Thread.currentThread().getContextClassLoader()); // for `reports`
+        Runtime.getRuntime().addShutdownHook(hook);
+        return () -> remove(hook);
     }
 
     private static void run(Duration grace, Consumer<? super ShutdownReport> reports, List<ThreadPool> pools) {
@@ -38,13 +37,11 @@ public final class ExitHook implements AutoCloseable {
         }
     }
 
-    /** Removes the hook, so that the pools are not drained at exit. Has no effect once the JVM is shutting down. */
-    @Override
-    public void close() {
+    private static boolean remove(Thread hook) {
         try {
-            Runtime.getRuntime().removeShutdownHook(thread);
+            return Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException shuttingDown) {
-            // too late: the hook is running or has run
+            return false; // too late: the hook is running or has run
         }
     }
 }

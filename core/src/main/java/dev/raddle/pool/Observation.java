@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +105,22 @@ final class Observation {
     /** Notes and rejects a task that was removed from the queue and that no caller has received. */
     void removedUnreceived(Runnable task) {
         removed(task);
-        Rejectable.reject(task, "was removed from the queue of its pool");
+        rejectTask(task, "was removed from the queue of its pool");
+    }
+
+    /** Rejects a task that will never run, if it is a {@code Rejectable}; returns whether it is one. */
+    static boolean rejectTask(Runnable task, String reason) {
+        if (!(task instanceof Rejectable rejectable)) {
+            return false;
+        }
+        try {
+            String text = UserCode.textOf(task);
+            String subject = text.startsWith("task ") ? text : "task " + text;
+            rejectable.reject(new RejectedExecutionException(subject + " " + reason));
+        } catch (Throwable failure) {
+            UserCode.uncaught(failure);
+        }
+        return true;
     }
 
     /** Rejects tasks that are handed back, or cancels them if that is wanted. */
@@ -119,7 +135,7 @@ final class Observation {
 
     private void reject(Runnable task, String what, boolean isShutdown) {
         String why = isShutdown ? "which was shut down" : "which is full";
-        if (!Rejectable.reject(task, what + " by pool \"" + pool + "\", " + why) && cancelsFutures) {
+        if (!rejectTask(task, what + " by pool \"" + pool + "\", " + why) && cancelsFutures) {
             cancelFuture(task);
         }
     }

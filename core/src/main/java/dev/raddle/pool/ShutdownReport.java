@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
  *
  * {@snippet :
  * ShutdownReport report = pool.drain(Duration.ofSeconds(20));
- * for (ShutdownReport.HandedBack task : report.handedBack()) {
+ * for (ShutdownReport.Stopped task : report.handedBack()) {
  *     journal.append(task.task());
  * }
  * }
@@ -32,8 +32,8 @@ public record ShutdownReport(
         boolean terminated,
         long completedBefore,
         long completedDuring,
-        List<Interrupted> interrupted,
-        List<HandedBack> handedBack,
+        List<Stopped> interrupted,
+        List<Stopped> handedBack,
         List<StillRunning> stillRunning,
         long removed,
         Duration waited,
@@ -47,21 +47,14 @@ public record ShutdownReport(
     }
 
     /**
-     * A task that was interrupted and then ended. It may have completed its work nevertheless.
+     * A task that was interrupted and then ended, and may have completed its work nevertheless; or one that never
+     * started.
      *
-     * @param runnable the argument of {@code execute}, or the future that {@code submit} returned
+     * @param runnable the argument of {@code execute}, or the future that {@code submit} returned; if the task never
+     *     started, running it executes the task
      * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} as it was submitted
      */
-    public record Interrupted(Runnable runnable, Object task) {}
-
-    /**
-     * A task that never started.
-     *
-     * @param runnable the element that {@link ThreadPool#shutdownNow()} would return for it: the argument of {@code
-     *     execute}, or the future that {@code submit} returned; running it executes the task
-     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} as it was submitted
-     */
-    public record HandedBack(Runnable runnable, Object task) {
+    public record Stopped(Runnable runnable, Object task) {
 
         /**
          * Cancels the future that {@code submit} returned, so that no thread waits for it forever.

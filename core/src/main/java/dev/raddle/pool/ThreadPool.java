@@ -3,6 +3,7 @@ package dev.raddle.pool;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rejectable;
+import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -392,12 +393,11 @@ public class ThreadPool extends HookedExecutor {
      * @param grace the time that all pools together may take before running tasks are interrupted
      * @param reports the receiver of each pool's report, called in the hook's thread
      * @param inOrder the pools in the order in which they are drained: those that submit to others first
-     * @return the hook; closing it removes it
+     * @return an alarm whose {@code cancel} removes the hook, so that the pools are not drained at exit
      * @throws IllegalStateException if the JVM is already shutting down
      */
-    public static ExitHook drainOnExit(
-            Duration grace, Consumer<? super ShutdownReport> reports, ThreadPool... inOrder) {
-        return new ExitHook(grace, reports, List.of(inOrder));
+    public static Alarm drainOnExit(Duration grace, Consumer<? super ShutdownReport> reports, ThreadPool... inOrder) {
+        return ExitHook.install(grace, reports, List.of(inOrder));
     }
 
     /** {@return the current run state} */

@@ -2,7 +2,6 @@ package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.pool.Worker.Activity;
-import dev.raddle.task.Rejectable;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -154,8 +153,7 @@ final class Workers {
      */
     boolean awaitAccept(Runnable task, WaiterQueue.Waiter waiter) throws InterruptedException {
         BlockedSubmission submission = new BlockedSubmission(task);
-        queue.putters()
-                .awaitUntil(waiter, submission::attempt, submission::mayLeaveRoom, this::interruptIdleWorkers);
+        queue.putters().awaitUntil(waiter, submission::attempt, submission::mayLeaveRoom, this::interruptIdleWorkers);
         return submission.accepted || waiter.isTaken();
     }
 
@@ -473,7 +471,7 @@ final class Workers {
         try {
             pool.beforeExecute(thread, task);
         } catch (Throwable failure) {
-            if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)) {
+            if (!Observation.rejectTask(task, "was skipped, because beforeExecute threw " + failure)) {
                 Observation.cancelFuture(task); // the task will not run, so no thread may wait for it
             }
             observation.skipped(task, failure);

@@ -1,6 +1,5 @@
 package dev.raddle.task;
 
-import dev.raddle.time.UserCode;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -35,25 +34,4 @@ public interface Rejectable extends Runnable {
      * @param reason the reason
      */
     void reject(RejectedExecutionException reason);
-
-    /**
-     * Rejects a task if it is a {@code Rejectable}.
-     *
-     * @param task the task that will never run
-     * @param reason the reason, as the predicate of a sentence whose subject is the task
-     * @return true if the task is a {@code Rejectable}
-     */
-    static boolean reject(Runnable task, String reason) {
-        if (!(task instanceof Rejectable rejectable)) {
-            return false;
-        }
-        try {
-            String text = UserCode.textOf(task);
-            String subject = text.startsWith("task ") ? text : "task " + text;
-            rejectable.reject(new RejectedExecutionException(subject + " " + reason));
-        } catch (Throwable failure) {
-            UserCode.uncaught(failure);
-        }
-        return true;
-    }
 }

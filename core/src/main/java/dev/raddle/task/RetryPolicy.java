@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 
 /**
  * The maximum number of attempts of a task, and the delays between them. Immutable; a policy may be shared by any
@@ -28,38 +30,11 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 public final class RetryPolicy {
 
-    /** Decides whether another attempt follows a failed one. */
-    @FunctionalInterface
-    public interface RetryCondition {
-        /**
-         * Returns whether another attempt may follow. Called in the task's thread. If this method throws, the task
-         * fails with that exception.
-         *
-         * @param attempt the number of the failed attempt, 1 for the first
-         * @param failure the exception that the attempt threw
-         * @return true if another attempt may follow
-         */
-        boolean shouldRetry(int attempt, Throwable failure);
-    }
-
-    /** Computes the delay after a failed attempt. */
-    @FunctionalInterface
-    public interface BackoffStrategy {
-        /**
-         * Returns the delay. Called in the task's thread. If this method throws, the task fails with that exception.
-         *
-         * @param attempt the number of the failed attempt, 1 for the first
-         * @param failure the exception that the attempt threw
-         * @return the delay; zero or less means none
-         */
-        Duration nextDelay(int attempt, Throwable failure);
-    }
-
     private static final RetryPolicy NO_RETRY = new RetryPolicy(new Builder());
 
     private final int maxAttempts;
-    private final RetryCondition condition;
-    private final BackoffStrategy backoff;
+    private final BiPredicate<Integer, Throwable> condition;
+    private final BiFunction<Integer, Throwable, Duration> backoff;
     private final boolean jitter;
 
     private RetryPolicy(Builder builder) {
@@ -149,7 +124,7 @@ public final class RetryPolicy {
                 && !(failure instanceof Error)
                 && !(failure instanceof InterruptedException)
                 && !(failure instanceof CancellationException)
-                && condition.shouldRetry(attempt, failure);
+                && condition.test(attempt, failure);
     }
 
     /**
@@ -160,7 +135,7 @@ public final class RetryPolicy {
      * @return the delay in nanoseconds, at least 0
      */
     public long delayNanos(int attempt, Throwable failure) {
-        long nanos = Math.max(0, Deadline.nanos(backoff.nextDelay(attempt, failure)));
+        long nanos = Math.max(0, Deadline.nanos(backoff.apply(attempt, failure)));
         return jitter && nanos > 0 ? ThreadLocalRandom.current().nextLong(nanos + 1) : nanos;
     }
 
@@ -172,8 +147,8 @@ public final class RetryPolicy {
     /** Builds a policy. Not thread-safe. */
     public static final class Builder {
         private int maxAttempts = 1;
-        private RetryCondition condition = (attempt, failure) -> true;
-        private BackoffStrategy backoff = (attempt, failure) -> Duration.ZERO;
+        private BiPredicate<Integer, Throwable> condition = (attempt, failure) -> true;
+        private BiFunction<Integer, Throwable, Duration> backoff = (attempt, failure) -> Duration.ZERO;
         private boolean jitter;
 
         private Builder() {}
@@ -196,10 +171,12 @@ public final class RetryPolicy {
         /**
          * Sets which failures are retried. By default all are, except those that are never retried.
          *
-         * @param condition the condition, evaluated after each failed attempt except the last
+         * @param condition the condition on the number of the failed attempt, 1 for the first, and its exception;
+         *     evaluated in the task's thread after each failed attempt except the last. If it throws, the task fails
+         *     with that exception
          * @return this builder
          */
-        public Builder retryIf(RetryCondition condition) {
+        public Builder retryIf(BiPredicate<Integer, Throwable> condition) {
             this.condition = Objects.requireNonNull(condition, "condition");
             return this;
         }
@@ -207,10 +184,12 @@ public final class RetryPolicy {
         /**
          * Sets the function that computes the delays.
          *
-         * @param backoff the function, called after each failed attempt that is retried
+         * @param backoff the function of the number of the failed attempt, 1 for the first, and its exception; zero or
+         *     less means no delay. Called in the task's thread after each failed attempt that is retried. If it throws,
+         *     the task fails with that exception
          * @return this builder
          */
-        public Builder backoff(BackoffStrategy backoff) {
+        public Builder backoff(BiFunction<Integer, Throwable, Duration> backoff) {
             this.backoff = Objects.requireNonNull(backoff, "backoff");
             return this;
         }

@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -191,7 +192,7 @@ class FlowBuildErrorsTest {
     @Test
     void null_and_out_of_range_arguments_are_refused_immediately() {
         assertThatNullPointerException().isThrownBy(() -> f.node(null, () -> 1));
-        assertThatNullPointerException().isThrownBy(() -> f.node("x", (CheckedFunction.F0<Integer>) null));
+        assertThatNullPointerException().isThrownBy(() -> f.node("x", (Callable<Integer>) null));
         assertThatNullPointerException().isThrownBy(() -> a.retry(null));
         assertThatThrownBy(() -> a.timeout(Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -224,7 +225,8 @@ class FlowBuildErrorsTest {
             large.node("n" + i, must(i == 0 ? "in" : "n" + (i - 1)), v -> v);
         }
         large.node("out", must("n99999"), must("out"), (u, v) -> v);
-        assertThat(large.compiler().problems()).containsExactly("cycle: in --> in (self loop)", "cycle: out --> out (self loop)");
+        assertThat(large.compiler().problems())
+                .containsExactly("cycle: in --> in (self loop)", "cycle: out --> out (self loop)");
     }
 
     @Test

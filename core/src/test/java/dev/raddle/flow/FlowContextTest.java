@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
@@ -57,12 +58,12 @@ class FlowContextTest {
         seen.put(where, context());
     }
 
-    private static <R> FlowResult<R> inContext(CheckedFunction.F0<FlowResult<R>> action) throws Exception {
+    private static <R> FlowResult<R> inContext(Callable<FlowResult<R>> action) throws Exception {
         MDC.set("request 7");
         try {
             return ScopedValue.where(LOCALE, "fr")
                     .<FlowResult<R>, Exception>call(
-                            () -> TaskContext.current().with(TENANT, "acme").call(action::apply));
+                            () -> TaskContext.current().with(TENANT, "acme").call(action));
         } finally {
             MDC.remove();
         }

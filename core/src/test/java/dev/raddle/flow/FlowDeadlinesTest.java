@@ -28,6 +28,7 @@ import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -609,7 +610,7 @@ class FlowDeadlinesTest {
 
     @Test
     void a_scope_opened_in_a_node_is_limited_by_the_deadlines_of_the_node_and_the_run() throws Exception {
-        CheckedFunction.F0<Optional<Duration>> left = () -> {
+        Callable<Optional<Duration>> left = () -> {
             try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
                 return scope.remaining();
             }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.time.Alarm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,12 +26,12 @@ class ExitHookTest {
             BlockingTask stubborn = BlockingTask.uninterruptible();
             List<ThreadPool> both = List.of(feeder, fed);
             Duration grace = arguments[0].equals("stuck") ? Duration.ofMillis(1) : Duration.ofHours(1);
-            ExitHook hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);
+            Alarm hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);
             if (arguments[0].equals("closed")) {
-                hook.close();
-                hook.close();
+                hook.cancel();
+                hook.cancel();
             } else if (arguments[0].equals("throwing")) {
-                hook.close();
+                hook.cancel();
                 hook = ThreadPool.drainOnExit(
                         grace,
                         report -> {

@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.pool.ShutdownReport.HandedBack;
-import dev.raddle.pool.ShutdownReport.Interrupted;
+import dev.raddle.pool.ShutdownReport.Stopped;
 import dev.raddle.pool.ThreadPool.RunState;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Together;
@@ -344,12 +343,12 @@ class GracefulStopTest {
         ShutdownReport report = drained.get();
         assertThat(report.terminated()).isTrue();
         assertThat(report.interrupted())
-                .containsExactlyInAnyOrder(new Interrupted(first, first), new Interrupted(second, second));
+                .containsExactlyInAnyOrder(new Stopped(first, first), new Stopped(second, second));
         assertThat(report.handedBack())
                 .containsExactly(
-                        new HandedBack(waiting, waiting),
-                        new HandedBack((Runnable) future, callable),
-                        new HandedBack((Runnable) futureOfRunnable, waiting));
+                        new Stopped(waiting, waiting),
+                        new Stopped((Runnable) future, callable),
+                        new Stopped((Runnable) futureOfRunnable, waiting));
         assertThat(report.stillRunning()).isEmpty();
         assertThat(report.completedBefore()).isZero();
         assertThat(report.completedDuring()).isZero();
@@ -385,7 +384,7 @@ class GracefulStopTest {
 
         ShutdownReport report = drained.get();
         assertThat(report.terminated()).isFalse();
-        assertThat(report.interrupted()).containsExactly(new Interrupted(blocker, blocker));
+        assertThat(report.interrupted()).containsExactly(new Stopped(blocker, blocker));
         assertThat(report.stillRunning()).singleElement().satisfies(running -> {
             assertThat(running.thread()).isEqualTo(stubborn.thread().getName());
             assertThat(running.task()).isSameAs(stubborn);
@@ -468,8 +467,7 @@ class GracefulStopTest {
 
         assertThat(drained.get().interrupted())
                 .containsExactlyInAnyOrder(
-                        new Interrupted((Runnable) future, plain),
-                        new Interrupted((Runnable) cancelledFuture, cancelled));
+                        new Stopped((Runnable) future, plain), new Stopped((Runnable) cancelledFuture, cancelled));
     }
 
     @EachQueue
@@ -482,7 +480,7 @@ class GracefulStopTest {
             ShutdownReport report = pool.drain(grace);
 
             assertThat(report.terminated()).isTrue();
-            assertThat(report.interrupted()).containsExactly(new Interrupted(blocker, blocker));
+            assertThat(report.interrupted()).containsExactly(new Stopped(blocker, blocker));
             assertThat(report.handedBack()).hasSize(1);
             assertThat(report.waited()).isZero();
             assertThat(report.accepted()).isEqualTo(2);
@@ -517,7 +515,7 @@ class GracefulStopTest {
 
         ShutdownReport report = drained.get();
         assertThat(report.terminated()).isTrue();
-        assertThat(report.interrupted()).containsExactly(new Interrupted(stubborn, stubborn));
+        assertThat(report.interrupted()).containsExactly(new Stopped(stubborn, stubborn));
         assertThat(report.handedBack()).hasSize(1);
         assertThat(report.waited()).isZero();
         assertThat(flags).containsExactly(true);
@@ -698,7 +696,7 @@ class GracefulStopTest {
             for (int task = 0; task < 100; task++) {
                 pool.execute(() -> ran.add("never"));
             }
-            List<HandedBack> handedBack = new CopyOnWriteArrayList<>();
+            List<Stopped> handedBack = new CopyOnWriteArrayList<>();
             Callable<Object> drainer =
                     () -> handedBack.addAll(pool.drain(Duration.ZERO).handedBack());
 
@@ -768,7 +766,7 @@ class GracefulStopTest {
         ShutdownReport report = pool.drain(Duration.ZERO);
 
         assertThat(future.isDone()).isFalse();
-        assertThat(report.handedBack()).extracting(HandedBack::cancel).containsExactly(true, false);
+        assertThat(report.handedBack()).extracting(Stopped::cancel).containsExactly(true, false);
         assertThat(future.isCancelled()).isTrue();
         assertThat(report.handedBack().getFirst().cancel()).as("a second time").isFalse();
     }
@@ -789,7 +787,7 @@ class GracefulStopTest {
         assertThat(future.isCancelled()).isTrue();
         assertThat(report.handedBack())
                 .as("and still has the submitted task")
-                .containsExactly(new HandedBack((Runnable) future, callable));
+                .containsExactly(new Stopped((Runnable) future, callable));
     }
 
     @EachQueue

@@ -98,7 +98,7 @@ final class TracedCalls implements AutoCloseable {
 
     private FlowPlan<Void, String> flow() {
         FlowBuilder<Void> builder = FlowPlan.define("trace");
-        Node<String> a = builder.node("a", task::call);
+        Node<String> a = builder.node("a", task);
         return builder.returning(builder.node("b", a, value -> value + "b"));
     }
 

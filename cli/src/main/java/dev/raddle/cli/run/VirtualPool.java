@@ -163,9 +163,9 @@ final class VirtualPool implements Scheduler {
 
     private ShutdownReport report(long before, List<Execution> overdue, long begin, long middle, long end) {
         Account account = account();
-        List<ShutdownReport.Interrupted> interrupted = overdue.stream()
+        List<ShutdownReport.Stopped> interrupted = overdue.stream()
                 .filter(execution -> !account.running.contains(execution))
-                .map(execution -> new ShutdownReport.Interrupted(execution.task, execution.task))
+                .map(execution -> new ShutdownReport.Stopped(execution.task, execution.task))
                 .toList();
         return new ShutdownReport(
                 NAME,
