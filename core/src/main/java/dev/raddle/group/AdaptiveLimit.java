@@ -162,7 +162,7 @@ public final class AdaptiveLimit {
      * @throws IllegalArgumentException if it is less than 1
      */
     public AdaptiveLimit min(int limit) {
-        requireAtLeastOne("min", limit);
+        GroupExecutor.requireAtLeastOne("min", limit);
         return new AdaptiveLimit(
                 name, algorithm, probes, limit, Math.max(limit, max), Math.max(limit, initial), dropWhen);
     }
@@ -176,7 +176,7 @@ public final class AdaptiveLimit {
      * @throws IllegalArgumentException if it is less than 1
      */
     public AdaptiveLimit max(int limit) {
-        requireAtLeastOne("max", limit);
+        GroupExecutor.requireAtLeastOne("max", limit);
         return new AdaptiveLimit(
                 name, algorithm, probes, Math.min(limit, min), limit, Math.min(limit, initial), dropWhen);
     }
@@ -189,7 +189,7 @@ public final class AdaptiveLimit {
      * @throws IllegalArgumentException if it is less than 1
      */
     public AdaptiveLimit initial(int limit) {
-        requireAtLeastOne("initial", limit);
+        GroupExecutor.requireAtLeastOne("initial", limit);
         return new AdaptiveLimit(name, algorithm, probes, min, max, Math.clamp(limit, min, max), dropWhen);
     }
 
@@ -217,12 +217,6 @@ public final class AdaptiveLimit {
     /** Returns whether a failure that is not a timeout was a drop. Calls user code. */
     boolean isDrop(Throwable error) {
         return dropWhen.test(error);
-    }
-
-    private static void requireAtLeastOne(String name, int limit) {
-        if (limit < 1) {
-            throw new IllegalArgumentException(name + " must be at least 1, was " + limit);
-        }
     }
 
     @Override

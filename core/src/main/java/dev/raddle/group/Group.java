@@ -609,11 +609,6 @@ class Group extends TaskGate {
         return "group";
     }
 
-    @Override
-    protected String label() {
-        return key;
-    }
-
     /**
      * Records that a thread awaits a run of this group, if the wait may keep this run or others from running.
      *

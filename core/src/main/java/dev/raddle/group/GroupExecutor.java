@@ -713,7 +713,7 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    private static void requireAtLeastOne(String name, int value) {
+    static void requireAtLeastOne(String name, int value) {
         if (value < 1) {
             throw new IllegalArgumentException(name + " must be at least 1, was " + value);
         }

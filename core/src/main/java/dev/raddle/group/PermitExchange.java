@@ -228,10 +228,7 @@ final class PermitExchange implements PermitSource.Holder {
 
     @Override
     public void limit(String groupKey, int permits) {
-        if (permits < 1) {
-            throw new IllegalArgumentException(
-                    "the limit of group \"" + groupKey + "\" must be at least 1, was " + permits);
-        }
+        GroupExecutor.requireAtLeastOne("the limit of group \"" + groupKey + "\"", permits);
         LeasedGroup group = find(groupKey);
         if (group != null) {
             GrantedPermits grants = new GrantedPermits();

@@ -17,11 +17,7 @@ final class RateLimits {
         if (rate == null) {
             return null;
         }
-        RateLimit known = limits.get(rate);
-        if (known != null) {
-            return known;
-        }
-        if (limits.size() >= MOST) {
+        if (limits.size() >= MOST && !limits.containsKey(rate)) {
             limits.clear(); // harmless, because equal objects can replace each other
         }
         return limits.computeIfAbsent(rate, RateLimit::new);

@@ -6,8 +6,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Detects a deadlock at the cap: all tasks that hold its slots wait for tasks that cannot run without a slot. */
-public final class CapDeadlockDetector {
+/**
+ * Detects a deadlock at the cap: all tasks that hold its slots wait for tasks that cannot run without a slot.
+ *
+ * @param gates the gates that share the cap
+ * @param cap the cap
+ * @param awaitedRuns the map from each thread that waits without a timeout to the run that it waits for
+ */
+public record CapDeadlockDetector(
+        Collection<? extends TaskGate> gates, FairCap cap, Map<Thread, TaskRun<?>> awaitedRuns) {
 
     /*
      * Overview.
@@ -24,23 +31,6 @@ public final class CapDeadlockDetector {
     private static final int MAX_GATES = 1024;
 
     private record Held(TaskRun<?> run, Thread runner, TaskRun<?> awaited) {}
-
-    private final Collection<? extends TaskGate> gates;
-    private final FairCap cap;
-    private final Map<Thread, TaskRun<?>> awaitedRuns;
-
-    /**
-     * Creates a detector.
-     *
-     * @param gates the gates that share the cap
-     * @param cap the cap
-     * @param awaitedRuns the map from each thread that waits without a timeout to the run that it waits for
-     */
-    public CapDeadlockDetector(Collection<? extends TaskGate> gates, FairCap cap, Map<Thread, TaskRun<?>> awaitedRuns) {
-        this.gates = gates;
-        this.cap = cap;
-        this.awaitedRuns = awaitedRuns;
-    }
 
     /**
      * Returns whether the wait of a thread can never end.

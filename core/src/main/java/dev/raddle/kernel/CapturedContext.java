@@ -8,22 +8,18 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** The context of a submitter, for calls in other threads. Immutable. */
-public final class CapturedContext {
+/**
+ * The context of a submitter, for calls in other threads. Immutable.
+ *
+ * @param bindings the scoped values, or null if there are none
+ * @param captured the contexts of propagators
+ * @param sink the sink for exceptions of propagators
+ */
+public record CapturedContext(
+        ScopedValue.@Nullable Carrier bindings, List<ContextPropagator.Captured> captured, ExceptionSink sink) {
 
     /** A context without contents. */
     public static final CapturedContext NOTHING = new CapturedContext(null, List.of(), ExceptionSink.logging());
-
-    private final ScopedValue.@Nullable Carrier bindings;
-    private final List<ContextPropagator.Captured> captured;
-    private final ExceptionSink sink;
-
-    CapturedContext(
-            ScopedValue.@Nullable Carrier bindings, List<ContextPropagator.Captured> captured, ExceptionSink sink) {
-        this.bindings = bindings;
-        this.captured = captured;
-        this.sink = sink;
-    }
 
     /**
      * Calls an action in this context: binds scoped values, then installs the propagators' contexts in their order.

@@ -40,13 +40,6 @@ public abstract class TaskGate extends Gate {
     protected abstract String kind();
 
     /**
-     * Returns the name of this gate, for messages.
-     *
-     * @return the key or the name
-     */
-    protected abstract String label();
-
-    /**
      * Records that a thread waits for a run of this gate, if the thread may run a task here. Does not record a wait for
      * a run whose time is bounded, because such a wait ends.
      *
@@ -70,9 +63,9 @@ public abstract class TaskGate extends Gate {
                 return true;
             }
             awaitedRuns().remove(self);
-            throw new IllegalStateException("task \"" + awaited.name() + "\" in " + kind() + " \"" + label()
-                    + "\" would never " + (isWaiting(awaited) ? "begin" : "end") + ": " + running + " of "
-                    + bounds().slots() + " running, and each of these waits for another task of the " + kind()
+            throw new IllegalStateException("task \"" + awaited.name() + "\" in " + this + " would never "
+                    + (isWaiting(awaited) ? "begin" : "end") + ": " + running + " of " + bounds().slots()
+                    + " running, and each of these waits for another task of the " + kind()
                     + "; raise the limit, use another " + kind() + ", or do not wait");
         } finally {
             unlock();

@@ -300,7 +300,7 @@ final class ScopeGate extends TaskGate {
     }
 
     @Override
-    protected String label() {
-        return scope;
+    public String toString() {
+        return "scope \"" + scope + "\"";
     }
 }
