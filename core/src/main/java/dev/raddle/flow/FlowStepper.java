@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.TimeSource;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
