@@ -15,11 +15,6 @@ record Compensation(
         RetryPolicy retry,
         @Nullable Duration timeout) {
 
-    /** Returns whether a call may wait for a moment, which must not happen in a thread that advances the time. */
-    boolean mayWait() {
-        return timeout != null || retry.maxAttempts() > 1;
-    }
-
     /** Calls the function once, in the context of the starter. */
     @SuppressWarnings("NullAway") // null is a value
     void call(RunEnvironment run, NodeContext<?> context, @Nullable Object value) throws Exception {

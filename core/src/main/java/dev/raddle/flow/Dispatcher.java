@@ -68,15 +68,10 @@ final class Dispatcher {
      */
     boolean dispatch(Runner runner) {
         if (runner.ready.count > 0) {
-            ReadyNodes nodes = runner.ready;
-            int first = nodes.first;
-            int last = nodes.last;
-            int count = nodes.count;
-            nodes.clear();
             if (run.graph.hasComputing) {
-                dispatchByPlace(runner, first, count);
+                dispatchByPlace(runner);
             } else {
-                dispatch(runner, Runner.RUN_SCHEDULER, first, last, count);
+                dispatch(runner, Runner.RUN_SCHEDULER, runner.ready);
             }
             if (runner.hasEnded()) {
                 return false; // some nodes were refused
@@ -85,22 +80,23 @@ final class Dispatcher {
         return runner.grouped.count == 0 || !placeNext(runner);
     }
 
-    private void dispatchByPlace(Runner runner, int first, int count) {
+    private void dispatchByPlace(Runner runner) {
         ReadyNodes here = new ReadyNodes();
         ReadyNodes computing = new ReadyNodes();
-        int next = first;
-        for (int each = 0; each < count; each++) {
-            int node = next;
-            next = run.states.below(node);
+        for (int node; (node = runner.ready.takeFirst(run.states)) >= 0; ) {
             (placeOf(node) == Runner.COMPUTE_SCHEDULER ? computing : here).add(run.states, node);
         }
-        dispatch(runner, Runner.RUN_SCHEDULER, here.first, here.last, here.count);
-        dispatch(runner, Runner.COMPUTE_SCHEDULER, computing.first, computing.last, computing.count);
+        dispatch(runner, Runner.RUN_SCHEDULER, here);
+        dispatch(runner, Runner.COMPUTE_SCHEDULER, computing);
     }
 
     /** Dispatches a list of nodes to one place. The first becomes the top of the stack, or is kept. */
-    private void dispatch(Runner runner, byte place, int first, int last, int count) {
-        if (count == 0) {
+    private void dispatch(Runner runner, byte place, ReadyNodes triggered) {
+        int first = triggered.first;
+        int last = triggered.last;
+        int requests = triggered.count;
+        triggered.clear();
+        if (requests == 0) {
             return;
         }
         if (runner.isJoiner && run.joiner != null) {
@@ -109,7 +105,6 @@ final class Dispatcher {
             return;
         }
         int pushed = first;
-        int requests = count;
         if (runner.place == place
                 && runner.kept < 0
                 && runner.grouped.count == 0) { // a group may occupy this thread for long

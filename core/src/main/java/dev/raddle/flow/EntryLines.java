@@ -183,24 +183,24 @@ final class EntryLines {
         return line.split(" ", -1);
     }
 
-    private static boolean isEscaped(char c) {
+    private static boolean isEscaped(int c) {
         return c <= ' ' || c == '%' || c == 0x7f;
     }
 
     static String escaped(String text) {
-        StringBuilder escaped = null;
+        if (text.chars().noneMatch(EntryLines::isEscaped)) {
+            return text;
+        }
+        StringBuilder escaped = new StringBuilder(text.length() + 8);
         for (int position = 0; position < text.length(); position++) {
             char c = text.charAt(position);
             if (isEscaped(c)) {
-                if (escaped == null) {
-                    escaped = new StringBuilder(text.length() + 8).append(text, 0, position);
-                }
                 escaped.append('%').append(HEX.charAt(c >> 4)).append(HEX.charAt(c & 15));
-            } else if (escaped != null) {
+            } else {
                 escaped.append(c);
             }
         }
-        return escaped == null ? text : escaped.toString();
+        return escaped.toString();
     }
 
     static String plain(String field) {

@@ -50,7 +50,9 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
     /** Returns the receivers of what happens to nodes, or null if there are none. Called by the constructor. */
     @Nullable
     FlowEvents newEvents() {
-        return run.needsEvents() ? new FlowEvents(run, null) : null;
+        return run.graph.hasCallbacks || run.options.listener != null || run.isRecorded
+                ? new FlowEvents(run, null)
+                : null;
     }
 
     /** Returns a new run in the place of a node. */

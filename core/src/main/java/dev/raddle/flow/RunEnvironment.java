@@ -129,11 +129,6 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
                 : forNodes == null ? null : forNodes.capture(null); // the thread context has that
     }
 
-    /** Returns whether callbacks, a listener or a recording are to be notified of the nodes. */
-    boolean needsEvents() {
-        return graph.hasCallbacks || options.listener != null || isRecorded;
-    }
-
     private @Nullable TimeLimit limit(@Nullable Duration length) {
         Duration timeout = options.timeout;
         if (journal == null || timeout == null) {

@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.NodeWaits.NodeWait;
 import dev.raddle.flow.threads.Runner;
+import dev.raddle.flow.threads.Withdrawable;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.TimeLimit;
@@ -31,6 +32,54 @@ final class SteppedRun extends Run {
      * Only `call` runs in other threads. It reads slots, which hold the values of upstream nodes since before the step
      * was returned to the driver, and writes nothing.
      */
+
+    /**
+     * One call by the driver, or the wait for it: of an action or a fallback, in the slot of its node, or of a
+     * compensation.
+     */
+    private final class SteppedCall implements Withdrawable {
+        final int node;
+        final int attempt; // the current or the next one
+        final @Nullable String group;
+        final List<Throwable> earlier; // the failures of earlier attempts
+        final @Nullable Throwable failure; // for the fallback, if only that is to be called
+        final boolean isUndo; // of a compensation
+
+        StepperTime.@Nullable Moment delayed; // the begin of the attempt, if that is later; by the driver's thread only
+
+        SteppedCall(
+                int node,
+                int attempt,
+                @Nullable String group,
+                List<Throwable> earlier,
+                @Nullable Throwable failure,
+                boolean isUndo) {
+            this.node = node;
+            this.attempt = attempt;
+            this.group = group;
+            this.earlier = List.copyOf(earlier);
+            this.failure = failure;
+            this.isUndo = isUndo;
+        }
+
+        SteppedCall next(List<Throwable> failures) {
+            return new SteppedCall(node, attempt + 1, group, failures, null, isUndo);
+        }
+
+        @Override
+        public boolean isWaiting() {
+            return false;
+        }
+
+        @Override
+        public void withdraw() {
+            if (delayed != null) {
+                delayed.cancel();
+            } else if (isUndo || !run.graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
+                stepper.add(new Step.Cancel(run.path(node)));
+            }
+        }
+    }
 
     private final FlowStepper<?> stepper;
     private @Nullable SteppedCall undoing; // the compensation that is called or waits for its next attempt
@@ -76,10 +125,6 @@ final class SteppedRun extends Run {
         }
     }
 
-    String pathOf(int node) {
-        return run.path(node);
-    }
-
     // Beginning.
 
     @Override
@@ -95,7 +140,7 @@ final class SteppedRun extends Run {
     }
 
     private void addEnded(int node) {
-        stepper.add(new Step.Ended(pathOf(node), run.states.state(node), run.states.via(node)));
+        stepper.add(new Step.Ended(run.path(node), run.states.state(node), run.states.via(node)));
     }
 
     // Starting a node.
@@ -108,7 +153,7 @@ final class SteppedRun extends Run {
         NodeOptions own = run.graph.optionsOf(node);
         SteppedCall call;
         try {
-            call = new SteppedCall(this, node, 1, groupOf(node, own), List.of(), null, false);
+            call = new SteppedCall(node, 1, groupOf(node, own), List.of(), null, false);
         } catch (Throwable refusal) {
             transitions.end(runner, node, expected, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING));
             return;
@@ -143,7 +188,7 @@ final class SteppedRun extends Run {
     }
 
     private Step stepOf(SteppedCall call) {
-        String path = pathOf(call.node);
+        String path = run.path(call.node);
         if (call.delayed != null) {
             return new Step.SleepUntil(path, call.delayed.nanos);
         }
@@ -167,8 +212,8 @@ final class SteppedRun extends Run {
 
     private Step stepOf(NodeWait wait) {
         return wait.until == null
-                ? new Step.AwaitSignal(pathOf(wait.node), Objects.requireNonNull(run.graph.signalTypeOf(wait.node)))
-                : new Step.SleepUntil(pathOf(wait.node), wait.until.nanoTime());
+                ? new Step.AwaitSignal(run.path(wait.node), Objects.requireNonNull(run.graph.signalTypeOf(wait.node)))
+                : new Step.SleepUntil(run.path(wait.node), wait.until.nanoTime());
     }
 
     @Override
@@ -178,7 +223,7 @@ final class SteppedRun extends Run {
 
     @Override
     boolean tryDeferFallback(int node, Object expected, Throwable failure) {
-        SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), failure, false);
+        SteppedCall call = new SteppedCall(node, 1, null, List.of(), failure, false);
         run.states.set(node, call);
         stepper.add(stepOf(call));
         return true;
@@ -189,7 +234,7 @@ final class SteppedRun extends Run {
     /** Calls the action or the fallback of a node. Safe for any thread. */
     CallResult call(int node, int attempt) {
         if (!(run.states.get(node) instanceof SteppedCall call) || call.attempt != attempt) {
-            return new CallResult.Failed(new CancelledException("node \"" + pathOf(node) + "\" of " + label()
+            return new CallResult.Failed(new CancelledException("node \"" + run.path(node) + "\" of " + label()
                     + " is not to be called for attempt " + attempt + "; it is " + run.states.state(node)));
         }
         NodeOptions own = run.graph.optionsOf(node);
@@ -272,11 +317,11 @@ final class SteppedRun extends Run {
             return;
         }
         switch (reported) {
-            case CallResult.Returned _, CallResult.Recovered _ -> endUndo(call, null);
-            case CallResult.Failed(Throwable failure) -> endUndo(call, failure);
+            case CallResult.Returned _, CallResult.Recovered _ -> endUndo(null);
+            case CallResult.Failed(Throwable failure) -> endUndo(failure);
             case CallResult.Retry(Throwable failure, Duration delay) -> {
                 if (delay.compareTo(undoTime(undoTimeout)) >= 0) {
-                    endUndo(call, failure); // the next attempt would begin too late
+                    endUndo(failure); // the next attempt would begin too late
                 } else {
                     SteppedCall next = call.next(List.of());
                     undoing = next;
@@ -286,13 +331,10 @@ final class SteppedRun extends Run {
         }
     }
 
-    private void endUndo(SteppedCall call, @Nullable Throwable failure) {
+    private void endUndo(@Nullable Throwable failure) {
         if (undoTimeout != null) {
             undoTimeout.cancel();
             undoTimeout = null;
-        }
-        if (call.delayed != null) {
-            call.delayed.cancel();
         }
         Objects.requireNonNull(transitions.compensations).end(run, failure);
         undoNext();
@@ -300,10 +342,8 @@ final class SteppedRun extends Run {
 
     private void undoTimedOut(Duration timeout) {
         SteppedCall call = Objects.requireNonNull(undoing);
-        if (call.delayed == null) {
-            stepper.add(new Step.Cancel(pathOf(call.node)));
-        }
-        endUndo(call, UndoCall.late(run, call.node, timeout, call.attempt, null));
+        call.withdraw();
+        endUndo(UndoCall.late(run, call.node, timeout, call.attempt, null));
     }
 
     /** Applies the result of a call, unless it was reported before. */
@@ -313,7 +353,7 @@ final class SteppedRun extends Run {
             return; // too late
         }
         if (!(slot instanceof SteppedCall call) || call.delayed != null) {
-            throw new IllegalStateException("no call of node \"" + pathOf(node) + "\" of " + label()
+            throw new IllegalStateException("no call of node \"" + run.path(node) + "\" of " + label()
                     + " is under way; it is " + run.states.state(node));
         }
         runTransitions(runner -> settle(runner, call, reported));
@@ -361,15 +401,6 @@ final class SteppedRun extends Run {
         stepper.add(stepOf(call));
     }
 
-    /** Called after a node was ended from outside. */
-    void withdraw(SteppedCall call) {
-        if (call.delayed != null) {
-            call.delayed.cancel();
-        } else if (!run.graph.optionsOf(call.node).has(NodeOptions.NO_INTERRUPT)) {
-            stepper.add(new Step.Cancel(pathOf(call.node)));
-        }
-    }
-
     // Ending.
 
     @Override
@@ -386,7 +417,7 @@ final class SteppedRun extends Run {
             endUndone(run.progress.status(), compensations);
             return;
         }
-        SteppedCall call = new SteppedCall(this, node, 1, null, List.of(), null, true);
+        SteppedCall call = new SteppedCall(node, 1, null, List.of(), null, true);
         undoing = call;
         Duration timeout =
                 Objects.requireNonNull(run.graph.optionsOf(node).compensation).timeout();

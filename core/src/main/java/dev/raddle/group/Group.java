@@ -487,7 +487,8 @@ class Group extends TaskGate {
     /**
      * If this group is empty, retires it or records that it is idle. Called under the lock.
      *
-     * @return null if nothing else is to be done, else the argument for {@link #signalEmpty}, to be called outside the lock
+     * @return null if nothing else is to be done, else the argument for {@link #signalEmpty}, to be called outside the
+     *     lock
      */
     @Nullable
     Signal recordIfEmpty(long nowNanos) {
