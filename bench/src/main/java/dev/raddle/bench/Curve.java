@@ -50,13 +50,9 @@ record Curve(String name, String what, List<Point> points) {
         }
         for (int i = 0; i < points.size(); i++) {
             svg.append(String.format(
-                    Locale.ROOT,
-                    """
+                    Locale.ROOT, """
                     <text x="%.1f" y="%d" text-anchor="middle">%,d</text>
-                    """,
-                    x(i),
-                    HEIGHT - MARGIN / 2,
-                    points.get(i).size()));
+                    """, x(i), HEIGHT - MARGIN / 2, points.get(i).size()));
         }
         line(svg, "CPU", "#06c", "", Point::cpu, 36);
         line(svg, "bytes", "#080", " stroke-dasharray=\"6 3\"", Point::bytes, 36 + 64);

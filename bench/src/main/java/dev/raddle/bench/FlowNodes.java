@@ -110,7 +110,8 @@ public class FlowNodes {
                     .ratioAtMost(1.0 / 3));
             rows.add(Row.of("compiling it", time(results, "compile", shape, nodes), "ns")
                     .atMost(150));
-            rows.add(Row.of("declaring, compiling and running it", time(results, "untilFirstResult", shape, nodes), "ns"));
+            rows.add(Row.of(
+                    "declaring, compiling and running it", time(results, "untilFirstResult", shape, nodes), "ns"));
         }
         return rows;
     }

@@ -25,15 +25,7 @@ public sealed interface Outcome<T> {
      *
      * @return the status
      */
-    default TaskStatus status() {
-        return switch (this) {
-            case Success<T> success -> TaskStatus.SUCCESS;
-            case Failure<T> failure -> TaskStatus.FAILED;
-            case Cancelled<T> cancelled -> TaskStatus.CANCELLED;
-            case Rejected<T> rejected -> TaskStatus.REJECTED;
-            case Skipped<T> skipped -> TaskStatus.SKIPPED;
-        };
-    }
+    TaskStatus status();
 
     /**
      * Returns the outcome of a callable that threw an exception. After an {@link InterruptedException} or a
@@ -56,7 +48,12 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param value the returned value, which may be null
      */
-    record Success<T>(@Nullable T value) implements Outcome<T> {}
+    record Success<T>(@Nullable T value) implements Outcome<T> {
+        @Override
+        public TaskStatus status() {
+            return TaskStatus.SUCCESS;
+        }
+    }
 
     /**
      * The callable threw an exception, or its thread could not be started.
@@ -64,7 +61,12 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param error the exception
      */
-    record Failure<T>(Throwable error) implements Outcome<T> {}
+    record Failure<T>(Throwable error) implements Outcome<T> {
+        @Override
+        public TaskStatus status() {
+            return TaskStatus.FAILED;
+        }
+    }
 
     /**
      * The task was cancelled.
@@ -72,7 +74,12 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param cause a {@link CancellationException} if the task was cancelled from outside, or the callable's exception
      */
-    record Cancelled<T>(Throwable cause) implements Outcome<T> {}
+    record Cancelled<T>(Throwable cause) implements Outcome<T> {
+        @Override
+        public TaskStatus status() {
+            return TaskStatus.CANCELLED;
+        }
+    }
 
     /**
      * The task was not admitted.
@@ -80,7 +87,12 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param rejection the reason
      */
-    record Rejected<T>(Rejection rejection) implements Outcome<T> {}
+    record Rejected<T>(Rejection rejection) implements Outcome<T> {
+        @Override
+        public TaskStatus status() {
+            return TaskStatus.REJECTED;
+        }
+    }
 
     /**
      * The task was not needed.
@@ -88,5 +100,10 @@ public sealed interface Outcome<T> {
      * @param <T> the type of the value
      * @param reason the reason, for messages
      */
-    record Skipped<T>(String reason) implements Outcome<T> {}
+    record Skipped<T>(String reason) implements Outcome<T> {
+        @Override
+        public TaskStatus status() {
+            return TaskStatus.SKIPPED;
+        }
+    }
 }
