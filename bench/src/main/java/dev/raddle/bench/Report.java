@@ -138,6 +138,7 @@ public final class Report {
     }
 
     private static void draw(List<Curve> curves) throws IOException {
+        Files.createDirectories(PICTURES);
         for (Curve curve : curves) {
             Files.writeString(PICTURES.resolve("scale-" + curve.name() + ".svg"), curve.svg());
         }
