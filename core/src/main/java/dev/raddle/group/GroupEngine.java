@@ -591,9 +591,9 @@ final class GroupEngine {
     }
 
     /**
-     * Publishes the first report of a shutdown, notifies the listener and logs it. Later calls only end tasks that the
-     * first one has counted. The level is WARNING if the executor waited for its tasks and some of them did not end in
-     * time. A shutdown that did not wait ended its tasks intentionally.
+     * Publishes the first report of a shutdown and notifies the listener. Later calls only end tasks that the first one
+     * has counted. Logs a warning if the executor waited for its tasks and some of them did not end in time. A shutdown
+     * that did not wait ended its tasks intentionally; it loads no logger, which takes longer than a first task.
      */
     private void report(GroupShutdownReport report) {
         if (!shutdownReport.compareAndSet(null, report)) {
@@ -603,11 +603,12 @@ final class GroupEngine {
         if (listener != null) {
             guarded("onShutdown of the listener", () -> listener.onShutdown(report));
         }
-        boolean expected = report.isDrained() || report.waited().isZero();
-        System.Logger.Level level = expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
-        guarded(
-                "log of the shutdown of a group executor",
-                () -> System.getLogger("dev.raddle").log(level, "group executor was shut down: " + report));
+        if (!report.isDrained() && !report.waited().isZero()) {
+            guarded(
+                    "log of the shutdown of a group executor",
+                    () -> System.getLogger("dev.raddle")
+                            .log(System.Logger.Level.WARNING, "group executor was shut down: " + report));
+        }
     }
 
     /** Calls user code whose exceptions have no effect, and reports them. */

@@ -13,7 +13,6 @@ import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
-import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -595,15 +594,18 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         String key = group.key;
         long start = startNanos();
         long end = endNanos();
-        return switch (outcome) {
-            case Outcome.Success<T> success ->
-                new GroupResult<>(key, taskId, TaskStatus.SUCCESS, success.value(), null, start, end, null);
-            case Outcome.Failure<T> failure -> GroupResult.failed(key, taskId, failure.error(), start, end);
-            case Outcome.Cancelled<T> cancelled -> GroupResult.cancelled(key, taskId, cancelled.cause(), start, end);
-            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, rejected.rejection(), end);
-            case Outcome.Skipped<T> skipped ->
-                new GroupResult<>(key, taskId, TaskStatus.SKIPPED, null, null, start, end);
-        };
+        // Not a switch over patterns: it is linked at run time, in the path of a JVM's first task.
+        if (outcome instanceof Outcome.Failure<T> failure) {
+            return GroupResult.failed(key, taskId, failure.error(), start, end);
+        }
+        if (outcome instanceof Outcome.Cancelled<T> cancelled) {
+            return GroupResult.cancelled(key, taskId, cancelled.cause(), start, end);
+        }
+        if (outcome instanceof Outcome.Rejected<T> rejected) {
+            return GroupResult.rejected(key, taskId, rejected.rejection(), end);
+        }
+        T value = outcome instanceof Outcome.Success<T> success ? success.value() : null; // null if it was skipped
+        return new GroupResult<>(key, taskId, outcome.status(), value, null, start, end, null);
     }
 
     private GroupResult<T> resultOrThrow(Outcome<T> outcome) {

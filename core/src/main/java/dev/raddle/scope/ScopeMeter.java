@@ -45,9 +45,9 @@ final class ScopeMeter {
         waitNanos += waitedNanos;
         totalNanos += ranNanos;
         maxNanos = Math.max(maxNanos, ranNanos);
-        switch (outcome) {
-            case Outcome.Success<?> success -> succeeded++;
-            case Outcome.Failure<?> failure -> failed++;
+        switch (outcome.status()) {
+            case SUCCESS -> succeeded++;
+            case FAILED -> failed++;
             default -> cancelled++;
         }
     }

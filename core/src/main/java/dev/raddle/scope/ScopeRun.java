@@ -580,9 +580,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     static State stateOf(Outcome<?> outcome) {
-        return switch (outcome) {
-            case Outcome.Success<?> success -> State.SUCCESS;
-            case Outcome.Failure<?> failure -> State.FAILED;
+        return switch (outcome.status()) {
+            case SUCCESS -> State.SUCCESS;
+            case FAILED -> State.FAILED;
             default -> State.CANCELLED;
         };
     }
