@@ -545,13 +545,16 @@ final class GroupEngine {
         terminateIfEmpty();
     }
 
-    /** isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. */
+    /**
+     * isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. The iterator
+     * of a map that has become empty visits its whole table.
+     */
     private boolean hasNoGroups() {
         return groups.isEmpty() && !groups.values().iterator().hasNext();
     }
 
     void terminateIfEmpty() {
-        if (isShutdown() && hasNoGroups() && terminated.set()) {
+        if (isShutdown() && !terminated.isSet() && hasNoGroups() && terminated.set()) {
             alarms.disarmCap();
             idleGroups.close();
             if (permits != null) {
