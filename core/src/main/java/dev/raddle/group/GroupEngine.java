@@ -546,8 +546,8 @@ final class GroupEngine {
     }
 
     /**
-     * isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. The iterator
-     * of a map that has become empty visits its whole table.
+     * isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. The
+     * iterator of a map that has become empty visits its whole table.
      */
     private boolean hasNoGroups() {
         return groups.isEmpty() && !groups.values().iterator().hasNext();
