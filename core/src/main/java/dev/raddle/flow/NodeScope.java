@@ -4,7 +4,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.time.Deadline;
 import org.jspecify.annotations.Nullable;
 
-/** Encloses an action that has a time limit of its own: its scopes and groups have the time that is left. */
+/** Encloses the action of a node: its scopes and groups have the time that is left. */
 final class NodeScope extends EnclosingScope {
 
     private final RunEnvironment run;

@@ -595,8 +595,8 @@ final class GroupEngine {
 
     /**
      * Publishes the first report of a shutdown and notifies the listener. Later calls only end tasks that the first one
-     * has counted. Logs a warning if the executor waited for its tasks and some of them did not end in time. A shutdown
-     * that did not wait ended its tasks intentionally; it loads no logger, which takes longer than a first task.
+     * has counted. Logs a warning if the executor waited for its tasks and some of them did not end in time; a shutdown
+     * that did not wait ended its tasks intentionally. Otherwise no logger is loaded, which takes longer than a task.
      */
     private void report(GroupShutdownReport report) {
         if (!shutdownReport.compareAndSet(null, report)) {

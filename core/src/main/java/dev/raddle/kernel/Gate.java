@@ -77,9 +77,10 @@ public abstract class Gate extends SpinLock {
      * User code never runs under the lock.
      */
 
-    /** The reasons for which nothing is granted, each independent of the other. */
+    /** A reason for which nothing is granted: until it is resumed, or its limits are removed. */
     protected static final byte PAUSED = 1;
-    /** See {@link #PAUSED}. */
+
+    /** Another reason, independent of {@link #PAUSED}: for a time. */
     protected static final byte SUSPENDED = 2;
 
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
