@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(
         value = 5,
         jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 6, time = 1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 3, time = 1)
 public class CpuPerSampledTask {
 
     private static final int GROUPS = 64;

@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(
         value = 3,
         jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 6, time = 1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 3, time = 1)
 public class CpuPerSerialTask {
 
     private final String[] keys = Batch.keys(1);
@@ -32,11 +32,19 @@ public class CpuPerSerialTask {
     private final List<Callable<Void>> semaphore = Batch.behindSemaphores(1, 1);
     private final List<Callable<Void>> bulkhead = Batch.behindBulkheads(1, 1);
     private final GroupPolicy policy = GroupPolicy.builder().build();
+    private final GroupPolicy reusing =
+            GroupPolicy.builder().reuseThreads(true).build();
 
     /** Raddle. */
     @Benchmark
     public void raddle() {
         Batch.onRaddle(policy, keys);
+    }
+
+    /** Raddle, with threads that go on with the next task. */
+    @Benchmark
+    public void raddleReusing() {
+        Batch.onRaddle(reusing, keys);
     }
 
     /** No limits, so tasks run concurrently. */
@@ -66,10 +74,14 @@ public class CpuPerSerialTask {
     static List<Row> rows(Results results) {
         Row row = Row.of("CPU of an empty task, one serial group, fresh thread", cpu(results, "raddle"), "ns");
         return List.of(
-                row.against("bare", cpu(results, "bare")).ratioAtMost(1.7),
-                row.against("bare threads, one after the other", cpu(results, "chain")),
+                row.against("bare threads, one after the other", cpu(results, "chain"))
+                        .ratioAtMost(1.2),
+                row.against("bare", cpu(results, "bare")),
                 row.against("semaphore", cpu(results, "semaphore")),
-                row.against("bulkhead", cpu(results, "bulkhead")));
+                row.against("bulkhead", cpu(results, "bulkhead")).ratioAtMost(1.5),
+                Row.of("the same, reuseThreads", cpu(results, "raddleReusing"), "ns")
+                        .against("bulkhead", cpu(results, "bulkhead"))
+                        .ratioAtMost(1));
     }
 
     private static Stat cpu(Results results, String method) {

@@ -29,7 +29,7 @@ import org.openjdk.jmh.infra.ThreadParams;
 @Fork(
         value = 3,
         jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
-@Warmup(iterations = 4, time = 1)
+@Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Threads(Dispatch.SUBMITTERS)
 public class DispatchOnThreads {

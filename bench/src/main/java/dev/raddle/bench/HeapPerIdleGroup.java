@@ -85,7 +85,7 @@ public class HeapPerIdleGroup {
         return List.of(
                 Row.of("heap of a kept idle group", results.note("group", "HeapPerIdleGroup.retained"), "B")
                         .against("map of semaphores", map)
-                        .atMost(112),
+                        .atMost(100),
                 Row.of("heap of a removed idle group", results.note("group", "HeapPerIdleGroup.removed"), "B")
                         .against("map of semaphores", map)
                         .atMost(0));

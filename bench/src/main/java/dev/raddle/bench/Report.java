@@ -1,6 +1,8 @@
 package dev.raddle.bench;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
 import static java.util.stream.Collectors.toSet;
 
 import java.io.IOException;
@@ -68,19 +70,20 @@ public final class Report {
     }
 
     private void run() throws IOException, RunnerException {
-        Instant begin = Instant.now();
         System.err.println("JMH writes to " + logs);
-        Map<String, List<Row>> sections = new LinkedHashMap<>();
-        for (Chapter chapter : chapters) {
-            System.err.println(chapter.name() + " ...");
-            List<Row> found = measure(chapter);
-            found.forEach(row -> System.err.println(row.line(!brief, null)));
-            sections.computeIfAbsent(chapter.section(), section -> new ArrayList<>())
-                    .addAll(found);
-        }
-        String machine = environment(Duration.between(begin, Instant.now()));
-        for (Map.Entry<String, List<Row>> section : sections.entrySet()) {
-            String table = PerformancePage.table(section.getKey(), section.getValue(), !brief, machine);
+        Map<String, List<Chapter>> sections =
+                chapters.stream().collect(groupingBy(Chapter::section, LinkedHashMap::new, toList()));
+        for (Map.Entry<String, List<Chapter>> section : sections.entrySet()) {
+            Instant begin = Instant.now();
+            List<Row> rows = new ArrayList<>();
+            for (Chapter chapter : section.getValue()) {
+                System.err.println(chapter.name() + " ...");
+                List<Row> found = measure(chapter);
+                found.forEach(row -> System.err.println(row.line(!brief, null)));
+                rows.addAll(found);
+            }
+            String machine = environment(Duration.between(begin, Instant.now()));
+            String table = PerformancePage.table(section.getKey(), rows, !brief, machine);
             System.out.println(table);
             if (writing) {
                 write(section.getKey(), table);

@@ -29,8 +29,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(
         value = 3,
         jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED, Jvm.TWO_PROCESSORS})
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 6, time = 1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 3, time = 1)
 public class ScopeCompletionOrder {
 
     static final int TASKS = 30_000;
