@@ -277,17 +277,17 @@ class Group extends TaskGate {
         return lookup;
     }
 
-    /** Returns the result of each permit that waited for the lookup, in order; none if its result is dropped. */
+    /** Returns why permits that waited for the lookup are refused, in order; none if its result is dropped. */
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
-        Map<Permit, Entry> entries = new LinkedHashMap<>();
+        Map<Permit, Entry> refused = new LinkedHashMap<>();
         change(grants, now -> {
             if (bounds() != lookup) {
                 return false; // evicted meanwhile
             }
-            bindEarly(lookup.apply(found), grants, entries);
+            bindEarly(lookup.apply(found), grants, refused);
             return true;
         });
-        return entries;
+        return refused;
     }
 
     /**

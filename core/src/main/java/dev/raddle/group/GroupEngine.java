@@ -348,15 +348,9 @@ final class GroupEngine {
         }
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
         GrantedPermits grants = new GrantedPermits();
-        Map<Permit, Entry> entries = group.endLookup(lookup, found, grants);
+        Map<Permit, Entry> refused = group.endLookup(lookup, found, grants);
         dispatch(grants);
-        entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
-    }
-
-    private void rejectIfRefused(GroupRun<?> run, Entry entry) {
-        if (entry != Entry.HELD && entry != Entry.WAITING && entry != Entry.THROTTLED) {
-            run.reject(refusal(entry, run.group), true);
-        }
+        refused.forEach((permit, entry) -> ((GroupRun<?>) permit).reject(refusal(entry, group), true));
     }
 
     private GroupBounds.Known canonical(GroupBounds.Known found) {

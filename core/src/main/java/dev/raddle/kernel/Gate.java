@@ -293,15 +293,12 @@ public abstract class Gate extends SpinLock {
      *
      * @param found the new limits, with at least one slot
      * @param grants the collection to which granted permits are added
-     * @param entries the map to which each of the permits is added, with the result
+     * @param refused the map to which each permit that is refused is added, with the reason
      */
-    protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> entries) {
+    protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> refused) {
         assert isLocked() && !isBound();
         List<Permit> early = new ArrayList<>(waiting);
-        forEachWaiting(permit -> {
-            early.add(permit);
-            entries.put(permit, Entry.WAITING);
-        });
+        forEachWaiting(early::add);
         bucket = bucketFor(found, grants.now());
         bounds = found;
         int entered = 0; // of those that still wait
@@ -314,10 +311,11 @@ public abstract class Gate extends SpinLock {
                 continue;
             }
             unlink(permit);
-            entries.put(permit, entry);
             if (entry == Entry.HELD) {
                 hold(permit, slots, grants.now());
                 grants.add(permit);
+            } else {
+                refused.put(permit, entry);
             }
         }
         offer(grants.now());

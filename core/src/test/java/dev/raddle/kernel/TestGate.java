@@ -216,7 +216,6 @@ final class TestGate extends Gate {
         lock();
         try {
             bindEarly(limits, grants, refused);
-            refused.values().removeIf(entry -> entry == Entry.HELD || entry == Entry.WAITING);
         } finally {
             unlock();
         }
