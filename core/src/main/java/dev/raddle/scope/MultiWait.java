@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MultiWait implements ScopeRun.Wait {
 
-    private static final VarHandle DECISION =
-            Fields.handle(MethodHandles.lookup(), "decision", JoinDecision.class);
+    private static final VarHandle DECISION = Fields.handle(MethodHandles.lookup(), "decision", JoinDecision.class);
     private static final JoinDecision<ScopeRun<?>, ScopeRun<?>> ENDED = FailurePolicy.FAIL_FAST.newDecision();
 
     static {

@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A gate that counts the tasks of a scope exactly. A start is counted in an atomic counter of its own, before the task is visibly
- * running. Everything else is counted and read under the gate's lock, which a task acquires in any case when it ends.
- * The number of running tasks is the difference of starts and ends. A task's end is counted after its start, so a start
- * count read while holding the lock is never less than the number of ends.
+ * A gate that counts the tasks of a scope exactly. A start is counted in an atomic counter of its own, before the task
+ * is visibly running. Everything else is counted and read under the gate's lock, which a task acquires in any case when
+ * it ends. The number of running tasks is the difference of starts and ends. A task's end is counted after its start,
+ * so a start count read while holding the lock is never less than the number of ends.
  */
 abstract class ScopeMeter extends TaskGate {
 
