@@ -10,18 +10,23 @@ import java.util.List;
 import java.util.Set;
 
 /** Applies a scope's failure policy to the outcomes of a wait for several tasks, all settled. */
-record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
+final class FailureSummary {
+
+    private FailureSummary() {}
 
     /** Returns the result, or throws if the policy requires that. */
-    ScopeResult result() {
+    static ScopeResult of(ScopeTasks scope, List<ScopeRun<?>> runs) {
         FailurePolicy policy = scope.options.all.failurePolicy;
-        List<ScopeRun<?>> failed = new ArrayList<>();
+        List<ScopeRun<?>> failed = List.of(); // mostly nothing has failed
         ScopeTimeoutException expired = null;
         int succeeded = 0;
         for (ScopeRun<?> run : runs) {
             switch (run.result()) {
                 case Outcome.Success<?> success -> succeeded++;
-                case Outcome.Failure<?> failure -> failed.add(run);
+                case Outcome.Failure<?> failure -> {
+                    failed = failed.isEmpty() ? new ArrayList<>() : failed;
+                    failed.add(run);
+                }
                 case Outcome.Cancelled<?> cancelled ->
                     expired = expired != null ? expired : scope.gate.expiredBy(cancelled.cause());
                 default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
@@ -31,11 +36,13 @@ record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
             failed.stream().map(FailureSummary::errorOf).forEach(expired::addSuppressed);
             throw expired;
         }
-        failed.sort(Comparator.comparingLong(Task::id)); // in order of submission
-        if (policy.isThrowing() && !failed.isEmpty()) {
-            throw policy == FailurePolicy.FAIL_FAST ? firstOf(failed) : allOf(failed);
+        if (!failed.isEmpty()) {
+            failed.sort(Comparator.comparingLong(Task::id)); // in order of submission
+            if (policy.isThrowing()) {
+                throw policy == FailurePolicy.FAIL_FAST ? firstOf(failed) : allOf(failed, scope, runs.size());
+            }
         }
-        List<Throwable> listed = policy.isListing()
+        List<Throwable> listed = policy.isListing() && !failed.isEmpty()
                 ? failed.stream().map(FailureSummary::errorOf).toList()
                 : List.of();
         return new ScopeResult(runs.size(), succeeded, failed.size(), runs.size() - succeeded - failed.size(), listed);
@@ -61,9 +68,9 @@ record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
         return first.asThrown(first.result());
     }
 
-    private AggregateException allOf(List<ScopeRun<?>> failed) {
+    private static AggregateException allOf(List<ScopeRun<?>> failed, ScopeTasks scope, int total) {
         return new AggregateException(
-                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.name + "\" failed",
+                failed.size() + " of " + total + " tasks in scope \"" + scope.name + "\" failed",
                 failed.stream().map(FailureSummary::errorOf).toList());
     }
 

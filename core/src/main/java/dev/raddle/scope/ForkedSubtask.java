@@ -106,7 +106,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         if (!PHASE.compareAndSet(this, WAITING, RUNNING)) {
             return;
         }
-        if (scope.scheduler != null) {
+        if (scope.isPlaced) {
             enterPooledThread();
         }
         Object outcome;
@@ -116,7 +116,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         } catch (Throwable failure) {
             outcome = new Failed(failure);
         }
-        complete(outcome, scope.scheduler != null);
+        complete(outcome, scope.isPlaced);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
         }
@@ -182,7 +182,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         }
         thread = null;
         phase = ENDED;
-        if (scope.scheduler != null) {
+        if (scope.isPlaced) {
             placement = null;
         }
         scope.ended(false);

@@ -2,11 +2,10 @@ package dev.raddle.scope;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /** A container that uses the JDK's own scope. */
-final class JdkContainer implements Container, ThreadFactory {
+final class JdkContainer extends JdkScope implements Container {
 
     /*
      * Overview.
@@ -35,7 +34,6 @@ final class JdkContainer implements Container, ThreadFactory {
      * have terminated while others are still in the container.
      */
     private final SubtaskScope scope;
-    private final JdkScope jdk;
 
     private @Nullable ForkedSubtask<?> forking; // owner's thread only: the subtask for newThread
     private @Nullable Thread prepared; // owner's thread only: the thread for newThread, or null to create one
@@ -43,8 +41,13 @@ final class JdkContainer implements Container, ThreadFactory {
 
     JdkContainer(SubtaskScope scope) {
         this.scope = scope;
-        this.jdk = new JdkScope(scope.name, this);
-        scope.wokenByContainer = JdkScope.WAKES_OWNER;
+        open();
+        scope.wokenByContainer = WAKES_OWNER;
+    }
+
+    @Override
+    String scopeName() {
+        return scope.name;
     }
 
     @Override
@@ -52,7 +55,7 @@ final class JdkContainer implements Container, ThreadFactory {
         if (byOwner) {
             forking = subtask;
             prepared = null; // the JDK may have refused the last fork on behalf of another thread
-            jdk.fork(subtask);
+            fork(subtask);
         } else {
             startFromInside(subtask);
         }
@@ -62,7 +65,7 @@ final class JdkContainer implements Container, ThreadFactory {
     private void startInOwner(ForkedSubtask<?> subtask, Thread made) {
         forking = subtask;
         prepared = made;
-        jdk.fork(subtask);
+        fork(subtask);
     }
 
     @Override
@@ -140,7 +143,7 @@ final class JdkContainer implements Container, ThreadFactory {
     private OuterForks sharedForks() {
         if (sharedForks == null) {
             scope.wokenByContainer = false;
-            sharedForks = new OuterForks(jdk);
+            sharedForks = new OuterForks(this);
         }
         return sharedForks;
     }
@@ -150,7 +153,7 @@ final class JdkContainer implements Container, ThreadFactory {
         SubtaskScope enclosing = sharedForks == null ? null : SubtaskScope.ofCaller();
         if (sharedForks != null && enclosing != null && sharedForks.removeTerminated()) {
             OuterForks.closeAfterSubtask(enclosing, sharedForks);
-        } else if (jdk.joinAndClose()) {
+        } else if (joinAndClose()) {
             Thread.currentThread().interrupt();
         }
     }
@@ -161,17 +164,26 @@ final class JdkContainer implements Container, ThreadFactory {
     }
 
     /** A JDK scope owned by a subtask's thread that contains the threads which the subtask forks into outer scopes. */
-    static final class OuterForks implements ThreadFactory {
-        private final JdkScope jdk;
+    static final class OuterForks extends JdkScope {
+        private final String name;
+        private final JdkScope jdk; // this, or a shared one
         private final List<Thread> started = new ArrayList<>(); // used only by the subtask's thread
         private @Nullable Thread prepared; // used only by the subtask's thread
 
         private OuterForks(String name) {
-            jdk = new JdkScope(name, this);
+            this.name = name;
+            jdk = this;
+            open();
         }
 
         private OuterForks(JdkScope shared) {
+            name = shared.scopeName();
             jdk = shared;
+        }
+
+        @Override
+        String scopeName() {
+            return name;
         }
 
         /** Returns the outer forks of the calling thread, which runs a subtask. */

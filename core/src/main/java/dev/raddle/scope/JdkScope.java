@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One scope of the JDK's own, used only as a container of threads. That API is a preview API: it is in every JDK from
  * 25 on, but a class that refers to it needs a flag to be compiled and run. Method handles do not. This is also the
- * function that configures the JDK scope: the class of a lambda would be generated at run time.
+ * function that configures the JDK scope: the class of a lambda would be generated at run time. A subclass creates the
+ * threads.
  */
-final class JdkScope implements UnaryOperator<Object> {
+abstract class JdkScope implements UnaryOperator<Object>, ThreadFactory {
 
     /**
      * The methods of the JDK's API, looked up once. They fit JDK 25, whose configuration is a Function, and later ones.
@@ -89,36 +90,35 @@ final class JdkScope implements UnaryOperator<Object> {
         API = api;
     }
 
-    private final String name;
-    private final ThreadFactory factory;
-    private final Object scope;
+    private @Nullable Object opened;
 
-    /** Opens a JDK scope owned by the calling thread. */
-    JdkScope(String name, ThreadFactory factory) {
-        this.name = name;
-        this.factory = factory;
+    /** Returns the name of the JDK scope. */
+    abstract String scopeName();
+
+    /** Opens the JDK scope. Called once, by the owner, before every other method. */
+    final void open() {
         try {
-            scope = (Object) API.open.invokeExact((Object) API.joiner.invokeExact(), (UnaryOperator) this);
+            opened = (Object) API.open.invokeExact((Object) API.joiner.invokeExact(), (UnaryOperator) this);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }
     }
 
-    /** Configures the JDK scope. Called by the constructor. */
+    /** Configures the JDK scope. Called by {@link #open}. */
     @Override
-    public Object apply(Object configuration) {
+    public final Object apply(Object configuration) {
         try {
-            Object named = (Object) API.withName.invokeExact(configuration, name);
-            return (Object) API.withThreadFactory.invokeExact(named, factory);
+            Object named = (Object) API.withName.invokeExact(configuration, scopeName());
+            return (Object) API.withThreadFactory.invokeExact(named, (ThreadFactory) this);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }
     }
 
     /** Creates and starts a thread. If this scope was closed from outside, does not start it. Called by the owner. */
-    void fork(Callable<?> task) {
+    final void fork(Callable<?> task) {
         try {
-            Object _ = (Object) API.fork.invokeExact(scope, (Callable) task);
+            Object _ = (Object) API.fork.invokeExact(opened, (Callable) task);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }
@@ -129,11 +129,11 @@ final class JdkScope implements UnaryOperator<Object> {
      *
      * @return whether the owner was interrupted meanwhile
      */
-    boolean joinAndClose() {
+    final boolean joinAndClose() {
         boolean interrupted = false;
         boolean joined = false;
         try {
-            Object _ = (Object) API.join.invokeExact(scope);
+            Object _ = (Object) API.join.invokeExact(opened);
             joined = true;
         } catch (InterruptedException interrupt) {
             interrupted = true;
@@ -147,7 +147,7 @@ final class JdkScope implements UnaryOperator<Object> {
 
     private void close(boolean joined) {
         try {
-            API.close.invokeExact(scope);
+            API.close.invokeExact(opened);
         } catch (IllegalStateException notJoined) {
             if (joined) {
                 throw notJoined;

@@ -114,7 +114,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.timeout = settings.timeout();
         this.alarm = timeout == null
                 ? () -> false
-                : Deadline.after(engine.time, timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
+                : Deadline.after(engine.options.time, timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
     }
 
     static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(
@@ -198,7 +198,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         }
         joining = true;
         engine.beginJoin();
-        if (timeout == null && engine.scheduler != null) {
+        if (timeout == null && engine.isPlaced) {
             engine.awaitPlaced();
         } else {
             engine.owner.await(engine, false);

@@ -1,14 +1,19 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import dev.raddle.time.Signal;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One wait for several runs. Each run notifies its waits when it is settled; a settled run notifies a new wait at once.
@@ -17,17 +22,23 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  */
 final class MultiWait implements ScopeRun.Wait {
 
+    private static final VarHandle DECISION = Fields.handle(MethodHandles.lookup(), "decision", JoinDecision.class);
+    private static final JoinDecision<ScopeRun<?>, ScopeRun<?>> ENDED = FailurePolicy.FAIL_FAST.newDecision();
+
+    static {
+        ENDED.end();
+    }
+
     private static final AtomicIntegerFieldUpdater<MultiWait> REMAINING =
             AtomicIntegerFieldUpdater.newUpdater(MultiWait.class, "remaining");
 
     private final ScopeTasks scope;
-    private final JoinDecision<ScopeRun<?>, ScopeRun<?>> decision;
+    private volatile @Nullable JoinDecision<ScopeRun<?>, ScopeRun<?>> decision; // null until a task fails
     private final Signal allSettled = new Signal();
     private volatile int remaining;
 
     private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
-        this.decision = scope.options.all.failurePolicy.newDecision();
         this.remaining = runs;
     }
 
@@ -36,9 +47,8 @@ final class MultiWait implements ScopeRun.Wait {
         List<ScopeRun<?>> runs = runsOf(scope, tasks);
         MultiWait wait = new MultiWait(scope, runs.size());
         try {
-            ScopeRun.Waits alone = new ScopeRun.Waits(wait, null);
             for (ScopeRun<?> run : runs) {
-                run.addWait(wait, alone);
+                run.addWait(wait);
             }
             if (scope.gate.isLimited() || !scope.options.onVirtualThreads) {
                 for (ScopeRun<?> run : runs) {
@@ -47,9 +57,9 @@ final class MultiWait implements ScopeRun.Wait {
             }
             wait.await();
         } finally {
-            wait.decision.clear(); // later failures cancel no tasks
+            wait.end();
         }
-        return new FailureSummary(scope, runs).result();
+        return FailureSummary.of(scope, runs);
     }
 
     /** Waits for tasks, and returns their values or throws. */
@@ -86,7 +96,8 @@ final class MultiWait implements ScopeRun.Wait {
      */
     @Override
     public void failed(ScopeRun<?> run, Throwable error) {
-        if (decision.failed(run) || decision.isDecidedBy(run)) {
+        JoinDecision<ScopeRun<?>, ScopeRun<?>> made = decision();
+        if (made.failed(run) || made.isDecidedBy(run)) {
             String reason = "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name + "\" failed";
             scope.cancelAllExcept(run, new CancelledException(reason, error), Runnable::run);
         }
@@ -99,6 +110,21 @@ final class MultiWait implements ScopeRun.Wait {
         }
         if (REMAINING.decrementAndGet(this) == 0) {
             allSettled.set();
+        }
+    }
+
+    private JoinDecision<ScopeRun<?>, ScopeRun<?>> decision() {
+        if (decision == null) {
+            DECISION.compareAndSet(this, null, scope.options.all.failurePolicy.newDecision());
+        }
+        return Objects.requireNonNull(decision);
+    }
+
+    /** Ends the decision: later failures cancel no tasks. */
+    private void end() {
+        JoinDecision<?, ?> made = (JoinDecision<?, ?>) DECISION.getAndSet(this, ENDED);
+        if (made != null) {
+            made.clear();
         }
     }
 

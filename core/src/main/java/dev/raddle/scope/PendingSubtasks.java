@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The number and the list of the subtasks of one scope that have not ended. Adding and ending a subtask cost O(1). */
-final class PendingSubtasks extends ForkerFields.Padding {
+final class PendingSubtasks {
 
     /*
      * Overview.
@@ -19,11 +19,11 @@ final class PendingSubtasks extends ForkerFields.Padding {
      *
      * The owner counts its forks in `forked`, which no other thread writes; other forkers decrement `ended` instead. A
      * reader reads `ended` first, so the result is never too low. A forker first counts a subtask and then lists it;
-     * the thread that ends a subtask only counts. So an end touches no list, and forkers and runners write different
-     * cache lines. Ended subtasks are unlinked by a forker, which sweeps the list when twice as many subtasks have been
-     * listed since the last sweep as that sweep left. So the amortized cost of a fork is constant, and the list is at
-     * most three times as long as necessary, or 64 longer. A sweep never unlinks the head, so a sweeper and a forker
-     * write different links; only one thread sweeps at a time.
+     * the thread that ends a subtask only counts. So an end touches no list. Ended subtasks are unlinked by a forker,
+     * which sweeps the list when twice as many subtasks have been listed since the last sweep as that sweep left. So
+     * the amortized cost of a fork is constant, and the list is at most three times as long as necessary, or 64 longer.
+     * A sweep never unlinks the head, so a sweeper and a forker write different links; only one thread sweeps at a
+     * time.
      *
      * The link of an unlinked subtask is null: if the user keeps the subtask reachable, it must not keep older ones and
      * their results reachable. So a traversal that overlaps a sweep may stop too early, and is repeated. `sweeps`
@@ -46,21 +46,28 @@ final class PendingSubtasks extends ForkerFields.Padding {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ENDED = lookup.findVarHandle(PendingSubtasks.class, "ended", int.class);
-            FORKED = lookup.findVarHandle(ForkerFields.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(ForkerFields.class, "newest", ForkedSubtask.class);
+            FORKED = lookup.findVarHandle(PendingSubtasks.class, "forked", int.class);
+            NEWEST = lookup.findVarHandle(PendingSubtasks.class, "newest", ForkedSubtask.class);
             NEXT = lookup.findVarHandle(ForkedSubtask.class, "next", ForkedSubtask.class);
-            SWEEPING = lookup.findVarHandle(ForkerFields.class, "sweeping", boolean.class);
+            SWEEPING = lookup.findVarHandle(PendingSubtasks.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
+    private volatile int forked; // the owner's forks; written only by the owner
+
     @SuppressWarnings("UnusedVariable") // by ENDED
     private volatile int ended; // minus the forks by other threads than the owner
 
-    PendingSubtasks() {
-        sweepAt = MIN_SWEEP;
-    }
+    private volatile @Nullable ForkedSubtask<?> newest;
+
+    @SuppressWarnings("UnusedVariable") // by SWEEPING
+    private volatile boolean sweeping;
+
+    private volatile int sweeps; // incremented when a sweep begins and when it ends: odd while one is under way
+    private int listed; // approximate number since the last sweep: concurrent forkers may lose increments
+    private int sweepAt = MIN_SWEEP;
 
     /**
      * Returns the time for {@link ForkedSubtask#forkedMillis}. If the thread of the last subtask has not begun yet,

@@ -100,7 +100,7 @@ final class PeriodicRun extends ScopeRun<Object> {
     void notifyListener(Outcome<Object> outcome) {}
 
     @Override
-    void countEnd(ScopeMeter meter) {}
+    void countEnd() {}
 
     @Override
     boolean isTask() {

@@ -17,25 +17,35 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The end of a scope: the scopes that are still open inside it, the wait for its tasks, the deferred actions, and the
- * release of the scheduler. The owner calls {@link #close}; any thread may add an action until then.
+ * release of the scheduler. The owner calls {@link #end}; any thread may add an action until then.
  */
-final class ScopeClosing {
+abstract class ScopeClosing extends EnclosingScope {
 
-    private final ScopeNode node;
-    private final ScopeTasks tasks;
-    private Scheduler.Lease lease = Scheduler.Lease.NOTHING; // guarded by this
+    private Scheduler.@Nullable Lease lease; // null if there is none; guarded by this
     private @Nullable Deque<Runnable> deferred; // the latest action first; null if there is none; guarded by this
     private boolean finished; // guarded by this
     private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
-    ScopeClosing(ScopeNode node) {
-        this.node = node;
-        this.tasks = node.tasks;
-    }
+    abstract ScopeTasks tasks();
+
+    abstract Thread owner();
+
+    /**
+     * Closes the gate and cancels whatever has not ended.
+     *
+     * @return whether every task of this scope has ended
+     */
+    abstract boolean close();
+
+    /** Removes this scope from its owner's thread, from those that its parent cancels, and from the time source. */
+    abstract void leaveThread();
+
+    /** Fails the channels. A cancelling thread may run the token's actions only after the scope is closed. */
+    abstract void failChannels();
 
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
-    void takeLease() {
-        Scheduler.Lease taken = tasks.options.all.scheduler.lease();
+    final void takeLease() {
+        Scheduler.Lease taken = tasks().options.all.scheduler.lease();
         if (!keep(taken)) {
             taken.close();
         }
@@ -49,9 +59,9 @@ final class ScopeClosing {
     }
 
     /** Adds an action that runs when every task has ended. */
-    synchronized void defer(Runnable cleanUp) {
+    final synchronized void defer(Runnable cleanUp) {
         if (finished) {
-            throw tasks.closedException("a deferred action");
+            throw tasks().closedException("a deferred action");
         }
         if (deferred == null) {
             deferred = new ArrayDeque<>();
@@ -60,18 +70,18 @@ final class ScopeClosing {
     }
 
     /** Closes the scope. The deferred actions run when the gate is empty, however long that takes. */
-    void close() {
+    final void end() {
         requireMayClose();
-        if (tasks.gate.ended) {
+        if (tasks().gate.ended) {
             return;
         }
-        boolean ended = node.close();
+        boolean ended = close();
         List<String> inner = closeInner();
         boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : awaitEmpty();
-        tasks.gate.ended = true;
-        node.leaveThread();
+        tasks().gate.ended = true;
+        leaveThread();
         try {
-            node.failChannels();
+            failChannels();
         } finally {
             finish(inner, interrupted);
         }
@@ -79,25 +89,25 @@ final class ScopeClosing {
 
     private void requireMayClose() {
         for (EnclosingScope inside = EnclosingScope.ofTask(); inside != null; inside = inside.enclosing()) {
-            if (inside == node) {
-                throw new IllegalStateException(node.label() + " cannot be closed by one of its own tasks, for which it"
+            if (inside == this) {
+                throw new IllegalStateException(label() + " cannot be closed by one of its own tasks, for which it"
                         + " waits; cancel it through its token");
             }
         }
-        if (Thread.currentThread() != node.owner) {
-            throw new WrongThreadException(node.label() + " can be closed only by its owner, " + node.owner
+        if (Thread.currentThread() != owner()) {
+            throw new WrongThreadException(label() + " can be closed only by its owner, " + owner()
                     + ", was closed by " + Thread.currentThread());
         }
     }
 
     /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
     private List<String> closeInner() {
-        EnclosingScope last = node.enteredSince();
+        EnclosingScope last = enteredSince();
         if (last == null) {
             return List.of();
         }
         List<String> labels = new ArrayList<>();
-        for (; last != null; last = node.enteredSince()) {
+        for (; last != null; last = enteredSince()) {
             labels.add(last.label());
             try {
                 ((ScopeNode) last).scope.close(); // only scopes enter threads
@@ -111,7 +121,7 @@ final class ScopeClosing {
     /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
     private boolean awaitEmpty() {
         boolean interrupted = Thread.interrupted();
-        Signal empty = tasks.gate.untilEmpty();
+        Signal empty = tasks().gate.untilEmpty();
         if (!empty.isSet()) {
             interrupted |= awaitWithReports(empty);
         }
@@ -120,10 +130,10 @@ final class ScopeClosing {
 
     private boolean awaitWithReports(Signal empty) {
         OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
-                tasks.time,
-                tasks.options.all.patience,
-                tasks.offload(),
-                tasks.gate::placed,
+                tasks().time,
+                tasks().options.all.patience,
+                tasks().offload(),
+                tasks().gate::placed,
                 ScopeRun::lastRunner,
                 this::reportStraggler);
         stragglers.arm();
@@ -149,10 +159,10 @@ final class ScopeClosing {
         }
         String task = "task \"" + run.name() + "\"";
         IllegalStateException where = new IllegalStateException(task + " ignores its interrupt; it has run for "
-                + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.begunNanos())) + " in "
+                + TimeLimit.text(Duration.ofNanos(tasks().time.nanoTime() - run.begunNanos())) + " in "
                 + UserCode.textOf(thread));
         where.setStackTrace(stack);
-        tasks.options.sink.report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
+        tasks().options.sink.report("close() of scope \"" + tasks().name + "\", which waits for " + task, where);
     }
 
     private void addFailure(Throwable failure) {
@@ -170,13 +180,13 @@ final class ScopeClosing {
      */
     private void finish(List<String> inner, boolean interrupted) {
         Collection<Runnable> cleanUps;
-        Scheduler.Lease taken;
+        Scheduler.@Nullable Lease taken;
         synchronized (this) {
             finished = true;
             cleanUps = deferred == null ? List.of() : deferred;
             deferred = null; // a closed scope keeps neither reachable
             taken = lease;
-            lease = Scheduler.Lease.NOTHING;
+            lease = null;
         }
         int failed = runDeferred(cleanUps);
         boolean released = release(taken);
@@ -188,7 +198,7 @@ final class ScopeClosing {
         }
         if (failures != null) {
             throw new AggregateException(
-                    "at the end of scope \"" + tasks.name + "\" " + failureText(failed, released), failures);
+                    "at the end of scope \"" + tasks().name + "\" " + failureText(failed, released), failures);
         }
     }
 
@@ -207,9 +217,11 @@ final class ScopeClosing {
     }
 
     /** Closes the scheduler's lease. Returns whether that succeeded. */
-    private boolean release(Scheduler.Lease taken) {
+    private boolean release(Scheduler.@Nullable Lease taken) {
         try {
-            taken.close();
+            if (taken != null) {
+                taken.close();
+            }
             return true;
         } catch (Throwable failure) {
             addFailure(failure);
@@ -219,7 +231,7 @@ final class ScopeClosing {
 
     private StructureViolationException violation(List<String> inner, List<Throwable> failures) {
         StructureViolationException violation = new StructureViolationException(
-                "scopes close in the reverse order of their opening; scope \"" + tasks.name
+                "scopes close in the reverse order of their opening; scope \"" + tasks().name
                         + "\" was closed before " + String.join(", ", inner)
                         + " inside it, which were closed as well");
         failures.forEach(violation::addSuppressed);

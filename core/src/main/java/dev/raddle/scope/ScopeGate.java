@@ -4,7 +4,6 @@ import dev.raddle.kernel.Bounds;
 import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * task is in the gate from its submission until its runner has finished with it, even if it was ended from outside
  * before.
  */
-final class ScopeGate extends TaskGate {
+final class ScopeGate extends ScopeMeter {
 
     /** The result of an attempt to enter. */
     enum Admission {
@@ -55,7 +54,6 @@ final class ScopeGate extends TaskGate {
     private static final FairCap NO_CAP = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
 
     private final String scope; // its name
-    final ScopeMeter meter = new ScopeMeter();
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns; // null without a limit; set before any task
     private int timerSubmissions; // guarded by this
     private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
@@ -83,7 +81,7 @@ final class ScopeGate extends TaskGate {
         lock();
         try {
             if (!counted) {
-                meter.countSubmission();
+                addSubmission();
             }
             if (closed) {
                 return Admission.CANCELLED;
@@ -96,16 +94,16 @@ final class ScopeGate extends TaskGate {
 
     /** Counts a submission that will be admitted later. */
     void countSubmission() {
-        change(meter::countSubmission);
+        change(this::addSubmission);
     }
 
     /** Counts the end of a run that was ended from outside and still runs. */
     void countEnd(ScopeRun<?> run) {
-        change(() -> run.countEnd(meter));
+        change(() -> run.countEnd());
     }
 
     ScopeMetrics metrics() {
-        return locked(meter::read);
+        return locked(this::readMetrics);
     }
 
     /**
@@ -118,7 +116,7 @@ final class ScopeGate extends TaskGate {
         try {
             leave(run, ranNanos, grants);
             if (ownOutcome != null) {
-                run.countOwnEnd(meter, ownOutcome, ranNanos);
+                run.countOwnEnd(ownOutcome, ranNanos);
             }
         } finally {
             unlockAndSignal();
@@ -135,7 +133,7 @@ final class ScopeGate extends TaskGate {
                 leave(run, 0, grants);
             }
             if (counts) {
-                run.countEnd(meter);
+                run.countEnd();
             }
         });
     }
@@ -263,7 +261,7 @@ final class ScopeGate extends TaskGate {
     }
 
     private boolean hasNone() {
-        return isEmpty() && timerSubmissions == 0 && meter.unsettled() <= 0;
+        return isEmpty() && timerSubmissions == 0 && unsettled() <= 0;
     }
 
     /** Runs a section under the lock. What every task or scope passes does the same by hand. */

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link ThreadScope} in the tree of scopes that are open inside each other: its place in its owner's thread, its
- * deadline, and its cancellation with all inside.
+ * deadline, and its cancellation with all inside. {@link ScopeClosing} has its end.
  */
-final class ScopeNode extends EnclosingScope {
+final class ScopeNode extends ScopeClosing {
 
     /*
      * Overview.
@@ -65,6 +65,16 @@ final class ScopeNode extends EnclosingScope {
         };
     }
 
+    @Override
+    ScopeTasks tasks() {
+        return tasks;
+    }
+
+    @Override
+    Thread owner() {
+        return owner;
+    }
+
     // The owner's thread.
 
     /** Opens this scope: sets its limits, and makes it the calling owner's innermost scope. */
@@ -90,7 +100,7 @@ final class ScopeNode extends EnclosingScope {
         }
     }
 
-    /** Removes this scope from its owner's thread, from those that its parent cancels, and from the time source. */
+    @Override
     void leaveThread() {
         leave();
         if (parent != null) {
@@ -179,12 +189,8 @@ final class ScopeNode extends EnclosingScope {
         runTokenActions();
     }
 
-    /**
-     * Cancels, at the end of the block, whatever has not ended. If every task of this scope has ended, that is only
-     * what was scheduled for later, the token, and the scopes inside.
-     *
-     * @return whether every task of this scope has ended
-     */
+    /** If every task of this scope has ended, that is only what was scheduled, the token, and the scopes inside. */
+    @Override
     boolean close() {
         if (!tasks.gate.closeIfEmpty()) {
             cancel(tasks.gate.endOfScope());
@@ -251,7 +257,7 @@ final class ScopeNode extends EnclosingScope {
         }
     }
 
-    /** Fails the channels. A cancelling thread may run the token's actions only after the scope is closed. */
+    @Override
     void failChannels() {
         ScopeToken used = token;
         if (used != null) {

@@ -65,13 +65,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         void settled(ScopeRun<?> run);
     }
 
-    /** The waits for one run, latest first. Immutable. */
-    record Waits(@Nullable Wait latest, @Nullable Waits next) {
-        /** The run is settled and notifies no further waits. */
-        static final Waits SETTLED = new Waits(null, null);
-    }
+    /** Several waits for one run: the latest, and a Wait or Waits. Immutable. */
+    private record Waits(Wait latest, Object others) {}
 
-    private static final VarHandle WAITS = Fields.handle(MethodHandles.lookup(), "waits", Waits.class);
+    /** The run is settled and notifies no further waits. */
+    private static final Object SETTLED = new Object();
+
+    private static final VarHandle WAITS = Fields.handle(MethodHandles.lookup(), "waits", Object.class);
 
     final ScopeTasks scope;
     private final long id;
@@ -79,7 +79,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private final RunSettings settings;
     private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
-    private volatile @Nullable Waits waits;
+    private volatile @Nullable Object waits; // null, a Wait, Waits or SETTLED
     private volatile boolean endedFromOutside; // set before the end is attempted
 
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is admitted
@@ -199,7 +199,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
         counted = true;
-        scope.gate.meter.countStart();
+        scope.gate.countStart();
         ScopeEvents events = scope.events;
         if (events != null) {
             events.notifyStarted(this, waitNanos);
@@ -314,11 +314,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (placement != null) {
             placement = null; // a handle must not keep a queue reachable
         }
-        Waits chain = (Waits) WAITS.getAndSet(this, Waits.SETTLED);
-        for (; chain != null; chain = chain.next()) {
-            if (chain.latest() != null) {
-                chain.latest().settled(this);
-            }
+        Object chain = WAITS.getAndSet(this, SETTLED);
+        while (chain instanceof Waits several) {
+            several.latest().settled(this);
+            chain = several.others();
+        }
+        if (chain instanceof Wait last) {
+            last.settled(this);
         }
     }
 
@@ -340,30 +342,33 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      */
     private void notifyWaitsOfFailure(@Nullable Outcome<T> outcome) {
         if (outcome instanceof Outcome.Failure<T> failure) {
-            for (Waits chain = waits; chain != null; chain = chain.next()) {
-                if (chain.latest() != null) {
-                    chain.latest().failed(this, failure.error());
-                }
+            Object chain = waits;
+            while (chain instanceof Waits several) {
+                several.latest().failed(this, failure.error());
+                chain = several.others();
+            }
+            if (chain instanceof Wait last) {
+                last.failed(this, failure.error());
             }
         }
     }
 
     /** Counts the end of a run that its runner has decided. Called once, under the gate's lock. */
-    final void countOwnEnd(ScopeMeter meter, Outcome<?> outcome, long ranNanos) {
-        meter.countEnd(outcome, waited, ranNanos);
+    final void countOwnEnd(Outcome<?> outcome, long ranNanos) {
+        scope.gate.addEnd(outcome, waited, ranNanos);
     }
 
     /** Counts the end of a run that another thread has decided. Called once, under the gate's lock. */
-    void countEnd(ScopeMeter meter) {
+    void countEnd() {
         Outcome<T> outcome = settledOutcome();
         if (wasEntered()) {
-            meter.countEnd(outcome, waited, endNanos() - startNanos());
+            scope.gate.addEnd(outcome, waited, endNanos() - startNanos());
             return;
         }
         if (counted) {
-            meter.uncountStart();
+            scope.gate.uncountStart();
         }
-        meter.countEndBeforeStart(outcome);
+        scope.gate.addEndBeforeStart(outcome);
     }
 
     void notifyListener(Outcome<T> outcome) {
@@ -416,15 +421,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     // Waiting.
 
-    /**
-     * Notifies a wait when this run is settled, or now if it is settled already.
-     *
-     * @param alone the chain that contains only that wait, which all its runs can share
-     */
-    final void addWait(Wait wait, Waits alone) {
-        Waits before = waits;
-        while (before != Waits.SETTLED) {
-            if (WAITS.compareAndSet(this, before, before == null ? alone : new Waits(wait, before))) {
+    /** Notifies a wait when this run is settled, or now if it is settled already. */
+    final void addWait(Wait wait) {
+        Object before = waits;
+        while (before != SETTLED) {
+            if (WAITS.compareAndSet(this, before, before == null ? wait : new Waits(wait, before))) {
                 return;
             }
             before = waits;

@@ -34,7 +34,13 @@ final class ScopeStack {
      * them.
      */
     private static final Object NOT_WAITING = new Object();
-    private static final ThreadLocal<@Nullable ScopeStack> CURRENT = new ThreadLocal<>();
+
+    /** The stack, or {@link #BOUND_ONCE} while the thread has no scope open. */
+    private static final ThreadLocal<@Nullable Object> CURRENT = new ThreadLocal<>();
+
+    /** Says that the thread has bound a scoped value. A class of the JDK, so that a pooled thread retains no other. */
+    private static final Object BOUND_ONCE = true;
+
     private static final VarHandle MAILBOX = Fields.handle(MethodHandles.lookup(), "mailbox", Object.class);
 
     /**
@@ -104,22 +110,22 @@ final class ScopeStack {
 
     /** Returns the stack of the calling thread. */
     static ScopeStack current() {
-        ScopeStack known = CURRENT.get();
-        if (known == null) {
-            known = BIND_ONCE.call(ScopeStack::new);
-            CURRENT.set(known);
+        Object known = CURRENT.get();
+        if (known instanceof ScopeStack stack) {
+            return stack;
         }
-        return known;
+        ScopeStack stack = known == BOUND_ONCE ? new ScopeStack() : BIND_ONCE.call(ScopeStack::new);
+        CURRENT.set(stack);
+        return stack;
     }
 
     /** Returns the innermost scope that the calling thread has open, or null if there is none. */
     static @Nullable SubtaskScope innermostOfCaller() {
-        ScopeStack known = CURRENT.get();
+        Object known = CURRENT.get();
         if (known == null) {
             CURRENT.remove();
-            return null;
         }
-        return known.innermost;
+        return known instanceof ScopeStack stack ? stack.innermost : null;
     }
 
     /**
@@ -140,7 +146,7 @@ final class ScopeStack {
         }
         innermost = scope.enclosingInSameThread();
         if (innermost == null && CURRENT.get() == this) {
-            CURRENT.remove();
+            CURRENT.set(BOUND_ONCE); // the thread may soon open another
         }
         return inOrder;
     }

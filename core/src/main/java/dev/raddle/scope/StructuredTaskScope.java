@@ -74,7 +74,9 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @param factory the factory of the subtasks' threads, called by the thread that forks
      */
     public StructuredTaskScope(@Nullable String name, ThreadFactory factory) {
-        super(name, Objects.requireNonNull(factory, "factory"), StructuredScopeOptions.defaults());
+        this(StructuredScopeOptions.defaults()
+                .withThreadFactory(Objects.requireNonNull(factory, "factory"))
+                .withName(name));
     }
 
     /** Opens a scope without a name whose subtasks run in virtual threads. It is owned by the calling thread. */
@@ -88,7 +90,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @param options the settings
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
-        super(options.name, options.threadFactory, options);
+        super(options);
     }
 
     /**
@@ -182,7 +184,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
     }
 
     final <U extends T> ForkedSubtask<U> create(Callable<? extends U> task, int round) {
-        return new ForkedSubtask<>(this, task, round, pending.forkMillis(time, scheduler != null));
+        return new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time, isPlaced));
     }
 
     /**
@@ -199,10 +201,10 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      */
     public StructuredTaskScope<T> join() throws InterruptedException {
         beginJoin();
-        if (scheduler == null) {
-            owner.await(this, false);
-        } else {
+        if (isPlaced) {
             awaitPlaced();
+        } else {
+            owner.await(this, false);
         }
         completeJoin(forkRound);
         return this;
@@ -229,7 +231,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
     public StructuredTaskScope<T> joinUntil(Instant deadline) throws InterruptedException, TimeoutException {
         Duration timeout = Duration.between(Instant.now(), deadline);
         beginJoin();
-        if (!owner.await(this, Deadline.after(time, timeout))) {
+        if (!owner.await(this, Deadline.after(options.time, timeout))) {
             throw new TimeoutException("scope \"" + name + "\" was not joined by " + deadline + "; " + pending.count()
                     + " subtasks go on");
         }

@@ -9,7 +9,6 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
-import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -21,7 +20,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,10 +68,7 @@ abstract class SubtaskScope {
     final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // must be passed to subtasks explicitly
     final PendingSubtasks pending = new PendingSubtasks();
     final ScopedValue.Carrier inside = ScopedValue.where(CURRENT, this); // marks a thread as inside this scope
-    final TimeSource time;
-    final @Nullable Scheduler scheduler; // null if each subtask has a thread of its own
     final Container container;
-    private final ThreadFactory factory;
 
     private volatile @Nullable Set<SubtaskScope> children; // created lazily
     volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily; null while there are none
@@ -84,19 +79,18 @@ abstract class SubtaskScope {
     volatile boolean wokenByContainer;
 
     private volatile boolean severed;
+    final boolean isPlaced; // whether a scheduler runs the subtasks; if not, each has a thread of its own
 
     /** Opens a scope owned by the calling thread. */
     @SuppressWarnings("this-escape") // the container and the stack use only fields that are set by then
-    SubtaskScope(@Nullable String name, ThreadFactory factory, StructuredScopeOptions options) {
-        this.name = name == null ? Objects.toIdentityString(this) : name;
-        this.factory = factory;
+    SubtaskScope(StructuredScopeOptions options) {
+        this.name = options.name == null ? identity() : options.name;
         this.options = options;
         TaskListener listener = options.all.listener;
         this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.time = options.time;
-        this.scheduler = options.scheduler;
+        this.isPlaced = options.scheduler != null;
         this.container = openContainer();
         owner.innermost = this;
         if (parent != null) {
@@ -104,7 +98,15 @@ abstract class SubtaskScope {
         }
     }
 
+    /** Returns what {@link Objects#toIdentityString} does, without several copies of the text. */
+    private String identity() {
+        String type = getClass().getName();
+        String hash = Integer.toHexString(System.identityHashCode(this));
+        return type + '@' + hash;
+    }
+
     private Container openContainer() {
+        Scheduler scheduler = options.scheduler;
         if (scheduler != null) {
             return new SchedulerContainer(this, scheduler, options.all.scopedValues);
         }
@@ -150,7 +152,7 @@ abstract class SubtaskScope {
 
     /** Returns a new thread of the factory. */
     final Thread newThread(Runnable run) {
-        Thread thread = factory.newThread(run);
+        Thread thread = options.threadFactory.newThread(run);
         if (thread == null) {
             throw new RejectedExecutionException(
                     "the thread factory of scope \"" + name + "\" returned null: it accepts no more subtasks");
@@ -228,9 +230,9 @@ abstract class SubtaskScope {
     private boolean awaitStragglers() {
         ExceptionSink sink = options.all.sink;
         OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
-                time,
+                options.time,
                 options.all.patience,
-                new OffloadExecutor(sink, time),
+                new OffloadExecutor(sink, options.time),
                 pending::unfinished,
                 each -> each.thread,
                 this::reportStraggler);
@@ -266,7 +268,7 @@ abstract class SubtaskScope {
     }
 
     final long ageMillis(ForkedSubtask<?> subtask) {
-        return PendingSubtasks.ageMillis(subtask, time);
+        return PendingSubtasks.ageMillis(subtask, options.time);
     }
 
     /**

@@ -78,12 +78,10 @@ public final class ThreadScope implements AutoCloseable {
 
     final ScopeNode node;
     final ScopeTasks tasks;
-    private final ScopeClosing closing;
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         this.node = new ScopeNode(this, name, options);
         this.tasks = node.tasks;
-        this.closing = new ScopeClosing(node);
         node.open();
     }
 
@@ -427,7 +425,7 @@ public final class ThreadScope implements AutoCloseable {
         if (!tasks.begun && tasks.begin()) {
             node.attach();
             if (!tasks.options.onVirtualThreads) {
-                closing.takeLease();
+                node.takeLease();
             }
         }
     }
@@ -709,7 +707,7 @@ public final class ThreadScope implements AutoCloseable {
         Objects.requireNonNull(cleanUp, "cleanUp");
         tasks.requireOpen("a deferred action");
         node.attach();
-        closing.defer(cleanUp);
+        node.defer(cleanUp);
     }
 
     /**
@@ -726,7 +724,7 @@ public final class ThreadScope implements AutoCloseable {
      */
     @Override
     public void close() {
-        closing.close();
+        node.end();
     }
 
     // Inspecting.
