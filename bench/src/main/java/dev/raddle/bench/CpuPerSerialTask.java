@@ -32,8 +32,7 @@ public class CpuPerSerialTask {
     private final List<Callable<Void>> semaphore = Batch.behindSemaphores(1, 1);
     private final List<Callable<Void>> bulkhead = Batch.behindBulkheads(1, 1);
     private final GroupPolicy policy = GroupPolicy.builder().build();
-    private final GroupPolicy reusing =
-            GroupPolicy.builder().reuseThreads(true).build();
+    private final GroupPolicy reusing = GroupPolicy.builder().reuseThreads(true).build();
 
     /** Raddle. */
     @Benchmark

@@ -95,8 +95,8 @@ abstract class ScopeClosing extends EnclosingScope {
             }
         }
         if (Thread.currentThread() != owner()) {
-            throw new WrongThreadException(label() + " can be closed only by its owner, " + owner()
-                    + ", was closed by " + Thread.currentThread());
+            throw new WrongThreadException(label() + " can be closed only by its owner, " + owner() + ", was closed by "
+                    + Thread.currentThread());
         }
     }
 
