@@ -41,9 +41,8 @@ public abstract class SpinLock {
      */
 
     private static final int SOONEST = 4; // pauses, less than a microsecond in all
-    private static final int SHORTEST = 64; // pauses of a processor, a few microseconds in all
-    private static final int LONGEST = 256;
-    private static final int ROUNDS = 6;
+    private static final int SHORTEST = 256; // pauses of a processor, some ten microseconds in all
+    private static final int LONGEST = 1_024;
     private static final long NAP_NANOS = 50_000;
     private static final VarHandle LOCKED = Fields.handle(MethodHandles.lookup(), "locked", boolean.class);
 
@@ -110,10 +109,8 @@ public abstract class SpinLock {
     }
 
     private void lockAfterPauses() {
-        int pauses = SHORTEST;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int pauses = SHORTEST; pauses <= LONGEST; pauses *= 2) {
             pause(pauses);
-            pauses = Math.min(2 * pauses, LONGEST);
             if (tryLock()) {
                 return;
             }
