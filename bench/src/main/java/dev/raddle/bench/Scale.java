@@ -37,8 +37,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(
         value = 3,
         jvmArgs = {Jvm.QUIET, "--enable-native-access=ALL-UNNAMED", Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
-@Warmup(iterations = 2, time = 2)
-@Measurement(iterations = 3, time = 2)
+@Warmup(iterations = 2, time = 1)
+@Measurement(iterations = 3, time = 1)
 public class Scale {
 
     private static final Callable<Void> EMPTY = () -> null;
