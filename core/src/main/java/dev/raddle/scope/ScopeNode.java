@@ -189,7 +189,11 @@ final class ScopeNode extends ScopeClosing {
         runTokenActions();
     }
 
-    /** If every task of this scope has ended, that is only what was scheduled, the token, and the scopes inside. */
+    /**
+     * {@inheritDoc}
+     *
+     * <p>If every task has ended, there remain only what was scheduled for later, the token, and the scopes inside.
+     */
     @Override
     boolean close() {
         if (!tasks.gate.closeIfEmpty()) {
