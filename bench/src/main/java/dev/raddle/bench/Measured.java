@@ -49,6 +49,7 @@ public final class Measured implements InternalProfiler {
 
     @Override
     public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
+        Carriers.keepApart();
         synchronized (NOTES) {
             NOTES.clear();
         }
