@@ -48,7 +48,7 @@ final class ExplainCommand implements Callable<Integer> {
             spec.commandLine().getOut().println(Printable.oneLine(sentence));
             return ExitCode.OK;
         } catch (NoSuchFileException e) {
-            throw wrong("RUNDIR must name a run directory, \"" + run + "\" has no run.json");
+            throw wrong("RUNDIR must name a run directory, \"" + run + "\" has no " + e.getFile());
         } catch (InvalidFileException e) {
             RunFile.print(e, "", spec.commandLine());
             return ExitCode.INVALID;

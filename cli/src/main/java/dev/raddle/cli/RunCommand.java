@@ -117,7 +117,8 @@ final class RunCommand implements Callable<Integer> {
         try {
             return resume != null ? resume(resume) : runFile(Objects.requireNonNull(file));
         } catch (InvalidFileException e) {
-            RunFile.print(e, ", nothing was run", spec.commandLine());
+            String advice = resume == null ? "" : "; restore the file, or begin a new run";
+            RunFile.print(e, ", nothing was run" + advice, spec.commandLine());
             return ExitCode.INVALID;
         }
     }
@@ -155,7 +156,7 @@ final class RunCommand implements Callable<Integer> {
         try {
             directory = RunDirectory.reopen(path);
         } catch (NoSuchFileException e) {
-            throw wrong("--resume must name a run directory, \"" + path + "\" has no run.json");
+            throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile());
         }
         Plan plan = new RunFile(directory.origin()).plan();
         checkTargets(plan);

@@ -2,6 +2,9 @@ package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.data.JsonLine;
+import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Problems;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -32,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * Records events, one per line, so that a run whose process was killed can be resumed. Every line is passed to the
  * operating system before the next event is processed.
  *
- * <p>A crash may leave an incomplete line; it is not valid JSON, and its task simply runs again.
+ * <p>A crash may leave an incomplete last line; it is not valid JSON, and its task simply runs again.
  */
 public final class Journal implements RunListener, Closeable {
     private static final String KIND = "event";
@@ -217,32 +220,48 @@ public final class Journal implements RunListener, Closeable {
         }
     }
 
-    /** Reads a journal; one that does not exist is empty. */
-    public static Past read(Path path) throws IOException {
+    /**
+     * Reads a journal.
+     *
+     * @throws InvalidFileException if it is damaged
+     */
+    public static Past read(Path path) throws IOException, InvalidFileException {
         Map<String, TaskResult> results = new LinkedHashMap<>();
         Map<String, Started> open = new LinkedHashMap<>();
         Past past = new Past(results, open, new HashSet<>(), new HashSet<>(), new HashSet<>());
-        read(path, line -> remember(line, past));
+        Problems problems = new Problems();
+        read(path, problems, line -> remember(line, past));
+        problems.throwIfAny();
         return past;
     }
 
     /** Reads a journal and passes each result to an action, so that the results need not fit into memory. */
     static void readResults(Path path, Consumer<TaskResult> action) throws IOException {
-        read(path, line -> {
+        read(path, new Problems(), line -> {
             if (line.text(KIND).orElse("").equals(ENDED)) {
                 TaskResult.of(line).ifPresent(action);
             }
         });
     }
 
-    private static void read(Path path, Consumer<JsonLine> action) throws IOException {
-        if (Files.exists(path)) {
-            // invalid UTF-8 in an incomplete line is replaced and not an error
-            try (BufferedReader reader =
-                    new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8))) {
-                for (String text = reader.readLine(); text != null; text = reader.readLine()) {
-                    JsonLine.parse(text).ifPresent(action);
+    /**
+     * Passes each line to an action. An incomplete line is a problem, except the last of each process: after it the
+     * file ends, or the next process has opened the journal. Invalid UTF-8 in it is replaced and not an error.
+     */
+    private static void read(Path path, Problems problems, Consumer<JsonLine> action) throws IOException {
+        try (BufferedReader reader =
+                new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8))) {
+            int incomplete = 0; // the number of the previous line if that is incomplete
+            int number = 1;
+            for (String text = reader.readLine(); text != null; text = reader.readLine(), number++) {
+                Optional<JsonLine> line = JsonLine.parse(text);
+                boolean opens = line.flatMap(fields -> fields.text(KIND)).equals(Optional.of(OPENED));
+                if (line.isEmpty() ? number == 1 : incomplete > 1 && !opens) {
+                    Location at = new Location(path.toString(), Math.max(1, incomplete), 1);
+                    problems.add(at, "every line must be a JSON object, this one is damaged");
                 }
+                incomplete = line.isEmpty() ? number : 0;
+                line.ifPresent(action);
             }
         }
     }
@@ -271,7 +290,7 @@ public final class Journal implements RunListener, Closeable {
     private static Optional<Started> started(JsonLine line) {
         return line.text("id")
                 .flatMap(id -> line.text("born")
-                        .map(Instant::parse)
+                        .flatMap(TaskResult::time)
                         .map(processStart -> new Started(
                                 id,
                                 line.number("pid").orElse(0),

@@ -1,8 +1,13 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.PlanReader;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.data.InputFiles;
 import dev.raddle.cli.file.data.JsonLine;
+import dev.raddle.cli.file.value.FileSize;
+import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Problem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
@@ -163,11 +168,13 @@ public final class RunDirectory {
     /**
      * Opens the directory of an earlier run for reading only.
      *
-     * @throws NoSuchFileException if it contains no run
+     * @throws NoSuchFileException if it contains no run; its file is the name of what is missing or empty
      */
     public static RunDirectory existing(Path path) throws IOException {
-        if (!Files.exists(path.resolve(RUN))) {
-            throw new NoSuchFileException(path.toString());
+        for (String name : List.of(RUN, PLAN, JOURNAL)) {
+            if (path.resolve(name).toFile().length() == 0) {
+                throw new NoSuchFileException(name);
+            }
         }
         return new RunDirectory(path);
     }
@@ -246,18 +253,29 @@ public final class RunDirectory {
         Files.move(draft, path.resolve(RUN), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Returns the input that was kept. */
-    public Origin origin() throws IOException {
-        JsonLine run = JsonLine.parse(Files.readString(path.resolve(RUN)))
-                .orElseThrow(() -> new IOException(path.resolve(RUN) + " is not a JSON object"));
+    /**
+     * Returns the input that was kept.
+     *
+     * @throws InvalidFileException if a file of it is damaged
+     */
+    public Origin origin() throws IOException, InvalidFileException {
+        JsonLine run = JsonLine.parse(text(RUN)).orElseThrow(() -> {
+            Location at = new Location(path.resolve(RUN).toString(), 1, 1);
+            return new InvalidFileException(List.of(new Problem(at, "the file must be a JSON object")));
+        });
         JsonLine inputs = run.object("inputs");
         Path directory = Path.of(run.text("directory").orElse(""));
         return new Origin(
                 run.text("file").orElse(PLAN),
                 directory,
-                Files.readString(path.resolve(PLAN)),
+                text(PLAN),
                 name -> Files.readAllBytes(path.resolve(INPUTS)
                         .resolve(inputs.text(name).orElseThrow(() -> new NoSuchFileException(name)))),
                 run.object("params").texts());
+    }
+
+    private String text(String name) throws IOException, InvalidFileException {
+        Path file = path.resolve(name);
+        return PlanReader.decoded(file.toString(), FileSize.PARSED.read(file));
     }
 }

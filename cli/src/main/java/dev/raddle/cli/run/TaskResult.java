@@ -99,7 +99,7 @@ public record TaskResult(
                 line.text("endedAt").flatMap(TaskResult::time).orElse(null)));
     }
 
-    private static Optional<Instant> time(String text) {
+    static Optional<Instant> time(String text) {
         try {
             return Optional.of(Instant.parse(text));
         } catch (DateTimeParseException e) {

@@ -3,6 +3,7 @@ package dev.raddle.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.cli.file.value.InvalidFileException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -10,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JournalTest {
     private static final Instant NOW = Instant.parse("2026-01-31T09:30:00.123456789Z");
@@ -101,9 +104,25 @@ class JournalTest {
         assertThat(Journal.read(path).results()).containsOnlyKeys("a", "b");
     }
 
-    @Test
-    void a_journal_that_does_not_exist_is_empty() throws Exception {
-        assertThat(Journal.read(directory.resolve("none")).results()).isEmpty();
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_damaged_line_is_a_problem_unless_a_process_ended_after_it(int number) throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        try (Journal journal = Journal.open(path)) {
+            journal.on(ended("a", TaskState.SUCCEEDED));
+            journal.on(ended("b", TaskState.SUCCEEDED));
+        }
+        List<String> lines = new ArrayList<>(Files.readAllLines(path));
+        lines.set(number - 1, lines.get(number - 1).substring(1));
+        Files.write(path, lines);
+
+        assertThatThrownBy(() -> Journal.read(path))
+                .isInstanceOfSatisfying(
+                        InvalidFileException.class,
+                        e -> assertThat(e.problems())
+                                .singleElement()
+                                .hasToString(path + ":" + number
+                                        + ":1: every line must be a JSON object, this one is damaged"));
     }
 
     @Test

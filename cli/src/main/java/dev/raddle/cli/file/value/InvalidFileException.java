@@ -8,7 +8,8 @@ public final class InvalidFileException extends Exception {
 
     private final transient List<Problem> problems;
 
-    InvalidFileException(List<Problem> problems) {
+    /** Creates the exception for at least one problem. */
+    public InvalidFileException(List<Problem> problems) {
         super(problems.size() + (problems.size() == 1 ? " problem" : " problems"));
         this.problems = List.copyOf(problems);
     }
