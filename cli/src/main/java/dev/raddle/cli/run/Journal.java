@@ -178,15 +178,17 @@ public final class Journal implements RunListener, Closeable {
      * @param open the processes of tasks that started and did not end, by id
      * @param keys the prefixes of the tokens of its processes
      * @param closed the tokens of attempts that ended
+     * @param unsuccessful the tasks that were started or failed, and have not succeeded since
      */
     public record Past(
             Map<String, TaskResult> results,
             Map<String, Started> open,
             Set<String> undone,
             Set<String> keys,
-            Set<String> closed) {
+            Set<String> closed,
+            Set<String> unsuccessful) {
         /** The record for a new run. */
-        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of());
+        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of(), Set.of());
 
         /**
          * Returns this record with the direct and indirect downstream tasks of every undone task also counted as
@@ -210,7 +212,7 @@ public final class Journal implements RunListener, Closeable {
                         .filter(all::add)
                         .forEach(open::add);
             }
-            return new Past(results, this.open, all, keys, closed);
+            return new Past(results, this.open, all, keys, closed, unsuccessful);
         }
 
         /** Returns the result of a task that succeeded and was not undone; null if there is none. */
@@ -228,7 +230,7 @@ public final class Journal implements RunListener, Closeable {
     public static Past read(Path path) throws IOException, InvalidFileException {
         Map<String, TaskResult> results = new LinkedHashMap<>();
         Map<String, Started> open = new LinkedHashMap<>();
-        Past past = new Past(results, open, new HashSet<>(), new HashSet<>(), new HashSet<>());
+        Past past = new Past(results, open, new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>());
         Problems problems = new Problems();
         read(path, problems, line -> remember(line, past));
         problems.throwIfAny();
@@ -269,12 +271,20 @@ public final class Journal implements RunListener, Closeable {
     private static void remember(JsonLine line, Past past) {
         switch (line.text(KIND).orElse("")) {
             case OPENED -> line.text(KEY).ifPresent(past.keys::add);
-            case STARTED -> started(line).ifPresent(started -> close(past, past.open.put(started.id, started)));
+            case STARTED -> {
+                line.text("id").ifPresent(past.unsuccessful::add);
+                started(line).ifPresent(started -> close(past, past.open.put(started.id, started)));
+            }
             case ENDED ->
                 TaskResult.of(line).ifPresent(result -> {
                     close(past, past.open.remove(result.id()));
                     past.undone.remove(result.id());
                     past.results.put(result.id(), result);
+                    switch (result.state()) {
+                        case SUCCEEDED -> past.unsuccessful.remove(result.id());
+                        case FAILED, TIMED_OUT, REJECTED -> past.unsuccessful.add(result.id());
+                        case CANCELLED, SKIPPED -> {}
+                    }
                 });
             case UNDONE -> line.text("id").ifPresent(past.undone::add);
             default -> {}

@@ -66,18 +66,27 @@ final class PlanFlow {
     private final Set<String> only;
     private final Set<String> selected; // the targets and all their upstream tasks
     private final OnFailure onFailure;
+    private final Journal.Past past;
     private final Map<String, FlowStep> steps = new LinkedHashMap<>();
     private final Set<String> unmet = ConcurrentHashMap.newKeySet(); // tasks whose condition did not hold
     private final NotStartedReasons reasons;
 
+    /**
+     * Creates a run of a plan.
+     *
+     * @param past the record of earlier runs: a task that succeeded and was not undone does not run again, and one that
+     *     did not succeed runs even if no other task needs it any more
+     */
     PlanFlow(
             Plan plan,
             Map<String, OutputFiles> outputs,
             Set<String> only,
             OnFailure onFailure,
+            Journal.Past past,
             GroupRunner runner,
             Stop stop) {
         this.plan = plan;
+        this.past = past;
         this.onFailure = onFailure;
         this.runner = runner;
         this.stop = stop;
@@ -120,12 +129,8 @@ final class PlanFlow {
 
     // Starting.
 
-    /**
-     * Starts the flow. Does not wait for it.
-     *
-     * @param past the record of earlier runs: a task that succeeded and was not undone does not run again
-     */
-    void start(Journal.Past past) {
+    /** Starts the flow. Does not wait for it. */
+    void start() {
         FlowBuilder<Void> builder = FlowPlan.define(plan.name());
         Map<String, Node<TaskResult>> nodes = new HashMap<>();
         steps.forEach((id, step) -> nodes.put(id, node(builder, step)));
@@ -175,7 +180,7 @@ final class PlanFlow {
         if (when != null) {
             node.when(context -> holds(step, when));
         }
-        if (rules.essential()) {
+        if (rules.essential() || past.unsuccessful().contains(step.task().id())) {
             node.essential();
         }
         DeferredCommand undo = rules.undo();

@@ -114,7 +114,7 @@ public final class PlanWork implements Work {
         if (plan.isFlow() || !only.isEmpty()) {
             Map<String, OutputFiles> files = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
             OnFailure onFailure = keepGoing ? OnFailure.KEEP_GOING : OnFailure.CONTINUE;
-            new PlanFlow(plan, files, only, onFailure, runner, stop).start(past);
+            new PlanFlow(plan, files, only, onFailure, past, runner, stop).start();
             return;
         }
         Map<String, OutputFiles> outputs = directory.outputs(plan.tasks(), PlanFlow.captured(plan));

@@ -58,6 +58,61 @@ class ResumeTest {
     }
 
     @Test
+    void a_failed_task_runs_again_although_no_other_task_needs_it_any_more() throws Exception {
+        String file = """
+                tasks:
+                  - { id: bad, run: "test -e repaired" }
+                  - { id: next, run: "echo ran >> next.txt", needs: bad }
+                  - { id: only-next, run: "echo ran >> only-next.txt", needs: [{ after: go }] }
+                  - { id: go, run: "true", needs: [{ after: bad }] }
+                  - { id: both, run: "echo ran >> both.txt", needs: [next, only-next] }
+                  - { id: last, run: "true", needs: [{ after: [bad, both] }] }
+                """;
+        assertThat(new Session(directory).run(file)).isEqualTo(ExitCode.DEGRADED);
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.DEGRADED);
+        Files.writeString(directory.resolve("repaired"), "");
+        assertThat(new Session(directory).only("go").resume()).isEqualTo(ExitCode.OK);
+        Session last = new Session(directory);
+
+        assertThat(last.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(times("both.txt")).isEqualTo(1);
+    }
+
+    @Test
+    void a_task_that_is_not_selected_runs_in_the_next_resumed_run() throws Exception {
+        String file = """
+                tasks:
+                  - { id: bad, run: "test -e repaired" }
+                  - { id: last, run: "true", needs: [{ after: bad }] }
+                  - { id: other, run: "true" }
+                """;
+        new Session(directory).run(file);
+        new Session(directory).only("other").resume();
+
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.DEGRADED);
+    }
+
+    @Test
+    void an_alternative_that_was_never_needed_does_not_run() throws Exception {
+        String file = """
+                tasks:
+                  - { id: a, run: "until [ -e started ]; do sleep 0.01; done" }
+                  - { id: c, run: "touch c", needs: [{ after: bad }] }
+                  - { id: bad, group: other, run: "touch started; until [ -e d ]; do sleep 0.01; done; test -e ok" }
+                  - { id: d, run: "touch d", needs: [{ any: [a, c] }] }
+                """;
+        assertThat(new Session(directory).run(file)).isEqualTo(ExitCode.DEGRADED);
+        Files.writeString(directory.resolve("ok"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(second.recorder().result("bad").state()).isEqualTo(TaskState.SUCCEEDED);
+        assertThat(second.recorder().result("c").state()).isEqualTo(TaskState.SKIPPED);
+    }
+
+    @Test
     void the_file_and_its_data_are_those_of_the_first_run() throws Exception {
         failOnce();
         Files.writeString(directory.resolve("lines.txt"), "something else\n");
