@@ -161,10 +161,10 @@ final class RunCommand implements Callable<Integer> {
         Plan plan = new RunFile(directory.origin()).plan();
         checkTargets(plan);
         if (options.dryRun()) {
-            return dryRun(plan, Journal.read(directory.journal()));
+            return dryRun(plan, directory.past(plan));
         }
         try (Journal journal = opened(directory)) {
-            return run(plan, directory, journal, Journal.read(directory.journal()));
+            return run(plan, directory, journal, directory.past(plan));
         }
     }
 
@@ -179,10 +179,8 @@ final class RunCommand implements Callable<Integer> {
     private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past)
             throws IOException, InterruptedException {
         CommonOptions.warnOfProcesses(spec.commandLine());
-        PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), Set.copyOf(only));
-        if (options.keepGoing()) {
-            work.keepGoing();
-        }
+        PlanWork work =
+                new PlanWork(plan, directory, journal, past, options.report(), Set.copyOf(only), options.keepGoing());
         boolean onOut = options.json() || !options.quiet();
         try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
             Screen screen = new Screen(console);

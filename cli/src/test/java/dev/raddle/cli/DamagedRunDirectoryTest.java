@@ -31,8 +31,8 @@ class DamagedRunDirectoryTest {
     @BeforeEach
     void keep() throws IOException {
         RunDirectory directory = RunDirectory.create(run);
-        RunDirectory.Origin origin =
-                new RunDirectory.Origin("a.yaml", run, "tasks: [{ id: a, run: 'true' }]\n", name -> new byte[0]);
+        RunDirectory.Origin origin = new RunDirectory.Origin(
+                "a.yaml", run, "tasks: [{ id: a, run: 'true' }]\n", name -> new byte[0], Map.of());
         directory.keep(origin, "a", Map.of(), Instant.EPOCH);
         Journal.open(directory.journal()).close();
     }

@@ -2,7 +2,9 @@ package dev.raddle.cli.file;
 
 import dev.raddle.cli.file.value.Spelling;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -55,6 +57,17 @@ public record Plan(
         Map<String, PlannedTask> byId = new LinkedHashMap<>();
         tasks.forEach(task -> byId.put(task.id(), task));
         return byId;
+    }
+
+    /** Returns the direct downstream tasks of each task that has any, in the order of the file. */
+    public Map<String, List<PlannedTask>> consumers() {
+        Map<String, List<PlannedTask>> consumers = new HashMap<>();
+        for (PlannedTask task : tasks) {
+            for (String upstream : task.flow().upstreams()) {
+                consumers.computeIfAbsent(upstream, id -> new ArrayList<>()).add(task);
+            }
+        }
+        return consumers;
     }
 
     /** Returns the text "; did you mean …?" with the id nearest to an unknown one, or an empty text. */

@@ -61,13 +61,21 @@ public final class EventLoop implements AutoCloseable {
     }
 
     private void put(Item item) {
+        uninterruptibly(() -> queue.put(item)); // an event must not be lost because its task is being cancelled
+    }
+
+    private interface Wait {
+        void run() throws InterruptedException;
+    }
+
+    private static void uninterruptibly(Wait wait) {
         boolean interrupted = false;
         while (true) {
             try {
-                queue.put(item);
+                wait.run();
                 break;
             } catch (InterruptedException e) {
-                interrupted = true; // an event must not be lost because its task is being cancelled
+                interrupted = true;
             }
         }
         if (interrupted) {
@@ -130,17 +138,6 @@ public final class EventLoop implements AutoCloseable {
 
     private void await(Marker marker) {
         put(marker);
-        boolean interrupted = false;
-        while (true) {
-            try {
-                marker.reached.await();
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        uninterruptibly(marker.reached::await);
     }
 }

@@ -20,7 +20,7 @@ public final class Explanation {
     public Explanation(Plan plan, Journal.Past past) {
         this.tasks = plan.byId();
         this.past = past;
-        this.reasons = new NotStartedReasons(plan.tasks(), id -> past.results().get(id));
+        this.reasons = new NotStartedReasons(plan, id -> past.results().get(id));
     }
 
     /** Returns the sentence, without a line break. */

@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.data.JsonLine;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Location;
@@ -10,6 +11,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
@@ -19,16 +21,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,10 +48,12 @@ public final class Journal implements RunListener, Closeable {
     private static final String OPENED = "opened";
     private static final String KEY = "key";
     private static final String TREE = "tree";
+    private static final String STORED = "stored";
 
     private final FileChannel file;
     private final FileChannel lock;
     private final String key = ProcessStarter.newKey();
+    private Map<String, OutputFiles> outputs = Map.of();
 
     private Journal(FileChannel file, FileChannel lock) {
         this.file = file;
@@ -58,6 +63,11 @@ public final class Journal implements RunListener, Closeable {
     /** Returns the common prefix of the tokens of all processes that are started while this journal is open. */
     String key() {
         return key;
+    }
+
+    /** Makes the sizes of stored outputs part of the record. Called before the first event. */
+    void recordSizes(Map<String, OutputFiles> files) {
+        outputs = files;
     }
 
     /**
@@ -125,6 +135,10 @@ public final class Journal implements RunListener, Closeable {
             case RunEvent.TaskEnded ended -> {
                 line.put(KIND, ENDED);
                 line.putAll(ended.result().fields());
+                OutputFiles output = outputs.get(ended.result().id());
+                if (output != null && output.capture() != null) {
+                    line.put(STORED, output.capture().toFile().length());
+                }
             }
             case RunEvent.TaskUndone undone -> {
                 if (undone.error() != null) {
@@ -141,10 +155,7 @@ public final class Journal implements RunListener, Closeable {
     }
 
     private void write(String line) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-            file.write(bytes);
-        }
+        Channels.newOutputStream(file).write((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     @Override
@@ -162,13 +173,7 @@ public final class Journal implements RunListener, Closeable {
             String id,
             long pid,
             Instant processStart,
-            @Nullable String token) {
-
-        /** Creates a process without a token. */
-        public Started(String id, long pid, Instant processStart) {
-            this(id, pid, processStart, null);
-        }
-    }
+            @Nullable String token) {}
 
     /**
      * The record of an earlier run.
@@ -179,6 +184,7 @@ public final class Journal implements RunListener, Closeable {
      * @param keys the prefixes of the tokens of its processes
      * @param closed the tokens of attempts that ended
      * @param unsuccessful the tasks that were started or failed, and have not succeeded since
+     * @param stored the sizes of stored outputs, by the id of the task
      */
     public record Past(
             Map<String, TaskResult> results,
@@ -186,33 +192,46 @@ public final class Journal implements RunListener, Closeable {
             Set<String> undone,
             Set<String> keys,
             Set<String> closed,
-            Set<String> unsuccessful) {
+            Set<String> unsuccessful,
+            Map<String, Long> stored) {
         /** The record for a new run. */
-        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of(), Set.of());
+        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of(), Set.of(), Map.of());
 
         /**
-         * Returns this record with the direct and indirect downstream tasks of every undone task also counted as
-         * undone.
+         * Returns this record with more tasks counted as undone: each whose stored output is lost and needed, because
+         * the plan or a task that may run reads it; and the direct and indirect downstream tasks of every undone task.
          */
-        Past followedBy(Plan plan) {
-            if (undone.isEmpty()) {
-                return this;
-            }
-            Map<String, List<String>> consumers = new HashMap<>();
-            plan.tasks()
-                    .forEach(task -> task.flow()
-                            .upstreams()
-                            .forEach(id -> consumers
-                                    .computeIfAbsent(id, ignored -> new ArrayList<>())
-                                    .add(task.id())));
+        Past followedBy(Plan plan, Map<String, OutputFiles> outputs) {
+            Map<String, PlannedTask> tasks = plan.byId();
+            Map<String, List<PlannedTask>> consumers = plan.consumers();
             Set<String> all = new HashSet<>(undone);
-            Deque<String> open = new ArrayDeque<>(undone);
-            while (!open.isEmpty()) {
-                consumers.getOrDefault(open.remove(), List.of()).stream()
+            Past past = new Past(results, open, all, keys, closed, unsuccessful, stored);
+            Predicate<String> lost = id ->
+                    past.isLost(id, Objects.requireNonNull(outputs.get(id)).capture());
+            plan.outputs().stream().filter(lost).forEach(all::add);
+            Deque<String> running = new ArrayDeque<>(tasks.keySet());
+            running.removeIf(id -> past.done(id) != null);
+            while (!running.isEmpty()) {
+                PlannedTask task = Objects.requireNonNull(tasks.get(running.remove()));
+                PlanFlow.read(task, tasks.keySet()).stream()
+                        .filter(lost)
                         .filter(all::add)
-                        .forEach(open::add);
+                        .forEach(running::add);
+                if (all.contains(task.id())) {
+                    consumers.getOrDefault(task.id(), List.of()).stream()
+                            .map(PlannedTask::id)
+                            .filter(all::add)
+                            .forEach(running::add);
+                }
             }
-            return new Past(results, this.open, all, keys, closed, unsuccessful);
+            return past;
+        }
+
+        /** Returns whether the output that a task has stored is missing or incomplete. It may have grown. */
+        boolean isLost(String id, @Nullable Path capture) {
+            return done(id) != null
+                    && capture != null
+                    && (!Files.exists(capture) || capture.toFile().length() < stored.getOrDefault(id, 0L));
         }
 
         /** Returns the result of a task that succeeded and was not undone; null if there is none. */
@@ -230,7 +249,8 @@ public final class Journal implements RunListener, Closeable {
     public static Past read(Path path) throws IOException, InvalidFileException {
         Map<String, TaskResult> results = new LinkedHashMap<>();
         Map<String, Started> open = new LinkedHashMap<>();
-        Past past = new Past(results, open, new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>());
+        Past past = new Past(
+                results, open, new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashMap<>());
         Problems problems = new Problems();
         read(path, problems, line -> remember(line, past));
         problems.throwIfAny();
@@ -280,6 +300,7 @@ public final class Journal implements RunListener, Closeable {
                     close(past, past.open.remove(result.id()));
                     past.undone.remove(result.id());
                     past.results.put(result.id(), result);
+                    past.stored.put(result.id(), line.number(STORED).orElse(0));
                     switch (result.state()) {
                         case SUCCEEDED -> past.unsuccessful.remove(result.id());
                         case FAILED, TIMED_OUT, REJECTED -> past.unsuccessful.add(result.id());

@@ -7,7 +7,6 @@ import dev.raddle.task.TaskTimeoutException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SeekableByteChannel;
@@ -188,10 +187,7 @@ final class Launcher {
             if (log.size() > 0) {
                 String what = attempt == UNDO ? "undo" : "attempt " + attempt;
                 String line = "=== raddle: " + what + ", " + clock.instant() + " ===\n";
-                ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
-                while (bytes.hasRemaining()) {
-                    log.write(bytes);
-                }
+                Channels.newOutputStream(log).write(line.getBytes(StandardCharsets.UTF_8));
             }
         }
     }

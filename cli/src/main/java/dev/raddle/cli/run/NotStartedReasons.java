@@ -1,9 +1,8 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.Need;
+import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -12,20 +11,16 @@ import org.jspecify.annotations.Nullable;
 /** Explains why a task of a flow was decided without running. As thread-safe as the results. */
 final class NotStartedReasons {
     private final Function<String, @Nullable TaskResult> results;
-    private final Map<String, List<PlannedTask>> consumers = new HashMap<>();
+    private final Map<String, List<PlannedTask>> consumers;
 
     /**
      * Creates the explanations for the tasks of one plan.
      *
      * @param results the function from an id to its result, or null if the task has not ended
      */
-    NotStartedReasons(List<PlannedTask> tasks, Function<String, @Nullable TaskResult> results) {
+    NotStartedReasons(Plan plan, Function<String, @Nullable TaskResult> results) {
         this.results = results;
-        for (PlannedTask task : tasks) {
-            for (String upstream : task.flow().upstreams()) {
-                consumers.computeIfAbsent(upstream, id -> new ArrayList<>()).add(task);
-            }
-        }
+        this.consumers = plan.consumers();
     }
 
     /**

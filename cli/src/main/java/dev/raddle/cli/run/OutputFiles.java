@@ -1,9 +1,7 @@
 package dev.raddle.cli.run;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
@@ -45,13 +43,8 @@ public record OutputFiles(
 
     /** Replaces the content of an output, under the same rule. */
     static void write(Path path, String text) throws IOException {
-        try (SeekableByteChannel file = open(path, false)) {
-            file.truncate(0);
-            ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
-            while (bytes.hasRemaining()) {
-                file.write(bytes);
-            }
-        }
+        checkDirectory(path);
+        RunDirectory.write(path, text);
     }
 
     /** Refuses a file whose directory is a symbolic link. */

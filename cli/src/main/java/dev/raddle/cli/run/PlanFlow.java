@@ -16,6 +16,7 @@ import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.MemoryJournal;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeReport;
@@ -26,13 +27,9 @@ import dev.raddle.group.RejectedTaskException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -96,21 +93,15 @@ final class PlanFlow {
             OutputFiles output = Objects.requireNonNull(outputs.get(task.id()));
             steps.put(task.id(), new FlowStep(task, output, runner, stop));
         }
-        this.reasons = new NotStartedReasons(plan.tasks(), this::result);
+        this.reasons = new NotStartedReasons(plan, this::result);
     }
 
-    /** Returns the tasks whose standard output is read by others. */
-    static Set<String> captured(Plan plan) {
-        Set<String> captured = new HashSet<>(plan.outputs());
-        Map<String, PlannedTask> byId = plan.byId();
-        for (PlannedTask task : plan.tasks()) {
-            for (Reference reference : task.flow().references()) {
-                if (reference.kind() == Reference.Kind.STDOUT) {
-                    captured.addAll(subjects(task, reference, byId.keySet()));
-                }
-            }
-        }
-        return captured;
+    /** Returns the tasks whose standard output a task reads. */
+    static List<String> read(PlannedTask task, Set<String> ids) {
+        return task.flow().references().stream()
+                .filter(reference -> reference.kind() == Reference.Kind.STDOUT)
+                .flatMap(reference -> subjects(task, reference, ids).stream())
+                .toList();
     }
 
     /** Returns the candidates of a reference; it stands for the first that succeeds. */
@@ -139,9 +130,10 @@ final class PlanFlow {
                 : builder.returning(plan.outputs().stream()
                         .map(id -> Objects.requireNonNull(nodes.get(id)))
                         .toList());
+        MemoryJournal restored = FlowJournal.inMemory(); // what is kept is written by Journal, in the order of events
         RunOptions options = RunOptions.defaults()
                 .withGroups(this::step)
-                .withJournal(new PastJournal(past, steps.keySet()))
+                .withJournal(restored)
                 .onFailure(onFailure)
                 .only(only.toArray(String[]::new));
         runner.startOne();
@@ -149,6 +141,7 @@ final class PlanFlow {
             TaskResult done = past.done(id);
             if (done != null) {
                 step.restore(done);
+                restored.record(Entry.NodeEnded.succeeded(id, done));
             }
         });
         FlowRun<?> run = flow.start(null, options);
@@ -199,28 +192,6 @@ final class PlanFlow {
             case ANY -> new Dependency<?>[] {Dependency.anyOf(ids)};
             case AT_LEAST -> new Dependency<?>[] {Dependency.atLeast(need.least(), ids)};
         };
-    }
-
-    /** The results of earlier runs. New results are written by {@link Journal}, in the order of events. */
-    private static final class PastJournal implements FlowJournal {
-        private final List<Entry> past = new ArrayList<>();
-
-        PastJournal(Journal.Past past, Collection<String> ids) {
-            for (String id : ids) {
-                TaskResult done = past.done(id);
-                if (done != null) {
-                    this.past.add(Entry.NodeEnded.succeeded(id, done));
-                }
-            }
-        }
-
-        @Override
-        public List<Entry> open(Work work) {
-            return past;
-        }
-
-        @Override
-        public void record(Entry entry) {}
     }
 
     // Running.
@@ -332,7 +303,7 @@ final class PlanFlow {
                 .orElse(step(ids.getFirst()));
     }
 
-    private static String value(Reference.Kind kind, FlowStep upstream) throws IOException {
+    private String value(Reference.Kind kind, FlowStep upstream) throws IOException {
         TaskResult result = upstream.result();
         String otherwise = Objects.requireNonNullElse(upstream.task().flow().defaultValue(), "");
         return switch (kind) {
@@ -344,23 +315,23 @@ final class PlanFlow {
     }
 
     /** Returns the output of a task without the line breaks at its end, as a shell's $(…) does. */
-    private static String printed(FlowStep step) throws IOException {
+    private String printed(FlowStep step) throws IOException {
         Path capture = Objects.requireNonNull(step.output().capture());
-        try {
-            long size = Files.size(capture);
-            if (size > MAX_VALUE_BYTES) {
-                throw new IOException("the output of \"" + step.task().id() + "\" must be at most " + MAX_VALUE_BYTES
-                        + " bytes to be passed on, was " + size + "; write it to a file and print the file's name");
-            }
-            String text = new String(Files.readAllBytes(capture), StandardCharsets.UTF_8);
-            int end = text.length();
-            while (end > 0 && (text.charAt(end - 1) == '\n' || text.charAt(end - 1) == '\r')) {
-                end--;
-            }
-            return text.substring(0, end);
-        } catch (NoSuchFileException e) {
-            return "";
+        String id = step.task().id();
+        if (past.isLost(id, capture)) {
+            throw new IOException("the output of \"" + id + "\" is incomplete or missing; restore " + capture);
         }
+        long size = Files.size(capture);
+        if (size > MAX_VALUE_BYTES) {
+            throw new IOException("the output of \"" + id + "\" must be at most " + MAX_VALUE_BYTES
+                    + " bytes to be passed on, was " + size + "; write it to a file and print the file's name");
+        }
+        String text = new String(Files.readAllBytes(capture), StandardCharsets.UTF_8);
+        int end = text.length();
+        while (end > 0 && (text.charAt(end - 1) == '\n' || text.charAt(end - 1) == '\r')) {
+            end--;
+        }
+        return text.substring(0, end);
     }
 
     // Ending without running.
@@ -383,7 +354,7 @@ final class PlanFlow {
         Throwable cause = report.cause();
         if (stop.isRequested()
                 && report.state() != NodeState.SKIPPED
-                && (blockingUpstream == null || isCancelled(blockingUpstream))) {
+                && (blockingUpstream == null || blockingUpstream.state() == TaskState.CANCELLED)) {
             runner.handBack(task.id());
             return GroupRunner.unstarted(task, TaskState.CANCELLED, waited, TaskAttempts.NOT_STARTED);
         }
@@ -399,10 +370,6 @@ final class PlanFlow {
                 : GroupRunner.unstarted(task, TaskState.FAILED, waited, "not started: " + Failure.text(cause));
     }
 
-    private static boolean isCancelled(NotStartedReasons.BlockingUpstream blockingUpstream) {
-        return blockingUpstream.state() == TaskState.CANCELLED;
-    }
-
     private String skipped(PlannedTask task, NotStartedReasons.@Nullable BlockingUpstream blockingUpstream) {
         if (unmet.contains(task.id())) {
             return "its condition does not hold";
@@ -410,11 +377,8 @@ final class PlanFlow {
         if (blockingUpstream != null) {
             return blockingUpstream.text();
         }
-        return isOutside(task) ? "it is not selected by --only" : reasons.unneeded(task);
-    }
-
-    private boolean isOutside(PlannedTask task) {
-        return !only.isEmpty() && !selected.contains(task.id());
+        boolean isOutside = !only.isEmpty() && !selected.contains(task.id());
+        return isOutside ? "it is not selected by --only" : reasons.unneeded(task);
     }
 
     // Undoing.

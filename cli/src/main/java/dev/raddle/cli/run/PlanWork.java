@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The tasks of a run file that have not succeeded yet. */
@@ -27,26 +26,17 @@ public final class PlanWork implements Work {
     private final Journal.Past past;
     private final @Nullable Path report;
     private final Set<String> only;
+    private final Map<String, OutputFiles> files;
     private final Results results = new Results();
-    private final Set<String> done;
-    private boolean keepGoing;
+    private final OnFailure onFailure;
 
     /**
      * Creates the work of a plan.
      *
      * @param past the record of earlier runs in the same directory
      * @param report the path of a report besides the one in the run directory, or null
-     */
-    public PlanWork(Plan plan, RunDirectory directory, Journal journal, Journal.Past past, @Nullable Path report) {
-        this(plan, directory, journal, past, report, Set.of());
-    }
-
-    /**
-     * Creates the work of some tasks of a plan and their upstream tasks.
-     *
-     * @param past the record of earlier runs in the same directory
-     * @param report the path of a report besides the one in the run directory, or null
-     * @param only the ids of the tasks; empty for all
+     * @param only the ids of the tasks that run, with their upstream tasks; empty for all
+     * @param keepGoing whether tasks that only failed tasks need run as well
      */
     public PlanWork(
             Plan plan,
@@ -54,25 +44,17 @@ public final class PlanWork implements Work {
             Journal journal,
             Journal.Past past,
             @Nullable Path report,
-            Set<String> only) {
+            Set<String> only,
+            boolean keepGoing) {
         this.plan = plan;
         this.directory = directory;
         this.journal = journal;
-        this.past = past.followedBy(plan);
+        this.past = past;
         this.report = report;
         this.only = Set.copyOf(only);
-        this.done = plan.tasks().stream()
-                .map(PlannedTask::id)
-                .filter(id -> this.past.done(id) != null)
-                .collect(Collectors.toSet());
-    }
-
-    /**
-     * Runs everything that can run, including tasks that only failed tasks need. Must be called before the work is run.
-     */
-    public PlanWork keepGoing() {
-        keepGoing = true;
-        return this;
+        this.files = directory.outputs(plan);
+        journal.recordSizes(files);
+        this.onFailure = keepGoing ? OnFailure.KEEP_GOING : OnFailure.CONTINUE;
     }
 
     @Override
@@ -104,23 +86,25 @@ public final class PlanWork implements Work {
 
     @Override
     public RunEvent.RunStarted begin(Instant time) {
+        long done = plan.tasks().stream().filter(this::isDone).count();
         return new RunEvent.RunStarted(
-                time, plan.name(), plan.tasks().size(), plan.groups().size(), directory.path(), done.size());
+                time, plan.name(), plan.tasks().size(), plan.groups().size(), directory.path(), done);
+    }
+
+    private boolean isDone(PlannedTask task) {
+        return past.done(task.id()) != null;
     }
 
     @Override
     public void submit(GroupRunner runner, Stop stop) {
         // A plan without dependencies needs no flow: everything is ready at once, and the executor is sufficient.
         if (plan.isFlow() || !only.isEmpty()) {
-            Map<String, OutputFiles> files = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
-            OnFailure onFailure = keepGoing ? OnFailure.KEEP_GOING : OnFailure.CONTINUE;
             new PlanFlow(plan, files, only, onFailure, past, runner, stop).start();
             return;
         }
-        Map<String, OutputFiles> outputs = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
         for (PlannedTask task : plan.tasks()) {
-            if (!done.contains(task.id())) {
-                runner.submit(task, Objects.requireNonNull(outputs.get(task.id())));
+            if (!isDone(task)) {
+                runner.submit(task, Objects.requireNonNull(files.get(task.id())));
             }
         }
     }
@@ -141,13 +125,12 @@ public final class PlanWork implements Work {
 
     @Override
     public Map<String, @Nullable String> outputs() throws IOException {
-        Map<String, OutputFiles> files = directory.outputs(plan.tasks(), Set.copyOf(plan.outputs()));
         Map<String, PlannedTask> tasks = plan.byId();
         Map<String, @Nullable String> outputs = new LinkedHashMap<>();
         for (String id : plan.outputs()) {
             Path capture = Objects.requireNonNull(files.get(id)).capture();
-            boolean printed = results.succeeded(id) && capture != null && Files.exists(capture);
             String otherwise = Objects.requireNonNull(tasks.get(id)).flow().defaultValue();
+            boolean printed = results.succeeded(id) && capture != null;
             outputs.put(id, printed ? new String(Files.readAllBytes(capture), StandardCharsets.UTF_8) : otherwise);
         }
         return outputs;

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlanReader;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.data.InputFiles;
@@ -23,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,13 +76,7 @@ public final class RunDirectory {
      * @param inputs the data files
      * @param params the values of params that were given, by name
      */
-    public record Origin(String file, Path directory, String text, InputFiles inputs, Map<String, String> params) {
-
-        /** Creates an input without values for params. */
-        public Origin(String file, Path directory, String text, InputFiles inputs) {
-            this(file, directory, text, inputs, Map.of());
-        }
-    }
+    public record Origin(String file, Path directory, String text, InputFiles inputs, Map<String, String> params) {}
 
     /** Creates a directory below {@code raddle-runs}, named after the run and the time. */
     public static RunDirectory createFresh(String name, Instant now) throws IOException {
@@ -151,7 +147,7 @@ public final class RunDirectory {
                 LinkOption.NOFOLLOW_LINKS);
     }
 
-    private static void write(Path path, String text) throws IOException {
+    static void write(Path path, String text) throws IOException {
         write(path, text.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -201,26 +197,29 @@ public final class RunDirectory {
         return path.resolve(OUTPUT).resolve(name);
     }
 
-    /** Returns the output files of tasks, by id. The same tasks in the same order get the same files. */
-    public Map<String, OutputFiles> outputs(List<PlannedTask> tasks) {
-        return outputs(tasks, Set.of());
-    }
-
-    /**
-     * Returns the output files of tasks, by id.
-     *
-     * @param captured the tasks whose standard output is also kept separately
-     */
-    public Map<String, OutputFiles> outputs(List<PlannedTask> tasks, Set<String> captured) {
+    /** Returns the output files of tasks, by id. The same plan gets the same files. */
+    Map<String, OutputFiles> outputs(Plan plan) {
+        Set<String> ids = plan.byId().keySet();
+        Set<String> captured = new HashSet<>(plan.outputs());
+        plan.tasks().forEach(task -> captured.addAll(PlanFlow.read(task, ids)));
         OutputNames names = new OutputNames();
         Map<String, OutputFiles> outputs = new LinkedHashMap<>();
-        for (PlannedTask task : tasks) {
+        for (PlannedTask task : plan.tasks()) {
             String name = names.name(task.id());
             Path file = output(name + ".log");
             Path capture = captured.contains(task.id()) ? path.resolve(VALUES).resolve(name + ".out") : null;
             outputs.put(task.id(), new OutputFiles(file, null, true, shown(file), capture));
         }
         return outputs;
+    }
+
+    /**
+     * Returns the record of the runs in this directory, as far as the next run can use it.
+     *
+     * @throws InvalidFileException if the journal is damaged
+     */
+    public Journal.Past past(Plan plan) throws IOException, InvalidFileException {
+        return Journal.read(journal()).followedBy(plan, outputs(plan));
     }
 
     /** Returns the name of a file in results: its absolute path, so that it can be read from any directory. */

@@ -45,20 +45,7 @@ public sealed interface RunEvent {
             long pid,
             @Nullable Instant processStart,
             @Nullable String token)
-            implements RunEvent {
-
-        /** Creates an event for a process without a token. */
-        public AttemptStarted(
-                Instant time,
-                String id,
-                String group,
-                int attempt,
-                int attempts,
-                long pid,
-                @Nullable Instant processStart) {
-            this(time, id, group, attempt, attempts, pid, processStart, null);
-        }
-    }
+            implements RunEvent {}
 
     /** An attempt failed and another follows after a pause. */
     record AttemptFailed(

@@ -26,7 +26,7 @@ class JournalTest {
     }
 
     private static RunEvent started(String id, int attempt) {
-        return new RunEvent.AttemptStarted(NOW, id, "g", attempt, 3, 4711, NOW);
+        return new RunEvent.AttemptStarted(NOW, id, "g", attempt, 3, 4711, NOW, null);
     }
 
     @Test
@@ -54,7 +54,7 @@ class JournalTest {
 
         assertThat(past.results()).containsEntry("a\n\"b\"", result);
         assertThat(past.open()).containsOnlyKeys("x");
-        assertThat(past.open().get("x")).isEqualTo(new Journal.Started("x", 4711, NOW));
+        assertThat(past.open().get("x")).isEqualTo(new Journal.Started("x", 4711, NOW, null));
     }
 
     @Test

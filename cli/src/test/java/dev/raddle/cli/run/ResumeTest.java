@@ -12,10 +12,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 @ResourceLock(Session.SIGNALS)
@@ -110,6 +113,95 @@ class ResumeTest {
 
         assertThat(second.recorder().result("bad").state()).isEqualTo(TaskState.SUCCEEDED);
         assertThat(second.recorder().result("c").state()).isEqualTo(TaskState.SKIPPED);
+    }
+
+    private static final String VALUES = """
+            tasks:
+              - { id: p, run: "echo ran >> p.txt; echo hello" }
+              - { id: q, run: "echo ran >> q.txt" }
+              - { id: m, run: "echo ran >> m.txt", needs: p }
+              - { id: r, run: "echo got ${p.stdout}; [ -e repaired ]", needs: [m, q] }
+            """;
+
+    private Path value(String id) {
+        return directory.resolve("run/values/" + id + ".out");
+    }
+
+    private void edit(UnaryOperator<String> change) throws IOException {
+        Path journal = directory.resolve("run/journal.jsonl");
+        Files.writeString(journal, change.apply(Files.readString(journal)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_task_whose_stored_output_is_lost_runs_again_for_a_task_that_reads_it(boolean missing) throws Exception {
+        new Session(directory).run(VALUES);
+        if (missing) {
+            Files.delete(value("p"));
+            Files.delete(value("p").getParent());
+        } else {
+            Files.writeString(value("p"), "hel");
+        }
+        Files.writeString(directory.resolve("repaired"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(second.output("r.log")).endsWith("===\ngot hello\n");
+        assertThat(times("p.txt")).isEqualTo(2);
+        assertThat(times("m.txt")).isEqualTo(2); // it is downstream of p
+        assertThat(times("q.txt")).isEqualTo(1);
+    }
+
+    @Test
+    void an_old_journal_without_sizes_can_be_resumed() throws Exception {
+        new Session(directory).run(VALUES);
+        edit(text -> text.replaceAll(",\"stored\":\\d+", ""));
+        Files.writeString(directory.resolve("repaired"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(second.output("r.log")).endsWith("===\ngot hello\n");
+        assertThat(times("p.txt")).isEqualTo(1);
+    }
+
+    @Test
+    void a_lost_output_that_nothing_reads_any_more_is_not_made_again_unless_it_is_a_result() throws Exception {
+        new Session(directory).run("""
+                outputs: [result]
+                tasks:
+                  - { id: a, run: "echo ran >> a.txt" }
+                  - { id: b, run: "echo ${a.stdout}", needs: a }
+                  - { id: result, run: "echo ran >> result.txt; echo hello" }
+                """);
+        Files.delete(value("a"));
+        Files.delete(value("result"));
+
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(times("a.txt")).isEqualTo(1);
+        assertThat(times("result.txt")).isEqualTo(2);
+        assertThat(value("result")).hasContent("hello");
+    }
+
+    @Test
+    void an_undo_that_reads_a_lost_output_does_not_run() throws Exception {
+        new Session(directory).run("""
+                tasks:
+                  - { id: a, run: "echo id-7", undo: "echo ${a.stdout} >> undone" }
+                  - { id: b, run: "exit 1", needs: a }
+                """);
+        Files.delete(directory.resolve("undone"));
+        edit(text -> text.replaceAll("(?m)^.*\"undone\".*\\n", "")); // as if the run had been killed
+        Files.writeString(value("a"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.FAILED);
+
+        assertThat(directory.resolve("undone")).doesNotExist();
+        assertThat(second.recorder().all(RunEvent.TaskUndone.class).getFirst().error())
+                .isEqualTo("not started: the output of \"a\" is incomplete or missing; restore " + value("a"));
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Runs a file in the directory of a test, in this process. */
@@ -69,7 +70,7 @@ final class Session {
     /** Runs a file from the start. */
     int run(String text) throws IOException, InterruptedException, InvalidFileException {
         RunDirectory.Origin origin = new RunDirectory.Origin(
-                "checks.yaml", directory, text, name -> Files.readAllBytes(directory.resolve(name)));
+                "checks.yaml", directory, text, name -> Files.readAllBytes(directory.resolve(name)), Map.of());
         Plan plan = plan(origin);
         RunDirectory created = RunDirectory.create(out());
         created.keep(origin, plan.name(), plan.inputs(), CLOCK.instant());
@@ -79,7 +80,8 @@ final class Session {
     /** Resumes a run. */
     int resume() throws IOException, InterruptedException, InvalidFileException {
         RunDirectory reopened = RunDirectory.reopen(out());
-        return run(plan(reopened.origin()), reopened, Journal.read(reopened.journal()));
+        Plan plan = plan(reopened.origin());
+        return run(plan, reopened, reopened.past(plan));
     }
 
     private static Plan plan(RunDirectory.Origin origin) throws InvalidFileException {
@@ -88,10 +90,7 @@ final class Session {
 
     private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {
         try (Journal journal = Journal.open(at.journal())) {
-            PlanWork work = new PlanWork(plan, at, journal, past, null, only);
-            if (keepGoing) {
-                work.keepGoing();
-            }
+            PlanWork work = new PlanWork(plan, at, journal, past, null, only, keepGoing);
             RunSession.Settings settings = new RunSession.Settings(grace, failFast);
             return new RunSession(settings, listeners, () -> {}, CLOCK).run(work);
         }

@@ -10,7 +10,7 @@ class TallyTest {
     private final Tally tally = new Tally();
 
     private void start(String id, String group) {
-        tally.on(new RunEvent.AttemptStarted(Instant.EPOCH, id, group, 1, 1, 1, null));
+        tally.on(new RunEvent.AttemptStarted(Instant.EPOCH, id, group, 1, 1, 1, null, null));
     }
 
     private void end(String id, String group, TaskState state, long runMillis) {

@@ -30,7 +30,7 @@ final class Events {
     }
 
     static RunEvent started(String id, String group) {
-        return new RunEvent.AttemptStarted(NOW, id, group, 1, 1, 4711, NOW);
+        return new RunEvent.AttemptStarted(NOW, id, group, 1, 1, 4711, NOW, null);
     }
 
     static RunEvent ended(String id, String group, TaskState state, @Nullable String output, @Nullable String error) {

@@ -31,7 +31,7 @@ class LineDisplayTest {
             Events.queued("fetch-a", "web"),
             Events.started("fetch-a", "web"),
             new RunEvent.AttemptFailed(Events.NOW, "fetch-a", "web", 1, 3, 22, "exit code 22", Duration.ofMillis(200)),
-            new RunEvent.AttemptStarted(Events.NOW, "fetch-a", "web", 2, 3, 4711, null),
+            new RunEvent.AttemptStarted(Events.NOW, "fetch-a", "web", 2, 3, 4711, null, null),
             Events.succeeded("fetch-a", "web"),
             Events.failed("odd\nid\033[2J", "web", output.toString()),
             Events.ended("late", "web", TaskState.TIMED_OUT, null, "ran out of time after 5 s (its timeout)"),
