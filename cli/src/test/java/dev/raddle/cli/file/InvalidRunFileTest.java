@@ -291,6 +291,36 @@ class InvalidRunFileTest {
         assertThat(RunFiles.problems("tasks: [&t { <<: *t, id: a, run: 'true' }]\n"))
                 .containsExactly("checks.yaml:1:9: task must not merge itself");
         assertThat(RunFiles.problems("tasks: [&t { <<: &s { <<: [*t, *s] }, id: a, run: 'true' }]"))
-                .containsExactly("checks.yaml:1:9: task must not merge itself");
+                .containsExactly(
+                        "checks.yaml:1:9: task must not merge itself", "checks.yaml:1:18: task must not merge itself");
+    }
+
+    @Test
+    void a_chain_of_merges_that_is_read_from_its_end_has_a_limit() {
+        StringBuilder chain = new StringBuilder("&m0 { run: 'true' }");
+        for (int i = 1; i <= 20_000; i++) {
+            chain.append(", &m" + i + " { <<: *m" + (i - 1) + " }");
+        }
+
+        assertThat(RunFiles.problems(
+                        "tasks: [{ id: a, run: 'true', env: { A: [" + chain + "] } }," + " { <<: *m20000, id: b }]"))
+                .anySatisfy(problem -> assertThat(problem)
+                        .matches(
+                                "checks.yaml:1:\\d+: a chain of maps that merge each other must have at most 100; merge"
+                                        + " one map that has the keys of all"));
+    }
+
+    @Test
+    void a_map_that_collects_the_entries_of_a_chain_has_a_limit() {
+        StringBuilder text = new StringBuilder("tasks:\n  - { id: t0, run: 'true', env: &e0 { V0: x } }\n");
+        for (int i = 1; i <= 1_500; i++) {
+            text.append(
+                    "  - { id: t" + i + ", run: 'true', env: &e" + i + " { <<: *e" + (i - 1) + ", V" + i + ": x } }\n");
+        }
+
+        assertThat(RunFiles.problems(text.toString()))
+                .containsExactly(
+                        "checks.yaml:1002:36: env must have at most 1000 entries with those that it merges, had"
+                                + " 1001; merge maps with fewer");
     }
 }

@@ -224,4 +224,14 @@ class PlanReaderTest {
 
         assertThat(RunFiles.plan(text.toString()).tasks()).hasSize(201).allMatch(task -> task.priority() == 7);
     }
+
+    @Test
+    void a_chain_of_merges_is_read_in_linear_time() throws InvalidFileException {
+        StringBuilder text = new StringBuilder("tasks:\n  - &t0 { id: t0, run: 'true', priority: 7 }\n");
+        for (int i = 1; i <= 20_000; i++) {
+            text.append("  - &t" + i + " { <<: *t" + (i - 1) + ", id: t" + i + " }\n");
+        }
+
+        assertThat(RunFiles.plan(text.toString()).tasks()).hasSize(20_001).allMatch(task -> task.priority() == 7);
+    }
 }

@@ -2,14 +2,13 @@ package dev.raddle.cli.file.value;
 
 import dev.raddle.task.Rate;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -20,7 +19,10 @@ import org.snakeyaml.engine.v2.nodes.Tag;
 
 /** Reads typed values from nodes. A value of the wrong type adds a problem and is null. For one thread. */
 public final class Values {
+    private static final int MAX_MERGED = 1000;
+
     private final Problems problems;
+    private final Set<Node> merging = new HashSet<>(); // the maps that are being read, each merged into another
 
     public Values(Problems problems) {
         this.problems = problems;
@@ -99,44 +101,29 @@ public final class Values {
 
     @Nullable
     public Duration duration(Node node, String what) {
-        String text = text(node, what);
-        if (text == null) {
-            return null;
-        }
-        try {
+        return parsed(node, what, text -> {
             Duration duration = Durations.parse(text);
-            if (duration.isPositive()) {
-                return duration;
+            if (!duration.isPositive()) {
+                throw new IllegalArgumentException("must be longer than 0, was \"" + text + "\"");
             }
-            problems.add(Location.of(node), what + " must be longer than 0, was \"" + text + "\"");
-        } catch (IllegalArgumentException e) {
-            problems.add(Location.of(node), what + " " + e.getMessage());
-        }
-        return null;
+            return duration;
+        });
     }
 
     @Nullable
     public Rate rate(Node node, String what) {
-        String text = text(node, what);
-        if (text == null) {
-            return null;
-        }
-        try {
-            return Rates.parse(text);
-        } catch (IllegalArgumentException e) {
-            problems.add(Location.of(node), what + " " + e.getMessage());
-            return null;
-        }
+        return parsed(node, what, Rates::parse);
     }
 
     @Nullable
     public Backoff backoff(Node node, String what) {
+        return parsed(node, what, Backoff::parse);
+    }
+
+    private <T> @Nullable T parsed(Node node, String what, Function<String, T> parser) {
         String text = text(node, what);
-        if (text == null) {
-            return null;
-        }
         try {
-            return Backoff.parse(text);
+            return text == null ? null : parser.apply(text);
         } catch (IllegalArgumentException e) {
             problems.add(Location.of(node), what + " " + e.getMessage());
             return null;
@@ -161,10 +148,15 @@ public final class Values {
      */
     @Nullable
     public Map<String, Entry> map(Node node, String what) {
-        if (!(node instanceof MappingNode mapping)) {
-            wrong(node, what + " must be a map");
-            return null;
+        if (node instanceof MappingNode mapping) {
+            return entries(mapping, what);
         }
+        wrong(node, what + " must be a map");
+        return null;
+    }
+
+    /** Returns the entries of a map, and replaces its merges by them: so each is made once, however many maps use it. */
+    private Map<String, Entry> entries(MappingNode mapping, String what) {
         Map<String, Entry> entries = new LinkedHashMap<>();
         List<Node> merged = new ArrayList<>();
         for (NodeTuple tuple : mapping.getValue()) {
@@ -173,52 +165,43 @@ public final class Values {
             if (!(key instanceof ScalarNode scalar)) {
                 wrong(key, "a key of " + what + " must be a text");
             } else if (isMerge(key)) {
-                merged.add(value);
+                List<Node> sources = value instanceof SequenceNode sequence ? sequence.getValue() : List.of(value);
+                sources.forEach(source -> merged.add(Documents.plain(source)));
             } else if (entries.putIfAbsent(scalar.getValue(), new Entry(key, value)) != null) {
                 problems.add(Location.of(key), "key \"" + scalar.getValue() + "\" occurs twice in " + what);
             }
         }
-        merge(merged, what, node, entries);
+        if (!merged.isEmpty()) {
+            merging.add(mapping);
+            merged.forEach(source -> merge(source, what, entries));
+            merging.remove(mapping);
+            List<NodeTuple> all = new ArrayList<>(entries.size());
+            if (entries.size() > MAX_MERGED) {
+                problems.add(
+                        Location.of(mapping),
+                        what + " must have at most " + MAX_MERGED + " entries with those that it merges, had "
+                                + entries.size() + "; merge maps with fewer");
+            } else {
+                entries.values().forEach(entry -> all.add(new NodeTuple(entry.key, entry.value)));
+            }
+            mapping.setValue(all);
+        }
         return entries;
     }
 
-    /** Adds the entries of merged maps, and of the maps that those merge, in the order of the file. */
-    private void merge(List<Node> merged, String what, Node into, Map<String, Entry> entries) {
-        Set<Node> seen = new HashSet<>(); // a map that is merged several times adds nothing after the first time
-        Deque<Node> open = new ArrayDeque<>(merged);
-        while (!open.isEmpty()) {
-            Node source = open.removeFirst();
-            if (source.equals(into)) {
-                problems.add(Location.of(source), what + " must not merge itself");
-            } else if (source instanceof SequenceNode sequence) {
-                if (seen.add(source)) {
-                    addFirst(open, sequence.getValue());
-                }
-            } else if (!(source instanceof MappingNode mapping)) {
-                wrong(source, "what is merged into " + what + " must be a map");
-            } else if (seen.add(source)) {
-                addFirst(open, mergedInto(mapping, entries));
-            }
+    private void merge(Node source, String what, Map<String, Entry> into) {
+        if (!(source instanceof MappingNode mapping)) {
+            wrong(source, "what is merged into " + what + " must be a map");
+        } else if (merging.contains(mapping)) {
+            problems.add(Location.of(source), what + " must not merge itself");
+        } else if (merging.size() == DepthLimit.MAX_DEPTH) {
+            problems.add(
+                    Location.of(source),
+                    "a chain of maps that merge each other must have at most " + DepthLimit.MAX_DEPTH
+                            + "; merge one map that has the keys of all");
+        } else {
+            entries(mapping, what).forEach(into::putIfAbsent);
         }
-    }
-
-    private static void addFirst(Deque<Node> open, List<Node> nodes) {
-        nodes.reversed().forEach(node -> open.addFirst(Documents.plain(node)));
-    }
-
-    /** Adds the entries of a merged map, and returns the maps that it merges itself. */
-    private static List<Node> mergedInto(MappingNode mapping, Map<String, Entry> entries) {
-        List<Node> merged = new ArrayList<>();
-        for (NodeTuple tuple : mapping.getValue()) {
-            Node key = Documents.plain(tuple.getKeyNode());
-            Node value = Documents.plain(tuple.getValueNode());
-            if (isMerge(key)) {
-                merged.add(value);
-            } else if (key instanceof ScalarNode scalar) {
-                entries.putIfAbsent(scalar.getValue(), new Entry(key, value));
-            }
-        }
-        return merged;
     }
 
     private static boolean isMerge(Node key) {
