@@ -196,7 +196,8 @@ final class Launcher {
         String program = Printable.oneLine(task.command().words().getFirst());
         if (!Files.isDirectory(task.dir())) {
             return "cannot start \"" + program + "\": its directory "
-                    + Printable.oneLine(task.dir().toString()) + " does not exist";
+                    + Printable.oneLine(task.dir().toString())
+                    + (Files.exists(task.dir()) ? " is a file" : " does not exist");
         }
         Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
         if (!reason.find()) {

@@ -296,6 +296,7 @@ class RunSessionTest {
                   - { id: program, run: [no-such-program-anywhere, x] }
                   - { id: forbidden, run: [./checks.txt] }
                   - { id: directory, run: "true", dir: nowhere }
+                  - { id: file, run: "true", dir: checks.txt }
                 """);
 
         assertThat(exitCode).isEqualTo(ExitCode.FAILED);
@@ -306,6 +307,8 @@ class RunSessionTest {
                 .isEqualTo("cannot start \"./checks.txt\": permission denied");
         assertThat(session.recorder().result("directory").error())
                 .isEqualTo("cannot start \"sh\": its directory " + directory.resolve("nowhere") + " does not exist");
+        assertThat(session.recorder().result("file").error())
+                .isEqualTo("cannot start \"sh\": its directory " + directory.resolve("checks.txt") + " is a file");
     }
 
     @Test
