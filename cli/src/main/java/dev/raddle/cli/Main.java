@@ -124,8 +124,7 @@ public final class Main implements Runnable {
             // A PrintStream does not throw when a write fails.
             return exitCode == ExitCode.OK && System.out.checkError() ? ExitCode.OUTPUT_CLOSED : exitCode;
         } catch (Error e) {
-            e.printStackTrace(commandLine.getErr());
-            return ExitCode.BROKEN;
+            return broken(e, commandLine);
         }
     }
 
@@ -153,12 +152,10 @@ public final class Main implements Runnable {
      */
     private static void unmatched(CommandLine.UnmatchedArgumentException e, CommandLine line) {
         List<String> arguments = e.getUnmatched();
-        String option = "";
-        for (String argument : arguments) {
-            if (option.isEmpty() && argument.length() > 1 && argument.startsWith("-")) {
-                option = argument;
-            }
-        }
+        String option = arguments.stream()
+                .filter(argument -> argument.length() > 1 && argument.startsWith("-"))
+                .findFirst()
+                .orElse("");
         if (option.isEmpty()) {
             line.getErr().println("raddle: One argument too many: '" + shown(arguments.getFirst()) + "'");
             return;
@@ -180,7 +177,7 @@ public final class Main implements Runnable {
         return Printable.oneLine(Passwords.hidden(argument));
     }
 
-    private static int broken(Exception e, CommandLine line) {
+    private static int broken(Throwable e, CommandLine line) {
         if (e instanceof OutputClosedException) {
             return ExitCode.OUTPUT_CLOSED; // such as before `| head`, where that is not an error
         }

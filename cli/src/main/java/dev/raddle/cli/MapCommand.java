@@ -295,7 +295,7 @@ final class MapCommand implements Callable<Integer> {
                 displays.add(
                         Displays.of(screen, options.quiet() ? Displays.Verbosity.QUIET : Displays.Verbosity.RESERVED));
             }
-            return new RunSession(options.settings(), displays, screen::restore, clock).run(work);
+            return new RunSession(options.settings(), displays, List.of(), screen::restore, clock).run(work);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.TaskTimeoutException;
@@ -34,8 +35,6 @@ final class Launcher {
     /** The attempt number of an undo command. */
     private static final int UNDO = 0;
 
-    private static final String NO_SUCH_FILE = "2";
-
     private final EventLoop events;
     private final Stop stop;
     private final InstantSource clock;
@@ -57,7 +56,7 @@ final class Launcher {
             child = start(task, attempt, output);
         } catch (ClosedByInterruptException e) {
             return new AttemptEnd.Stopped(null);
-        } catch (IOException e) {
+        } catch (IOException | OutOfMemoryError e) { // the JDK's exception if no thread can be started
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
         ProcessTree tree = ProcessTree.of(child);
@@ -77,6 +76,9 @@ final class Launcher {
             return end;
         } catch (IOException e) {
             return new AttemptEnd.NotStarted("its output cannot be kept: " + e.getMessage());
+        } catch (OutOfMemoryError e) {
+            tree.terminate(stop.grace());
+            return new AttemptEnd.NotStarted("it was ended: " + Failure.text(e));
         } finally {
             stop.unregister(tree, child);
         }
@@ -106,7 +108,7 @@ final class Launcher {
         ChildProcess child;
         try {
             child = start(task, UNDO, output);
-        } catch (IOException e) {
+        } catch (IOException | OutOfMemoryError e) {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
         ProcessTree tree = ProcessTree.of(child);
@@ -192,19 +194,22 @@ final class Launcher {
         }
     }
 
-    private static String cannotStart(PlannedTask task, IOException e) {
-        String program = Printable.oneLine(task.command().words().getFirst());
+    private static String cannotStart(PlannedTask task, Throwable e) {
+        String cannot =
+                "cannot start \"" + Printable.oneLine(task.command().words().getFirst()) + "\": ";
         if (!Files.isDirectory(task.dir())) {
-            return "cannot start \"" + program + "\": its directory "
-                    + Printable.oneLine(task.dir().toString())
+            return cannot + "its directory " + Printable.oneLine(task.dir().toString())
                     + (Files.exists(task.dir()) ? " is a file" : " does not exist");
         }
         Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
         if (!reason.find()) {
-            return "cannot start \"" + program + "\": " + Printable.oneLine(String.valueOf(e.getMessage()));
+            return cannot + Printable.oneLine(Failure.text(e));
         }
-        boolean missing = reason.group(1).equals(NO_SUCH_FILE);
-        return "cannot start \"" + program + "\": "
-                + (missing ? "there is no such program" : reason.group(2).toLowerCase(Locale.ROOT));
+        return cannot
+                + switch (reason.group(1)) {
+                    case "2" -> "there is no such program";
+                    case "11", "35" -> Failure.TOO_MANY; // on Linux, on macOS
+                    default -> reason.group(2).toLowerCase(Locale.ROOT);
+                };
     }
 }

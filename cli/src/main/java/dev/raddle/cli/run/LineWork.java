@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,10 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class LineWork implements Work {
     /*
      * A read cannot be interrupted, so lines are read by a separate thread, which is abandoned when the run is stopped.
-     * It must not submit after that: `lock` guards `closed`, and tasks are submitted only under the lock.
+     * It must not submit after that: tasks are submitted only under the monitor that guards `closed`.
      */
-    private final ReentrantLock lock = new ReentrantLock();
-    private boolean closed; // guarded by lock
+    private boolean closed; // guarded by this
 
     private final LineInput input;
     private final LineTasks tasks;
@@ -90,13 +88,12 @@ public final class LineWork implements Work {
         } catch (ExecutionException e) {
             throw new IOException("standard input cannot be read: " + Failure.text(e.getCause()), e);
         } finally {
-            lock.lock();
-            try {
-                closed = true;
-            } finally {
-                lock.unlock();
-            }
+            close();
         }
+    }
+
+    private synchronized void close() {
+        closed = true;
     }
 
     private void read(GroupRunner runner, CompletableFuture<Void> end) {
@@ -109,26 +106,21 @@ public final class LineWork implements Work {
                 }
             }
             end.complete(null);
-        } catch (IOException | InterruptedException | RuntimeException e) {
+        } catch (IOException | InterruptedException | RuntimeException | Error e) {
             end.completeExceptionally(e);
         }
     }
 
-    private boolean submit(GroupRunner runner, LineTasks.LineTask lineTask) {
-        lock.lock();
-        try {
-            if (closed) {
-                return false;
-            }
-            if (lineTask.error().isEmpty()) {
-                runner.submit(lineTask.task(), files.of(lineTask.task().id()));
-            } else {
-                runner.refuse(lineTask.task(), lineTask.error());
-            }
-            return true;
-        } finally {
-            lock.unlock();
+    private synchronized boolean submit(GroupRunner runner, LineTasks.LineTask lineTask) {
+        if (closed) {
+            return false;
         }
+        if (lineTask.error().isEmpty()) {
+            runner.submit(lineTask.task(), files.of(lineTask.task().id()));
+        } else {
+            runner.refuse(lineTask.task(), lineTask.error());
+        }
+        return true;
     }
 
     @Override

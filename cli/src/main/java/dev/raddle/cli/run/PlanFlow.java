@@ -219,7 +219,7 @@ final class PlanFlow {
             DeferredCommand deferred = task.flow().deferred();
             result = step.attempt(
                     deferred == null ? task : task.running(deferred.fill(values(task, deferred.references()))));
-        } catch (InvalidRowException | IOException e) {
+        } catch (InvalidRowException | IOException | OutOfMemoryError e) {
             result = GroupRunner.unstarted(
                     task, TaskState.FAILED, step.millisSinceReady(), "not started: " + Failure.text(e));
         }
@@ -244,7 +244,7 @@ final class PlanFlow {
                                     task.running(deferred.fill(values(task, deferred.references()))), 1, step.output());
                 }
             };
-        } catch (InvalidRowException | IOException e) {
+        } catch (InvalidRowException | IOException | OutOfMemoryError e) {
             end = new AttemptEnd.NotStarted("not started: " + Failure.text(e));
         }
         boolean ran = end.started() && fallback instanceof TaskFlow.Fallback.Run;

@@ -103,9 +103,13 @@ public final class ProcessStarter {
         String outer = System.getenv(VARIABLE);
         Map<String, String> all = new HashMap<>(variables);
         all.put(VARIABLE, outer == null ? token : outer + " " + token);
-        check(words, all);
+        List<String> texts = new ArrayList<>(words);
+        texts.addAll(all.values());
+        if (texts.stream().anyMatch(text -> text.indexOf('\0') >= 0)) {
+            throw new IOException("neither its words nor its environment may contain the character NUL");
+        }
         if (posix != null) {
-            return spawned(posix, token, spawn(posix, words, all, directory, out, err));
+            return spawned(posix, token, words, all, directory, out, err);
         }
         prepare(out, err);
         return built(token, ownSession, builder(words, all, directory, out, err).start());
@@ -113,33 +117,33 @@ public final class ProcessStarter {
 
     /**
      * Starts a process, which creates its outputs itself and follows no symbolic link at their paths. If that fails the
-     * error does not say whether an output was its cause, so the outputs are then created here.
+     * error does not say whether an output was its cause, so the outputs are then created here. The thread that waits
+     * for the process begins first, so that no process starts whose end would stay unnoticed.
      */
-    private static int spawn(
+    private ChildProcess spawned(
             Posix posix,
+            String token,
             List<String> words,
             Map<String, String> variables,
             Path directory,
             Posix.Target out,
             Posix.@Nullable Target err)
             throws IOException {
-        OutputFiles.checkDirectory(out.path());
-        if (err != null) {
-            OutputFiles.checkDirectory(err.path());
-        }
+        CompletableFuture<Integer> started = new CompletableFuture<>();
+        CompletableFuture<Integer> exit = CompletableFuture.supplyAsync(() -> posix.awaitExit(started.join()), waiters);
         try {
-            return posix.spawn(words, variables, directory, out, err, LocaleText.CHARSET);
+            OutputFiles.checkDirectory(out.path());
+            if (err != null) {
+                OutputFiles.checkDirectory(err.path());
+            }
+            int pid = posix.spawn(words, variables, directory, out, err, LocaleText.CHARSET);
+            started.complete(pid);
+            return new ChildProcess(pid, token, true, true, exit, () -> posix.reap(pid));
         } catch (IOException e) {
             prepare(out, err);
             throw e;
-        }
-    }
-
-    private static void check(List<String> words, Map<String, String> variables) throws IOException {
-        boolean nul = words.stream().anyMatch(word -> word.indexOf('\0') >= 0)
-                || variables.values().stream().anyMatch(value -> value.indexOf('\0') >= 0);
-        if (nul) {
-            throw new IOException("neither its words nor its environment may contain the character NUL");
+        } finally {
+            started.cancel(false); // no effect if it has started
         }
     }
 
@@ -164,18 +168,6 @@ public final class ProcessStarter {
                 .factory();
         return new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), threads);
-    }
-
-    private ChildProcess spawned(Posix posix, String token, int pid) {
-        CompletableFuture<Integer> exit = new CompletableFuture<>();
-        waiters.execute(() -> {
-            try {
-                exit.complete(posix.awaitExit(pid));
-            } catch (RuntimeException | Error e) {
-                exit.completeExceptionally(e);
-            }
-        });
-        return new ChildProcess(pid, token, true, true, exit, () -> posix.reap(pid));
     }
 
     private static ChildProcess built(String token, boolean ownSession, Process process) {

@@ -38,17 +38,6 @@ public final class RunSession {
      * Creates a session.
      *
      * @param displays the listeners that are called after the work's own; a failure of one of them closes the output
-     * @param beforeHalt the action to run if the process ends immediately
-     */
-    public RunSession(
-            Settings settings, List<? extends RunListener> displays, Runnable beforeHalt, InstantSource clock) {
-        this(settings, displays, List.of(), beforeHalt, clock);
-    }
-
-    /**
-     * Creates a session.
-     *
-     * @param displays the listeners that are called after the work's own; a failure of one of them closes the output
      * @param forms the forms of the report besides JSON
      * @param beforeHalt the action to run if the process ends immediately
      */
@@ -79,6 +68,7 @@ public final class RunSession {
         Instant startedAt = clock.instant();
         long start = System.nanoTime();
         int exitCode;
+        Threads.startTimers();
         try (EventLoop events = new EventLoop(listeners, this::failed).start();
                 Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
                 GroupRunner runner = new GroupRunner(

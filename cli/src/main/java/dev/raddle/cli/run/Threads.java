@@ -2,11 +2,13 @@ package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.ThreadKind;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.pool.PoolListener;
 import dev.raddle.pool.ShutdownReport;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.TimeSource;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
@@ -63,6 +66,17 @@ final class Threads implements AutoCloseable {
         this.lastWait = grace.plus(AFTER_KILL);
         this.time = time;
         this.virtual = new VirtualPool(time);
+    }
+
+    /**
+     * Starts the JDK's timers before any process. They start when first needed; at the limit of processes and threads
+     * an alarm would fail, and a virtual thread that waits for some time would never continue.
+     */
+    static void startTimers() throws IOException, InterruptedException {
+        TimeSource.system().after(Duration.ZERO, () -> {});
+        if (!Thread.ofVirtual().start(() -> LockSupport.parkNanos(1)).join(Duration.ofMinutes(1))) {
+            throw new IOException(Failure.TOO_MANY);
+        }
     }
 
     /** Returns the scheduler of a group. */

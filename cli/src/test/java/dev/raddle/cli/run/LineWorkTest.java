@@ -70,7 +70,7 @@ class LineWorkTest {
         RunSession.Settings settings = new RunSession.Settings(Duration.ofSeconds(5), false);
         List<RunListener> displays = new ArrayList<>(List.of(recorder));
         displays.addAll(List.of(others));
-        return () -> new RunSession(settings, displays, () -> {}, Session.CLOCK).run(work);
+        return () -> new RunSession(settings, displays, List.of(), () -> {}, Session.CLOCK).run(work);
     }
 
     /** The input is endless, so a failure must end the run. */

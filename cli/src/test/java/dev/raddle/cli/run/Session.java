@@ -92,7 +92,7 @@ final class Session {
         try (Journal journal = Journal.open(at.journal())) {
             PlanWork work = new PlanWork(plan, at, journal, past, null, only, keepGoing);
             RunSession.Settings settings = new RunSession.Settings(grace, failFast);
-            return new RunSession(settings, listeners, () -> {}, CLOCK).run(work);
+            return new RunSession(settings, listeners, List.of(), () -> {}, CLOCK).run(work);
         }
     }
 

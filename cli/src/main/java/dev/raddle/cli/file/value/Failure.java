@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Describes exceptions for people: many exceptions of the JDK have only the name of a file as message, or none. */
 public final class Failure {
+    /** The reason why the operating system starts no further process or thread, and the advice. */
+    public static final String TOO_MANY = "the limit of processes and threads is reached; run fewer tasks at once, or"
+            + " raise it (ulimit -u, or pids.max of a container)";
+
     private Failure() {}
 
     /** Returns a description of the exception, with the name of the file if it has one, and without class names. */
@@ -25,6 +29,9 @@ public final class Failure {
                     : reason(io);
         }
         String message = e.getMessage();
+        if (e instanceof OutOfMemoryError && message != null && message.contains("native thread")) {
+            return TOO_MANY;
+        }
         Throwable cause = e.getCause();
         if (cause != null && (message == null || message.equals(cause.toString()))) {
             return text(cause);

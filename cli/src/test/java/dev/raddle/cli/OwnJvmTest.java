@@ -1,0 +1,85 @@
+package dev.raddle.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.raddle.cli.run.ExitCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the command in a JVM with a limit or a locale that the one of the tests does not have. */
+@Timeout(120)
+class OwnJvmTest {
+    @TempDir
+    private Path directory;
+
+    private Ended raddle(List<String> prefix, String... arguments) throws Exception {
+        List<String> words = new ArrayList<>(prefix);
+        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        words.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        words.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr", "--enable-native-access=ALL-UNNAMED"));
+        words.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        Collections.addAll(words, arguments);
+        Path out = directory.resolve("stdout");
+        Path err = directory.resolve("stderr");
+        Process process = new ProcessBuilder(words)
+                .directory(directory.toFile())
+                .redirectInput(Path.of("/dev/null").toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
+        try {
+            return new Ended(process.waitFor(), Files.readString(out), Files.readString(err));
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private void write(String file, String text) throws IOException {
+        Files.writeString(directory.resolve(file), text);
+    }
+
+    /** Returns the words before a command of which the user may have so many processes and threads; root has no limit. */
+    private static List<String> limited(int processes) throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user");
+        long user = 20_000 + ProcessHandle.current().pid() % 40_000; // one without processes
+        List<String> words = List.of(
+                "setpriv",
+                "--reuid=" + user,
+                "--clear-groups",
+                "--inh-caps=+dac_override",
+                "--ambient-caps=+dac_override",
+                "prlimit",
+                "--nproc=" + processes);
+        List<String> attempt = new ArrayList<>(words);
+        attempt.add("true");
+        assumeTrue(
+                new ProcessBuilder(attempt).inheritIO().start().waitFor() == 0,
+                "setpriv and prlimit of util-linux are needed, and the right to use them");
+        return words;
+    }
+
+    @Test
+    void a_run_that_reaches_the_limit_of_processes_ends_with_its_report() throws Exception {
+        write("lines.txt", "x\n".repeat(300));
+        write("checks.yaml", """
+                groups: { g: { limit: 200 } }
+                tasks: [{ forEach: lines.txt, id: "t${n}", group: g, run: [sleep, "0.2"] }]
+                """);
+
+        Ended ended = raddle(limited(40), "run", "--quiet", "--out", "run", "checks.yaml");
+
+        assertThat(ended.err())
+                .contains("the limit of processes and threads is reached; run fewer tasks at once")
+                .doesNotContain("raddle failed to run it");
+        assertThat(ended.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(Files.readString(directory.resolve("run/report.json"))).contains("\"t300\"");
+    }
+}
