@@ -1,6 +1,7 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.LocaleText;
 import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.run.ExitCode;
@@ -110,6 +111,14 @@ public final class Main implements Runnable {
     /** Runs the command and returns its exit code. */
     static int run(String... args) {
         CommandLine commandLine = commandLine(needed(args));
+        for (String argument : args) {
+            if (LocaleText.isDamaged(argument)) {
+                return misused(new ParameterException(
+                        commandLine,
+                        "The locale's character set, " + LocaleText.CHARSET + ", cannot decode the argument '"
+                                + shown(argument) + "'; set LC_ALL=C.UTF-8"));
+            }
+        }
         commandLine.setUsageHelpAutoWidth(true);
         commandLine.setExpandAtFiles(false); // an argument that begins with @ belongs to the command
         commandLine.setParameterExceptionHandler((e, given) -> misused(e));

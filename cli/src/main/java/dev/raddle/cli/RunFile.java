@@ -5,6 +5,7 @@ import dev.raddle.cli.file.PlanReader;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.FileSize;
 import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.run.ProcessStarter;
 import dev.raddle.cli.run.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,7 +41,9 @@ record RunFile(RunDirectory.Origin origin) {
     }
 
     private PlanReader reader() {
-        return new PlanReader(origin.file(), origin.directory(), origin.inputs()).params(origin.params());
+        return new PlanReader(origin.file(), origin.directory(), origin.inputs())
+                .params(origin.params())
+                .charset(ProcessStarter.charset());
     }
 
     /** Prints the problems of a file. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.raddle.cli.run.ExitCode;
+import dev.raddle.cli.run.ProcessStarter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,5 +82,38 @@ class OwnJvmTest {
                 .doesNotContain("raddle failed to run it");
         assertThat(ended.exitCode()).isEqualTo(ExitCode.FAILED);
         assertThat(Files.readString(directory.resolve("run/report.json"))).contains("\"t300\"");
+    }
+
+    @Test
+    void the_commands_of_a_file_keep_their_characters_in_the_locale_c() throws Exception {
+        assumeTrue(ProcessStarter.limitation() == null, "only processes that posix_spawn starts keep them");
+        write("checks.yaml", """
+                tasks:
+                  - { id: a, run: [printf, "%s", "größe 日本"] }
+                  - { id: b, run: "printf '%s %s' ü \\"$V\\"", env: { V: ö } }
+                """);
+
+        Ended ended = raddle(List.of("env", "LC_ALL=C"), "run", "--quiet", "--out", "run", "checks.yaml");
+
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
+        assertThat(Files.readString(directory.resolve("run/output/a.log"))).isEqualTo("größe 日本");
+        assertThat(Files.readString(directory.resolve("run/output/b.log"))).isEqualTo("ü ö");
+    }
+
+    @Test
+    void what_the_locale_c_cannot_express_is_refused_before_anything_runs() throws Exception {
+        write("checks.yaml", "tasks: [{ id: a, run: 'true', dir: größe }]");
+
+        Ended dir = raddle(List.of("env", "LC_ALL=C"), "check", "checks.yaml");
+        assertThat(dir.exitCode()).isEqualTo(ExitCode.INVALID);
+        assertThat(dir.err()).startsWith("checks.yaml:1:9: dir must be a path").contains("; set LC_ALL=C.UTF-8\n");
+
+        // The shell adds the argument, because the locale of the tests may not be able to express it either.
+        String script = "LC_ALL=C exec \"$@\" \"$(printf 'gr\\303\\266\\303\\237e')\"";
+        Ended argument = raddle(List.of("sh", "-c", script, "sh"), "map", "echo");
+        assertThat(argument.exitCode()).isEqualTo(ExitCode.INVALID);
+        assertThat(argument.err())
+                .startsWith("raddle: The locale's character set, US-ASCII, cannot decode the argument 'gr")
+                .contains("e'; set LC_ALL=C.UTF-8\n");
     }
 }

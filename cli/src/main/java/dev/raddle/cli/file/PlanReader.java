@@ -10,6 +10,8 @@ import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Problems;
 import dev.raddle.cli.file.value.Utf8;
 import dev.raddle.cli.file.value.Values;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -35,6 +37,7 @@ public final class PlanReader {
     private final Params params = new Params(problems);
     private Map<String, String> given = Map.of();
     private boolean requireValues = true;
+    private Charset charset = StandardCharsets.UTF_8;
 
     /**
      * Creates a reader of one file.
@@ -61,6 +64,12 @@ public final class PlanReader {
         return this;
     }
 
+    /** Sets the character set in which commands are started: a command with another character is a problem. */
+    public PlanReader charset(Charset commands) {
+        charset = commands;
+        return this;
+    }
+
     /**
      * Creates the plan.
      *
@@ -76,7 +85,7 @@ public final class PlanReader {
         DataReader data = new DataReader(file, inputs, problems);
         params.read(section.get("params"), given, Location.of(root), requireValues);
         GraphCheck graph = new GraphCheck(problems);
-        TaskReader tasks = new TaskReader(directory, data, defaults, limits, params, graph, problems);
+        TaskReader tasks = new TaskReader(directory, data, defaults, limits, params, graph, charset, problems);
         Node list = section.required("tasks");
         List<Node> nodes = list == null ? null : values.list(list, "tasks");
         if (nodes != null && nodes.isEmpty()) {

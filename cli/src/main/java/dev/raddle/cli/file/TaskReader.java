@@ -8,10 +8,13 @@ import dev.raddle.cli.file.template.CommandTemplate;
 import dev.raddle.cli.file.template.Condition;
 import dev.raddle.cli.file.template.Reference;
 import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.LocaleText;
 import dev.raddle.cli.file.value.Location;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Problems;
 import dev.raddle.cli.file.value.Spelling;
+import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,6 +39,7 @@ final class TaskReader {
     private final Limits limits;
     private final Params params;
     private final GraphCheck graph;
+    private final Charset charset;
     private final Problems problems;
     private final Map<String, Location> takenIds = new HashMap<>();
 
@@ -46,6 +50,7 @@ final class TaskReader {
             Limits limits,
             Params params,
             GraphCheck graph,
+            Charset charset,
             Problems problems) {
         this.directory = directory;
         this.data = data;
@@ -53,6 +58,7 @@ final class TaskReader {
         this.limits = limits;
         this.params = params;
         this.graph = graph;
+        this.charset = charset;
         this.problems = problems;
     }
 
@@ -246,7 +252,7 @@ final class TaskReader {
                 problems.add(
                         row.at(),
                         "dir must be a path that this system and its locale support, was \""
-                                + Printable.oneLine(e.getInput()) + "\": " + e.getReason());
+                                + Printable.oneLine(e.getInput()) + "\": " + e.getReason() + "; set LC_ALL=C.UTF-8");
             }
         }
         return tasks;
@@ -274,6 +280,14 @@ final class TaskReader {
                     template.id().at(),
                     "the cost of " + name + " must be at most what group \"" + Printable.oneLine(task.group())
                             + "\" may run at once, " + maxPermits + ", was " + task.cost());
+        }
+        try {
+            List<String> texts = new ArrayList<>(task.command().words());
+            texts.addAll(task.command().values().values());
+            texts.addAll(task.env().values());
+            LocaleText.check(texts, charset);
+        } catch (IOException e) {
+            problems.add(at, name + " cannot be started: " + Printable.oneLine(String.valueOf(e.getMessage())));
         }
         return problems.count() == before;
     }

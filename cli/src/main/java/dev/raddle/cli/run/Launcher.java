@@ -2,6 +2,7 @@ package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.LocaleText;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.TaskTimeoutException;
@@ -164,7 +165,6 @@ final class Launcher {
         List<String> words = task.command().words();
         Map<String, String> variables = new HashMap<>(task.env());
         variables.putAll(task.command().values());
-        LocaleText.check(words, variables);
         LocaleText.putIfExpressible(variables, "RADDLE_TASK", task.id());
         LocaleText.putIfExpressible(variables, "RADDLE_GROUP", task.group());
         variables.put("RADDLE_ATTEMPT", Integer.toString(attempt));

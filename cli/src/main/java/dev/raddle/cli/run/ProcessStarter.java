@@ -1,7 +1,10 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.value.LocaleText;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,6 +62,14 @@ public final class ProcessStarter {
         return new ProcessStarter(key, null, null);
     }
 
+    /** Returns the character set in which the words and variables of a command are passed. */
+    public static Charset charset() {
+        // In the locale C the operating system's functions are given the text as it is in the file, as by a shell.
+        return LocaleText.CHARSET.equals(StandardCharsets.US_ASCII) && Posix.get() != null
+                ? StandardCharsets.UTF_8
+                : LocaleText.CHARSET;
+    }
+
     @Override
     public String toString() {
         return posix != null ? "posix_spawn" : setsid != null ? "setsid" : "plain";
@@ -108,6 +119,7 @@ public final class ProcessStarter {
         if (texts.stream().anyMatch(text -> text.indexOf('\0') >= 0)) {
             throw new IOException("neither its words nor its environment may contain the character NUL");
         }
+        LocaleText.check(texts, posix == null ? LocaleText.CHARSET : charset());
         if (posix != null) {
             return spawned(posix, token, words, all, directory, out, err);
         }
@@ -136,7 +148,7 @@ public final class ProcessStarter {
             if (err != null) {
                 OutputFiles.checkDirectory(err.path());
             }
-            int pid = posix.spawn(words, variables, directory, out, err, LocaleText.CHARSET);
+            int pid = posix.spawn(words, variables, directory, out, err, charset());
             started.complete(pid);
             return new ChildProcess(pid, token, true, true, exit, () -> posix.reap(pid));
         } catch (IOException e) {

@@ -7,6 +7,7 @@ import dev.raddle.cli.file.value.FileSize;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Problem;
 import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -322,5 +323,23 @@ class InvalidRunFileTest {
                 .containsExactly(
                         "checks.yaml:1002:36: env must have at most 1000 entries with those that it merges, had"
                                 + " 1001; merge maps with fewer");
+    }
+
+    @Test
+    void a_command_that_the_locale_cannot_express_is_a_problem() {
+        PlanReader reader = new PlanReader("checks.yaml", RunFiles.DIRECTORY, name -> new byte[0])
+                .charset(StandardCharsets.ISO_8859_1);
+
+        assertThat(RunFiles.problems(reader, """
+                tasks:
+                  - { id: a, run: [echo, größe] }
+                  - { id: b, run: [echo, 日本] }
+                  - { id: c, run: 'true', env: { A: 日本 } }
+                """))
+                .containsExactly(
+                        "checks.yaml:3:5: task \"b\" cannot be started: the locale's character set, ISO-8859-1, cannot"
+                                + " encode \"日本\"; set LC_ALL=C.UTF-8",
+                        "checks.yaml:4:5: task \"c\" cannot be started: the locale's character set, ISO-8859-1, cannot"
+                                + " encode \"日本\"; set LC_ALL=C.UTF-8");
     }
 }
