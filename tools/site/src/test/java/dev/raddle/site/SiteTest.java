@@ -1,0 +1,97 @@
+package dev.raddle.site;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SiteTest {
+
+    private static final Path REPOSITORY = Path.of("..", "..");
+
+    @TempDir
+    private Path repository;
+
+    @TempDir
+    private Path output;
+
+    @BeforeEach
+    void writeTwoPages() throws IOException {
+        page("docs/index.md", "# Start\n\n[a](guide/a.md#second-thing)\n");
+        page("docs/guide/a.md", "# A\n\nText.\n\n## Second `thing`!\n\n[code](../../src/Main.java)\n");
+        page("src/Main.java", "void main() { if (1 < 2) {} }\n");
+    }
+
+    private void page(String name, String text) throws IOException {
+        Path file = repository.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    private int build() throws IOException {
+        return Site.build(repository, output, Map.of("Guides", List.of("docs/guide/a.md")));
+    }
+
+    private String written(String name) throws IOException {
+        return Files.readString(output.resolve(name));
+    }
+
+    @Test
+    void every_link_of_this_repository_leads_to_a_page_and_a_heading() throws IOException {
+        Path site = Path.of("target", "site");
+
+        int pages = Site.build(REPOSITORY, site, Site.MENU);
+
+        assertThat(pages).isGreaterThan(80);
+        assertThat(site.resolve("index.html")).exists();
+        assertThat(site.resolve("pictures/scale-tasks.svg")).exists();
+    }
+
+    @Test
+    void links_lead_to_pages_of_the_site_and_linked_sources_become_pages() throws IOException {
+        assertThat(build()).isEqualTo(3);
+
+        assertThat(written("index.html")).contains("<a href=\"guide/a.html#second-thing\">");
+        assertThat(written("guide/a.html"))
+                .contains("<h2 id=\"second-thing\">", "<a href=\"../src/Main.java.html\">", "href=\"../site.css\"");
+        assertThat(written("src/Main.java.html")).contains("if (1 &lt; 2)");
+    }
+
+    @Test
+    void every_link_that_leads_nowhere_is_named() throws IOException {
+        page("docs/guide/a.md", "# A\n\n[x](missing.md) [y](../index.md#none)\n");
+
+        assertThatThrownBy(this::build)
+                .isInstanceOf(IOException.class)
+                .hasMessage("links that lead nowhere:"
+                        + " docs/index.md links guide/a.md#second-thing, and docs/guide/a.md has no heading"
+                        + " \"second-thing\";"
+                        + " docs/guide/a.md links missing.md, and docs/guide/missing.md does not exist;"
+                        + " docs/guide/a.md links ../index.md#none, and docs/index.md has no heading \"none\"");
+    }
+
+    @Test
+    void the_search_has_every_section_of_every_page() throws IOException {
+        page("docs/guide/a.md", "# A\n\n## Second `thing`!\n\nSay `\"</script>\"` here.\n");
+
+        build();
+
+        assertThat(written("search.js"))
+                .contains("[\"guide/a.html#second-thing\",\"Second thing!\",\"Say \\\"<\\/script>\\\" here.\"]");
+    }
+
+    @Test
+    void nothing_is_loaded_from_another_host() throws IOException {
+        build();
+
+        assertThat(written("guide/a.html")).doesNotContain("http:", "https:");
+        assertThat(written("search.js") + written("site.css")).doesNotContain("http:", "https:", "@import");
+    }
+}
