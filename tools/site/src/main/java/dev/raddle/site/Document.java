@@ -81,7 +81,9 @@ final class Document {
 
     /** Returns the anchor of a heading, as GitHub names it. */
     private static String anchorOf(String heading) {
-        return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
+        return heading.toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{N} _-]", "")
+                .replace(' ', '-');
     }
 
     private static String textOf(Node node) {

@@ -213,7 +213,8 @@ public final class Site {
         for (Map.Entry<Path, Document> entry : documents.entrySet()) {
             Path page = entry.getKey();
             Document document = entry.getValue();
-            String up = "../".repeat((int) placeOf(page).chars().filter(c -> c == '/').count());
+            String up = "../"
+                    .repeat((int) placeOf(page).chars().filter(c -> c == '/').count());
             String content = document.html(target -> isExternal(target) ? target : up + urlOf(page, target));
             write(
                     placeOf(page),
@@ -258,7 +259,10 @@ public final class Site {
             }
             html.append("</ul>");
         });
-        return html.append("<ul><li><a href=\"").append(up).append("javadoc/index.html\">Javadoc</a></li></ul>").toString();
+        return html.append("<ul><li><a href=\"")
+                .append(up)
+                .append("javadoc/index.html\">Javadoc</a></li></ul>")
+                .toString();
     }
 
     private Map<String, Document.Section> sections() {
