@@ -7,11 +7,11 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Starts the carriers of virtual threads so that they do not slow each other down by where the JVM places their data.
  *
- * <p>The JVM refers to a carrier's current virtual thread through a handle. It allocates the handles of all threads, 32
- * bytes for each, one behind the other as threads start. Two carriers whose handles share a cache line, or are in
- * neighbouring lines, take these from each other with each virtual thread that starts or ends: then an empty task of a
- * group costs 800 ns instead of 620. It depends on the number of threads that were started before, so that about half of
- * the forks would be slow.
+ * <p>The JVM refers to a carrier's current virtual thread through a handle. It allocates the handles of all threads,
+ * 32 bytes for each, one behind the other as threads start. Two carriers whose handles share a cache line, or are in
+ * neighbouring lines, take these from each other with each virtual thread that starts or ends: then an empty task of
+ * a group costs 800 ns instead of 620. It depends on the number of threads that were started before, so that about
+ * half of the forks would be slow.
  */
 final class Carriers {
 

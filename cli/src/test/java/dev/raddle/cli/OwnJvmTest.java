@@ -47,7 +47,7 @@ class OwnJvmTest {
         Files.writeString(directory.resolve(file), text);
     }
 
-    /** Returns the words before a command of which the user may have so many processes and threads; root has no limit. */
+    /** Returns words before a command whose user may have so many processes and threads; root has no limit. */
     private static List<String> limited(int processes) throws Exception {
         assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user");
         long user = 20_000 + ProcessHandle.current().pid() % 40_000; // one without processes

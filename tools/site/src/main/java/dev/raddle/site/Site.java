@@ -162,7 +162,7 @@ public final class Site {
         return file.toString().matches(".*\\.(svg|png|webp)");
     }
 
-    /** Returns the file to which a link leads, as a path in the repository; of a directory its README, if it has one. */
+    /** Returns the file to which a link leads, as a path in the repository; of a directory its README, if any. */
     private Path fileOf(Path page, String target) {
         String path = target.contains("#") ? target.substring(0, target.indexOf('#')) : target;
         if (path.isEmpty()) {

@@ -155,7 +155,7 @@ public final class Values {
         return null;
     }
 
-    /** Returns the entries of a map, and replaces its merges by them: so each is made once, however many maps use it. */
+    /** Returns the entries of a map, and replaces its merges by them: so each is made once, whatever uses it. */
     private Map<String, Entry> entries(MappingNode mapping, String what) {
         Map<String, Entry> entries = new LinkedHashMap<>();
         List<Node> merged = new ArrayList<>();
