@@ -40,7 +40,11 @@ final class Carriers {
             });
             mounted.acquireUninterruptibly();
             for (int j = 0; j < THREADS_BETWEEN; j++) {
-                Thread.ofPlatform().daemon().start(LockSupport::park);
+                Thread.ofPlatform().daemon().start(() -> {
+                    while (true) {
+                        LockSupport.park();
+                    }
+                });
             }
         }
         all.set(true);

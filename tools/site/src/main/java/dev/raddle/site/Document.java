@@ -131,24 +131,18 @@ final class Document {
 
     /** Returns this page in HTML, with other destinations of its links. */
     String html(UnaryOperator<String> destinations) {
-        root.accept(new AbstractVisitor() {
-            @Override
-            public void visit(Link link) {
-                link.setDestination(destinations.apply(link.getDestination()));
-                visitChildren(link);
-            }
-
-            @Override
-            public void visit(Image image) {
-                image.setDestination(destinations.apply(image.getDestination()));
-            }
-        });
         return HtmlRenderer.builder()
                 .extensions(EXTENSIONS)
                 .attributeProviderFactory(context -> (node, tag, attributes) -> {
                     String anchor = anchors.get(node);
                     if (anchor != null) {
                         attributes.put("id", anchor);
+                    }
+                    if (node instanceof Link link) {
+                        attributes.put("href", destinations.apply(link.getDestination()));
+                    }
+                    if (node instanceof Image image) {
+                        attributes.put("src", destinations.apply(image.getDestination()));
                     }
                     if (node instanceof FencedCodeBlock && tag.equals("pre")) {
                         attributes.put("tabindex", "0"); // so that the keyboard can scroll it

@@ -55,6 +55,14 @@ class SiteTest {
     }
 
     @Test
+    void the_landing_page_has_the_numbers_of_the_readme() throws IOException {
+        String landing = Files.readString(REPOSITORY.resolve("docs/index.md"));
+        String table = landing.substring(landing.indexOf("| what |"), landing.indexOf("[All measurements]"));
+
+        assertThat(Files.readString(REPOSITORY.resolve("README.md"))).contains(table);
+    }
+
+    @Test
     void links_lead_to_pages_of_the_site_and_linked_sources_become_pages() throws IOException {
         assertThat(build()).isEqualTo(3);
 
