@@ -50,7 +50,7 @@ bench_dist() {
   local i
   for i in $(seq $((rounds * 4))); do
     measured "$raddle" --version >>version
-    seconds_to_first_task "$raddle" run --quiet --out out first.yaml >>start
+    seconds_to_first_task "$raddle" run --quiet --results out first.yaml >>start
     echo x | seconds_to_first_task "$raddle" map --shell 'date +%s.%N > first; : {}' >>map-start
   done
   row() { printf '%-46s %8s  %s\n' "$@"; }

@@ -38,7 +38,7 @@ expect_part() {
 # Every command below has a function here that uses it; check_package fails for a command that has none.
 
 use_run() {
-  alone "$raddle" run --out out "$hello" >log || { cat log >&2 && return 1; }
+  alone "$raddle" run --results out "$hello" >log || { cat log >&2 && return 1; }
   [ -s out/report.html ] && [ -s out/report.json ]
 }
 
@@ -58,7 +58,7 @@ use_graph() {
 
 use_explain() {
   printf 'tasks: [{ id: broken, run: "false" }]\n' >broken.yaml
-  alone "$raddle" run --quiet --out broken broken.yaml >log 2>&1 || true
+  alone "$raddle" run --quiet --results broken broken.yaml >log 2>&1 || true
   expect_part explain 'broken' "$(alone "$raddle" explain broken broken)"
 }
 

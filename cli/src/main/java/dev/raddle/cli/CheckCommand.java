@@ -1,8 +1,6 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.Plan;
-import dev.raddle.cli.file.value.InvalidFileException;
-import dev.raddle.cli.run.ExitCode;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,18 +25,13 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try {
-            Plan plan = arguments.plan(spec.commandLine());
-            int tasks = plan.tasks().size();
-            int edges = plan.edges();
-            spec.commandLine()
-                    .getOut()
-                    .println(arguments.file() + " is valid: " + tasks + (tasks == 1 ? " task, " : " tasks, ") + edges
-                            + (edges == 1 ? " edge" : " edges"));
-            return ExitCode.OK;
-        } catch (InvalidFileException e) {
-            RunFile.print(e, "", spec.commandLine());
-            return ExitCode.INVALID;
-        }
+        return arguments.print(spec, CheckCommand::valid);
+    }
+
+    private static String valid(Plan plan, String file) {
+        int tasks = plan.tasks().size();
+        int edges = plan.edges();
+        return file + " is valid: " + tasks + (tasks == 1 ? " task, " : " tasks, ") + edges
+                + (edges == 1 ? " edge\n" : " edges\n");
     }
 }

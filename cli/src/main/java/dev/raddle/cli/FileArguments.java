@@ -2,17 +2,29 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.run.ExitCode;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The arguments of commands that read a run file and run nothing. */
+/** The arguments of commands that read a run file. */
 final class FileArguments {
-    @Parameters(index = "0", paramLabel = "FILE", description = "The run file, in YAML or JSON.")
-    private Path file = Path.of(""); // set by picocli
+    private static final Pattern FILE = Pattern.compile("-|.*\\.(ya?ml|json)", Pattern.DOTALL);
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "FILE",
+            description = "The run file, in YAML or JSON: a name that ends in .yaml, .yml or .json, or - for standard"
+                    + " input (default: " + RunFile.DEFAULT + ", here or in a directory above).")
+    private @Nullable Path file;
 
     @Option(
             names = {"-p", "--param"},
@@ -20,11 +32,39 @@ final class FileArguments {
             description = "The value of a param of the file; may be repeated.")
     private Map<String, String> params = new LinkedHashMap<>();
 
-    Path file() {
-        return file;
+    Map<String, String> params() {
+        return params;
     }
 
-    Plan plan(CommandLine commandLine) throws InvalidFileException {
-        return RunFile.of(file, params, commandLine).draft();
+    /** Returns whether the first argument names a run file. */
+    boolean namesFile() {
+        return file != null && FILE.matcher(file.toString()).matches();
+    }
+
+    /** Returns the first argument as it was written, if it does not name a run file. */
+    @Nullable
+    String other(CommandSpec spec) {
+        return file == null || namesFile()
+                ? null
+                : spec.positionalParameters().getFirst().originalStringValues().getFirst();
+    }
+
+    /** Reads the file that the first argument names, or the default. */
+    RunFile read(CommandLine commandLine) throws InvalidFileException {
+        return RunFile.of(namesFile() ? file : null, params, commandLine);
+    }
+
+    /** Prints a text about the plan and the name of its file, or the problems of the file. Returns the exit code. */
+    int print(CommandSpec spec, BiFunction<Plan, String, String> text) {
+        CommandLine commandLine = spec.commandLine();
+        try {
+            RunFile source = RunFile.of(file, params, commandLine);
+            commandLine.getOut().print(text.apply(source.draft(), source.origin().file()));
+            commandLine.getOut().flush();
+            return ExitCode.OK;
+        } catch (InvalidFileException e) {
+            RunFile.print(e, "", commandLine);
+            return ExitCode.INVALID;
+        }
     }
 }

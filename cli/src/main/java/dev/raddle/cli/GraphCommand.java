@@ -1,10 +1,7 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.graph.GraphFormat;
 import dev.raddle.cli.graph.PlanGraph;
-import dev.raddle.cli.run.ExitCode;
-import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.concurrent.Callable;
@@ -71,14 +68,6 @@ final class GraphCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try {
-            PrintWriter out = spec.commandLine().getOut();
-            out.print(format.write(PlanGraph.of(arguments.plan(spec.commandLine()))));
-            out.flush();
-            return ExitCode.OK;
-        } catch (InvalidFileException e) {
-            RunFile.print(e, "", spec.commandLine());
-            return ExitCode.INVALID;
-        }
+        return arguments.print(spec, (plan, file) -> format.write(PlanGraph.of(plan)));
     }
 }

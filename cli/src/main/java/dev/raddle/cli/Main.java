@@ -8,11 +8,14 @@ import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -30,6 +33,9 @@ import picocli.CommandLine.Spec;
             "    raddle run checks.yaml",
             "    raddle run --dry-run checks.yaml",
             "    raddle run --resume raddle-runs/checks-20260131-093000",
+            "  List the tasks of raddle.yaml, here or above, and run two of them:",
+            "    raddle list",
+            "    raddle run -j 8 build 'test-*'",
             "  Show the dependencies, and why a task did not run:",
             "    raddle graph build.yaml",
             "    raddle explain raddle-runs/build-20260131-093000 publish",
@@ -53,11 +59,11 @@ import picocli.CommandLine.Spec;
             "If several apply: 70, 130 and 141 before 4 before 1 before 124 before 3."
         })
 public final class Main implements Runnable {
-    /** The options for the number of parallel tasks in make, GNU parallel and xargs. */
-    private static final Pattern MANY = Pattern.compile("(-[jP]|--jobs|--max-procs|--limit|--global)(=?\\d*)");
+    /** The commands that look at servers, in a list of their own. */
+    private static final List<String> OF_SERVERS = List.of("fleet", "flows");
 
-    private static final List<String> COMMANDS =
-            List.of("run", "map", "check", "graph", "explain", "schema", "fleet", "flows", "completion", "man");
+    private static final List<String> COMMANDS = List.of(
+            "run", "map", "check", "list", "graph", "explain", "schema", "completion", "man", "fleet", "flows");
 
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli
@@ -69,6 +75,7 @@ public final class Main implements Runnable {
             case "run" -> new RunCommand();
             case "map" -> new MapCommand();
             case "check" -> new CheckCommand();
+            case "list" -> new ListCommand();
             case "graph" -> new GraphCommand();
             case "explain" -> new ExplainCommand();
             case "schema" -> new SchemaCommand();
@@ -93,7 +100,17 @@ public final class Main implements Runnable {
     private static CommandLine commandLine(List<String> commands) {
         CommandLine commandLine = new CommandLine(new Main());
         commands.forEach(name -> commandLine.addSubcommand(command(name)));
+        commandLine.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Main::commandList);
         return commandLine;
+    }
+
+    private static String commandList(Help help) {
+        Map<String, Help> local = new LinkedHashMap<>(help.subcommands());
+        local.keySet().removeAll(OF_SERVERS);
+        Map<String, Help> ofServers = new LinkedHashMap<>(help.subcommands());
+        ofServers.keySet().retainAll(OF_SERVERS);
+        return help.commandList(local) + "%nFleets of JVMs and flows in databases:%n".formatted()
+                + help.commandList(ofServers);
     }
 
     /** Returns the commands of which the parser must know the options: reading those of the others takes time. */
@@ -139,9 +156,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(
-                spec.commandLine(),
-                "Name a command: run, map, check, graph, explain, schema, fleet, flows, completion or man");
+        throw new ParameterException(spec.commandLine(), "Name a command: " + String.join(", ", COMMANDS));
     }
 
     private static int misused(ParameterException e) {
@@ -170,15 +185,23 @@ public final class Main implements Runnable {
             return;
         }
         String unknown = "raddle: Unknown option: '" + shown(option) + "'";
-        if (line.getCommandName().equals("run") && MANY.matcher(option).matches()) {
-            line.getErr()
-                    .println(unknown
-                            + "; the number of tasks at once is set in the file: globalMaxInFlight, and the limit"
-                            + " of each group");
+        String instead = line.getCommandName().equals("run") ? instead(option.replaceFirst("^(-[^-]).*|=.*", "$1")) : "";
+        if (!instead.isEmpty()) {
+            line.getErr().println(unknown + instead);
         } else {
             line.getErr().println(unknown);
             CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
         }
+    }
+
+    /** Returns what to write in place of an option of {@code run} that other commands or tools have. */
+    private static String instead(String option) {
+        return switch (option) {
+            case "--only" -> "; name the tasks after the file: raddle run FILE TASK";
+            case "-o", "--out" -> "; --results names the run directory";
+            case "-P", "--max-procs", "--limit", "--global" -> "; --jobs sets how many run at once";
+            default -> "";
+        };
     }
 
     /** Returns an argument for a message. */

@@ -1,9 +1,11 @@
 package dev.raddle.cli;
 
+import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.page.RunPage;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
@@ -23,12 +25,10 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -60,8 +60,9 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  raddle run checks.yaml",
             "  raddle run --dry-run checks.yaml",
-            "  raddle run --fail-fast --json --out build/checks checks.yaml",
-            "  raddle run --param day=monday --only report nightly.yaml",
+            "  raddle run --fail-fast --json --results build/checks checks.yaml",
+            "  raddle run --param day=monday nightly.yaml report",
+            "  raddle run -j 8 'test-*'",
             "  raddle run --resume build/checks"
         })
 final class RunCommand implements Callable<Integer> {
@@ -71,14 +72,29 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions options = new CommonOptions();
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = "The run file, in YAML or JSON.")
-    private @Nullable Path file;
+    @Mixin
+    private FileArguments arguments = new FileArguments();
+
+    @Parameters(
+            index = "1..*",
+            arity = "0..*",
+            paramLabel = "TASK",
+            description = "Run only these tasks and their upstream tasks. In an id, * stands for any characters and ?"
+                    + " for one.")
+    private List<String> tasks = new ArrayList<>();
 
     @Option(
-            names = {"-o", "--out"},
+            names = {"-j", "--jobs"},
+            paramLabel = "N",
+            description = "How many run at once in all, and in each group without a limit of its own; 0 for no limit"
+                    + " (default: what the file says).")
+    private @Nullable Integer jobs;
+
+    @Option(
+            names = "--results",
             paramLabel = "DIR",
             description = "The run directory (default: raddle-runs/NAME-TIME).")
-    private @Nullable Path out;
+    private @Nullable Path results;
 
     @Option(
             names = "--resume",
@@ -86,36 +102,27 @@ final class RunCommand implements Callable<Integer> {
             description = "Run the unsuccessful tasks of this run directory again, with its copy of the file and data.")
     private @Nullable Path resume;
 
-    @Option(
-            names = {"-p", "--param"},
-            paramLabel = "NAME=VALUE",
-            description = "The value of a param of the file; may be repeated.")
-    private Map<String, String> params = new LinkedHashMap<>();
-
-    @Option(
-            names = "--only",
-            paramLabel = "TARGET",
-            description = "Run only this task and its upstream tasks; may be repeated.")
-    private List<String> only = new ArrayList<>();
-
     private final InstantSource clock = InstantSource.system();
 
     RunCommand() {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if ((file == null) == (resume == null)) {
-            throw wrong("Name either a FILE or --resume DIR");
+        if (resume != null && arguments.namesFile()) {
+            throw wrong("FILE cannot be combined with --resume, which uses the copy in its directory");
         }
-        if (resume != null && out != null) {
-            throw wrong("--out cannot be combined with --resume, which continues in the directory it names");
+        if (resume != null && results != null) {
+            throw wrong("--results cannot be combined with --resume, which continues in the directory it names");
         }
-        if (resume != null && !params.isEmpty()) {
+        if (resume != null && !arguments.params().isEmpty()) {
             throw wrong("--param cannot be combined with --resume, which uses the values of the first run");
+        }
+        if (jobs != null && jobs < 0) {
+            throw wrong("--jobs must be at least 0, was " + jobs);
         }
         options.checkReport(spec.commandLine());
         try {
-            return resume != null ? resume(resume) : runFile(Objects.requireNonNull(file));
+            return resume != null ? resume(resume) : runFile();
         } catch (InvalidFileException e) {
             String advice = resume == null ? "" : "; restore the file, or begin a new run";
             RunFile.print(e, ", nothing was run" + advice, spec.commandLine());
@@ -123,28 +130,34 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private int runFile(Path path) throws IOException, InterruptedException, InvalidFileException {
-        RunFile source = RunFile.of(path, params, spec.commandLine());
-        Plan plan = source.plan();
-        checkTargets(plan);
+    private int runFile() throws IOException, InterruptedException, InvalidFileException {
+        RunFile source = arguments.read(spec.commandLine());
+        Plan plan = plan(source);
+        Set<String> only = targets(plan);
         if (options.dryRun()) {
-            return dryRun(plan, Journal.Past.NONE);
+            return dryRun(plan, Journal.Past.NONE, only);
         }
         RunDirectory directory = created(plan);
         try (Journal journal = opened(directory)) {
             directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
-            return run(plan, directory, journal, Journal.Past.NONE);
+            return run(plan, directory, journal, Journal.Past.NONE, only);
         }
+    }
+
+    private Plan plan(RunFile source) throws InvalidFileException {
+        return source.plan(jobs != null && jobs == 0 ? (Integer) Limits.UNLIMITED : jobs);
     }
 
     private RunDirectory created(Plan plan) {
         try {
-            return out == null ? RunDirectory.createFresh(plan.name(), clock.instant()) : RunDirectory.create(out);
+            return results == null
+                    ? RunDirectory.createFresh(plan.name(), clock.instant())
+                    : RunDirectory.create(results);
         } catch (FileAlreadyExistsException e) {
-            throw wrong("--out must name a directory that contains no run yet, was \"" + out
+            throw wrong("--results must name a directory that contains no run yet, was \"" + results
                     + "\"; continue in it with --resume, or name another");
         } catch (DirectoryNotEmptyException e) {
-            throw wrong("--out must name a directory that is new or empty, was \"" + out
+            throw wrong("--results must name a directory that is new or empty, was \"" + results
                     + "\", which contains other files; name another");
         } catch (IOException e) {
             throw wrong("the run directory cannot be created, " + Failure.text(e));
@@ -158,13 +171,13 @@ final class RunCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile());
         }
-        Plan plan = new RunFile(directory.origin()).plan();
-        checkTargets(plan);
+        Plan plan = plan(new RunFile(directory.origin()));
+        Set<String> only = targets(plan);
         if (options.dryRun()) {
-            return dryRun(plan, directory.past(plan));
+            return dryRun(plan, directory.past(plan), only);
         }
         try (Journal journal = opened(directory)) {
-            return run(plan, directory, journal, directory.past(plan));
+            return run(plan, directory, journal, directory.past(plan), only);
         }
     }
 
@@ -176,11 +189,10 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past)
+    private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past, Set<String> only)
             throws IOException, InterruptedException {
         CommonOptions.warnOfProcesses(spec.commandLine());
-        PlanWork work =
-                new PlanWork(plan, directory, journal, past, options.report(), Set.copyOf(only), options.keepGoing());
+        PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), only, options.keepGoing());
         boolean onOut = options.json() || !options.quiet();
         try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
             Screen screen = new Screen(console);
@@ -192,17 +204,37 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private void checkTargets(Plan plan) {
+    /** Returns the ids of the tasks that the arguments name; none if they name none. */
+    private Set<String> targets(Plan plan) {
+        List<String> words = new ArrayList<>(tasks);
+        String first = arguments.other(spec);
+        if (first != null) {
+            words.addFirst(first);
+        }
         Set<String> ids = plan.byId().keySet();
-        for (String target : only) {
-            if (!ids.contains(target)) {
-                throw wrong("--only must name a task of the file, was \"" + target + "\"" + plan.hint(target));
+        Set<String> targets = new HashSet<>();
+        List<String> unknown = new ArrayList<>();
+        for (String word : words) {
+            Pattern glob = Pattern.compile(
+                    Pattern.quote(word).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q"), Pattern.DOTALL);
+            List<String> found = ids.contains(word)
+                    ? List.of(word)
+                    : ids.stream().filter(glob.asMatchPredicate()).toList();
+            targets.addAll(found);
+            if (found.isEmpty()) {
+                String hint = plan.hint(word);
+                unknown.add("no task of the file is \"" + Printable.oneLine(word) + "\""
+                        + (hint.isEmpty() ? "; raddle list names them (a FILE ends in .yaml, .yml or .json)" : hint));
             }
         }
+        if (!unknown.isEmpty()) {
+            throw wrong(String.join("\nraddle: ", unknown));
+        }
+        return targets;
     }
 
-    private int dryRun(Plan plan, Journal.Past past) throws IOException {
-        Set<String> wanted = plan.closure(Set.copyOf(only));
+    private int dryRun(Plan plan, Journal.Past past, Set<String> only) throws IOException {
+        Set<String> wanted = plan.closure(only);
         Set<String> left = new HashSet<>(); // the tasks that would not run
         long succeededBefore = 0;
         for (PlannedTask task : plan.tasks()) {

@@ -8,20 +8,35 @@ import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.run.ProcessStarter;
 import dev.raddle.cli.run.RunDirectory;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
 /** A run file that has been read, from the path that the user named or from a run directory. */
 record RunFile(RunDirectory.Origin origin) {
 
-    /** Reads a file that the user named; a file that cannot be read is an invalid argument. */
-    static RunFile of(Path path, Map<String, String> params, CommandLine commandLine) throws InvalidFileException {
+    /** The name of the run file if the user names none. */
+    static final String DEFAULT = "raddle.yaml";
+
+    private static final Path STDIN = Path.of("stdin");
+
+    /**
+     * Reads a run file; one that cannot be read is an invalid argument.
+     *
+     * @param named the file, {@code -} for standard input, or null for the default
+     */
+    static RunFile of(@Nullable Path named, Map<String, String> params, CommandLine commandLine)
+            throws InvalidFileException {
+        boolean piped = named != null && named.toString().equals("-");
+        Path path = piped ? STDIN : named == null ? nearest(Path.of("").toAbsolutePath(), commandLine) : named;
         Path directory = path.toAbsolutePath().normalize().getParent();
         Path beside = directory == null ? Path.of("/") : directory;
         try {
-            String text = PlanReader.decoded(path.toString(), FileSize.PARSED.read(path));
+            byte[] bytes = piped ? FileSize.PARSED.read(System.in) : FileSize.PARSED.read(path);
+            String text = PlanReader.decoded(path.toString(), bytes);
             return new RunFile(new RunDirectory.Origin(
                     path.toString(), beside, text, name -> FileSize.LINES.read(beside.resolve(name)), params));
         } catch (IOException e) {
@@ -30,9 +45,26 @@ record RunFile(RunDirectory.Origin origin) {
         }
     }
 
-    /** Returns the plan, to be run. */
-    Plan plan() throws InvalidFileException {
-        return reader().read(origin.text());
+    /** Returns the default file of a directory: its own, or that of the nearest directory above. */
+    static Path nearest(Path directory, CommandLine commandLine) {
+        for (Path at = directory; at != null; at = at.getParent()) {
+            if (Files.exists(at.resolve(DEFAULT))) {
+                return directory.relativize(at.resolve(DEFAULT));
+            }
+        }
+        throw new ParameterException(
+                commandLine,
+                "there is no " + DEFAULT + " here or in a directory above; name a FILE that ends in .yaml, .yml or"
+                        + " .json, or - for standard input");
+    }
+
+    /**
+     * Returns the plan, to be run.
+     *
+     * @param jobs how many tasks run at once instead of what the file says, or null
+     */
+    Plan plan(@Nullable Integer jobs) throws InvalidFileException {
+        return reader().jobs(jobs).read(origin.text());
     }
 
     /** Returns the plan, to be shown: params may lack a value. */

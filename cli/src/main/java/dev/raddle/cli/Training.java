@@ -33,9 +33,9 @@ public final class Training {
         Main.run("check", flow);
         Main.run("graph", flow);
         Main.run("run", "--dry-run", flow);
-        Main.run("run", "--out", directory.resolve("flow").toString(), flow);
-        Main.run("run", "--quiet", "--out", directory.resolve("plain").toString(), plain);
-        Main.run("run", "--json", "--out", directory.resolve("json").toString(), plain);
+        Main.run("run", "--results", directory.resolve("flow").toString(), flow);
+        Main.run("run", "--quiet", "--results", directory.resolve("plain").toString(), plain);
+        Main.run("run", "--json", "--results", directory.resolve("json").toString(), plain);
         map("--limit", "2", "echo");
         map("--keep-order", "--group-by", "${host}", "--shell", "echo {}");
         Main.run("no-such-command");

@@ -118,17 +118,37 @@ class HelpTextsTest {
                 "raddle fleet set|--default-l|--default-limit"
             })
     void bash_completes_commands_options_and_values(String words, String word, String expected) throws Exception {
-        String last = word == null ? "" : word;
+        assertThat(bash(words, word == null ? "" : word)).isEqualTo(expected + "\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "raddle run|de|de$(touch ran) deploy here",
+                "raddle run --fail-fast sub/a.yaml|de|de$(touch ran) deploy sub/a.yaml",
+                "raddle run deploy|de|de$(touch ran) deploy here",
+                "raddle list|de|",
+                "raddle run|--fa|--fail-fast"
+            })
+    void bash_proposes_the_tasks_of_the_file_and_executes_nothing_of_them(String words, String word, String expected)
+            throws Exception {
+        assertThat(bash(words, word)).isEqualTo((expected == null ? "" : expected) + "\n");
+        assertThat(directory.resolve("ran")).doesNotExist();
+    }
+
+    private String bash(String words, String last) throws Exception {
         String line = words + " " + last;
         List<String> all = new ArrayList<>(List.of(words.split(" ")));
         all.add(last);
         String quoted = String.join(" ", all.stream().map(w -> "'" + w + "'").toList());
-        assertThat(run(
-                        "bash",
-                        Shell.BASH.script(Main.commandLine()) + "\nCOMP_WORDS=(" + quoted + ")\nCOMP_CWORD="
-                                + (all.size() - 1) + "\nCOMP_LINE='" + line + "'\nCOMP_POINT=" + line.length()
-                                + "\n_complete_raddle\nprintf '%s\\n' \"${COMPREPLY[@]}\" | sort -u | xargs\n"))
-                .isEqualTo(expected + "\n");
+        return run(
+                "bash",
+                Shell.BASH.script(Main.commandLine()) + "\ncd '" + directory + "'"
+                        + "\nraddle() { printf '%s\\n' 'de$(touch ran)' \"deploy ${3-here}\" other; }"
+                        + "\nCOMP_WORDS=(" + quoted + ")\nCOMP_CWORD=" + (all.size() - 1)
+                        + "\nCOMP_LINE='" + line + "'\nCOMP_POINT=" + line.length()
+                        + "\n_complete_raddle\nprintf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort -u | paste -sd ' '\n");
     }
 
     @ParameterizedTest

@@ -75,7 +75,7 @@ class OwnJvmTest {
                 tasks: [{ forEach: lines.txt, id: "t${n}", group: g, run: [sleep, "0.2"] }]
                 """);
 
-        Ended ended = raddle(limited(40), "run", "--quiet", "--out", "run", "checks.yaml");
+        Ended ended = raddle(limited(40), "run", "--quiet", "--results", "run", "checks.yaml");
 
         assertThat(ended.err())
                 .contains("the limit of processes and threads is reached; run fewer tasks at once")
@@ -93,7 +93,7 @@ class OwnJvmTest {
                   - { id: b, run: "printf '%s %s' ü \\"$V\\"", env: { V: ö } }
                 """);
 
-        Ended ended = raddle(List.of("env", "LC_ALL=C"), "run", "--quiet", "--out", "run", "checks.yaml");
+        Ended ended = raddle(List.of("env", "LC_ALL=C"), "run", "--quiet", "--results", "run", "checks.yaml");
 
         assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
         assertThat(Files.readString(directory.resolve("run/output/a.log"))).isEqualTo("größe 日本");

@@ -21,7 +21,7 @@ class ExampleFilesTest {
 
     private Raddle.Ended run(String file) throws Exception {
         return new Raddle(directory)
-                .run("run", "--out", "run", EXAMPLES.resolve(file).toString());
+                .run("run", "--results", "run", EXAMPLES.resolve(file).toString());
     }
 
     @Test
@@ -76,7 +76,7 @@ class ExampleFilesTest {
         List<String> numbers = Files.readAllLines(EXAMPLES.resolve("ten-thousand/numbers.txt"));
         Files.write(directory.resolve("numbers.txt"), numbers.subList(0, numbers.size() / 20));
 
-        Raddle.Ended ended = new Raddle(directory).run("run", "--out", "run", "ten-thousand.yaml");
+        Raddle.Ended ended = new Raddle(directory).run("run", "--results", "run", "ten-thousand.yaml");
 
         assertThat(ended.exitCode()).as(ended.err()).isZero();
         Map<?, ?> report = Raddle.report(directory.resolve("run"));
@@ -108,7 +108,7 @@ class ExampleFilesTest {
         Raddle.Ended ended = new Raddle(directory)
                 .run(
                         "run",
-                        "--out",
+                        "--results",
                         "run",
                         "--param",
                         "day=2026-01-31",

@@ -101,7 +101,7 @@ class KilledFlowTest {
         for (int kill = 0; kill < 4; kill++) {
             Files.createFile(directory.resolve("stage" + kill));
             Raddle.Run run = kill == 0
-                    ? new Raddle(directory).start("run", "--out", "run", "flow.yaml")
+                    ? new Raddle(directory).start("run", "--results", "run", "flow.yaml")
                     : new Raddle(directory).start("run", "--resume", "run");
             int seen = 1 + ThreadLocalRandom.current().nextInt(8);
             for (int i = 0; i < seen; i++) {
@@ -137,7 +137,7 @@ class KilledFlowTest {
                   - { id: b, run: "sleep 60", needs: a }
                   - { id: c, run: "true", needs: b }
                 """);
-        Raddle.Run run = new Raddle(directory).start("run", "--out", "run", "flow.yaml");
+        Raddle.Run run = new Raddle(directory).start("run", "--results", "run", "flow.yaml");
         run.awaitLine("start     b");
         run.kill();
 
@@ -163,7 +163,7 @@ class KilledFlowTest {
                   - { id: a, run: "until [ -e finish ]; do sleep 0.01; done; echo a", undo: "touch undone" }
                   - { id: b, run: "touch b", needs: a }
                 """);
-        Raddle.Run run = new Raddle(directory).start("run", "--out", "run", "flow.yaml");
+        Raddle.Run run = new Raddle(directory).start("run", "--results", "run", "flow.yaml");
         run.awaitLine("start     a");
         run.signal("TERM");
         run.awaitLine("stop      terminated");

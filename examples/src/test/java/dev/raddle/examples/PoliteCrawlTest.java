@@ -66,7 +66,7 @@ class PoliteCrawlTest {
         Files.writeString(directory.resolve("urls.txt"), urls);
 
         Raddle.Ended ended =
-                new Raddle(directory).environment("no_proxy", "*").run("run", "--out", "run", "crawl.yaml");
+                new Raddle(directory).environment("no_proxy", "*").run("run", "--results", "run", "crawl.yaml");
 
         assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
         assertThat(most.get("127.0.0.2").get()).isEqualTo(2);

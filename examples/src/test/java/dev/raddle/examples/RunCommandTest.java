@@ -39,7 +39,7 @@ class RunCommandTest {
     void the_clients_of_servers_are_on_the_class_paths_of_their_commands_only() throws Exception {
         write("self.yaml", "tasks: [{ id: self, run: \"ps -ww -o args= -p $PPID\" }]\n");
 
-        assertThat(raddle("run", "--out", "run", "self.yaml").exitCode()).isZero();
+        assertThat(raddle("run", "--results", "run", "self.yaml").exitCode()).isZero();
 
         String commandLine = Files.readString(directory.resolve("run/output/self.log"));
         assertThat(commandLine).contains("raddle-core").doesNotContain("netty", "postgresql");
@@ -56,12 +56,13 @@ class RunCommandTest {
         assertThat(misspelt.err()).contains("Unknown option: '--jsn'", "--json", "See: raddle run --help");
 
         assertThat(raddle().exitCode()).isEqualTo(2);
-        assertThat(raddle("run").err()).contains("either a FILE or --resume DIR");
+        assertThat(raddle("run").err()).contains("there is no raddle.yaml here or in a directory above");
         assertThat(raddle("run", "--grace", "5", "x").err()).contains("--grace", "must be a number with a unit");
         assertThat(raddle("run", "--fail-fast", "--keep-going", "x").exitCode()).isEqualTo(2);
         assertThat(raddle("run", "none.yaml").err())
                 .contains("the run file \"none.yaml\" cannot be read: there is no such file");
-        assertThat(raddle("run", ".").err()).contains("the run file \".\" cannot be read: ");
+        Files.createDirectory(directory.resolve("dir.yaml"));
+        assertThat(raddle("run", "dir.yaml").err()).contains("the run file \"dir.yaml\" cannot be read: ");
         assertThat(raddle("run", "--report", "no/such/place.json", "x").err()).contains("--report must name a file in");
         assertThat(raddle("run", "--resume", ".").err()).contains("has no run.json");
         assertThat(raddle("map").exitCode()).isEqualTo(2);
@@ -125,13 +126,36 @@ class RunCommandTest {
                   - { id: b, run: "pwd", dir: work }
                 """);
 
-        assertThat(raddle("run", "--out", "run", "sub/checks.yaml").exitCode()).isZero();
+        assertThat(raddle("run", "--results", "run", "sub/checks.yaml").exitCode()).isZero();
 
         Path real = directory.toRealPath();
         assertThat(directory.resolve("run/output/a-x.log"))
                 .hasContent(real.resolve("sub").toString());
         assertThat(directory.resolve("run/output/b.log"))
                 .hasContent(real.resolve("sub/work").toString());
+    }
+
+    @Test
+    void without_a_file_it_runs_tasks_of_the_nearest_raddle_yaml_above() throws Exception {
+        Files.createDirectories(directory.resolve("sub/below"));
+        write("sub/raddle.yaml", "tasks: [{ id: here, run: pwd }, { id: bad, run: 'exit 1' }]");
+
+        Raddle.Ended ended = new Raddle(directory.resolve("sub/below")).run("run", "--results", "run", "her?");
+
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
+        assertThat(directory.resolve("sub/below/run/output/here.log"))
+                .hasContent(directory.toRealPath().resolve("sub").toString());
+    }
+
+    @Test
+    void a_run_file_may_come_from_standard_input() throws Exception {
+        Raddle.Ended ended =
+                new Raddle(directory).feed("tasks: [{ id: a, run: 'cat; pwd' }]", "run", "--results", "run", "-");
+
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
+        assertThat(ended.out()).startsWith("stdin: 1 task in 1 group");
+        assertThat(directory.resolve("run/output/a.log"))
+                .hasContent(directory.toRealPath().toString());
     }
 
     @Test
@@ -243,7 +267,7 @@ class RunCommandTest {
                   - { forEach: data.json, id: "j-${n}", group: g, run: [printf, "%s|", "${v}"] }
                 """);
 
-        Raddle.Ended ended = raddle("run", "--out", "run", "checks.yaml");
+        Raddle.Ended ended = raddle("run", "--results", "run", "checks.yaml");
 
         assertThat(ended.exitCode()).as(ended.out()).isZero();
         assertThat(directory.resolve("pwned")).doesNotExist();
@@ -263,7 +287,7 @@ class RunCommandTest {
                   - { id: later, run: "touch ran" }
                 """);
 
-        Raddle.Ended ended = raddle("run", "--fail-fast", "--out", "run", "checks.yaml");
+        Raddle.Ended ended = raddle("run", "--fail-fast", "--results", "run", "checks.yaml");
 
         assertThat(ended.exitCode()).isEqualTo(1);
         assertThat(ended.out()).contains("stop      a task did not succeed");
@@ -282,7 +306,7 @@ class RunCommandTest {
                   - { id: bad, group: b, run: "until [ -e ready ]; do sleep 0.01; done; exit 4" }
                 """);
 
-        Raddle.Ended ended = raddle("run", "--fail-fast", "--out", "run", "checks.yaml");
+        Raddle.Ended ended = raddle("run", "--fail-fast", "--results", "run", "checks.yaml");
 
         assertThat(ended.exitCode()).isEqualTo(1);
         String pid = Files.readString(directory.resolve("ready")).strip();
@@ -308,12 +332,12 @@ class RunCommandTest {
     @Test
     void a_run_directory_is_not_used_twice() throws Exception {
         write("checks.yaml", "tasks: [{ id: a, run: 'true' }]");
-        raddle("run", "--out", "run", "checks.yaml");
+        raddle("run", "--results", "run", "checks.yaml");
 
-        Raddle.Ended again = raddle("run", "--out", "run", "checks.yaml");
+        Raddle.Ended again = raddle("run", "--results", "run", "checks.yaml");
 
         assertThat(again.exitCode()).isEqualTo(2);
-        assertThat(again.err()).contains("--out must name a directory that contains no run yet, was \"run\"");
+        assertThat(again.err()).contains("--results must name a directory that contains no run yet, was \"run\"");
     }
 
     @Test
@@ -323,7 +347,7 @@ class RunCommandTest {
                   - { id: good, run: "echo x >> good.txt" }
                   - { id: flaky, run: "[ -e repaired ]" }
                 """);
-        assertThat(raddle("run", "--out", "run", "checks.yaml").exitCode()).isEqualTo(1);
+        assertThat(raddle("run", "--results", "run", "checks.yaml").exitCode()).isEqualTo(1);
         write("repaired", "");
         write("checks.yaml", "this file is no longer needed");
 

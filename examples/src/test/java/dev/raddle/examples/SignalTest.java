@@ -56,7 +56,7 @@ class SignalTest {
 
     /** Starts the trees and waits until they are complete. */
     private Raddle.Run started(String... options) throws Exception {
-        List<String> words = new ArrayList<>(List.of("run", "--json", "--out", "run"));
+        List<String> words = new ArrayList<>(List.of("run", "--json", "--results", "run"));
         words.addAll(List.of(options));
         words.add("trees.yaml");
         Raddle.Run run = new Raddle(directory).start(words.toArray(String[]::new));
@@ -207,7 +207,7 @@ class SignalTest {
     void a_signal_that_is_ignored_at_the_start_remains_ignored() throws Exception {
         Raddle.Run run = new Raddle(directory)
                 .ignoring("INT")
-                .start("run", "--json", "--grace", "300ms", "--out", "run", "trees.yaml");
+                .start("run", "--json", "--grace", "300ms", "--results", "run", "trees.yaml");
         awaitFile("polite.ready");
         awaitFile("stubborn.ready");
 

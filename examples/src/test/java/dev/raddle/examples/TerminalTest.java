@@ -69,7 +69,7 @@ class TerminalTest {
                 directory.resolve("checks.yaml"),
                 "defaults: { limit: 2 }\n"
                         + "tasks: [{ forEach: [1, 2, 3, 4], id: 's${n}', run: 'exec sleep 600', retry: 3 }]");
-        Process process = start(raddle() + " run --out run checks.yaml", Map.of());
+        Process process = start(raddle() + " run --results run checks.yaml", Map.of());
         try (Reader reader = new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)) {
             StringBuilder text = new StringBuilder();
             boolean pressed = false;

@@ -20,6 +20,7 @@ final class Keys {
             "limit", "queue", "weight", "maxInFlight", "rate", "burst", "threads", "timeout", "retry", "env", "dir");
     static final List<String> TASK = List.of(
             "id",
+            "desc",
             "group",
             "run",
             "forEach",

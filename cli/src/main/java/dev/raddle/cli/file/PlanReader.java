@@ -38,6 +38,7 @@ public final class PlanReader {
     private Map<String, String> given = Map.of();
     private boolean requireValues = true;
     private Charset charset = StandardCharsets.UTF_8;
+    private @Nullable Integer jobs;
 
     /**
      * Creates a reader of one file.
@@ -67,6 +68,12 @@ public final class PlanReader {
     /** Sets the character set in which commands are started: a command with another character is a problem. */
     public PlanReader charset(Charset commands) {
         charset = commands;
+        return this;
+    }
+
+    /** Sets how many tasks run at once in total, and in each group without its own limit; null for what the file says. */
+    public PlanReader jobs(@Nullable Integer number) {
+        jobs = number;
         return this;
     }
 
@@ -162,11 +169,12 @@ public final class PlanReader {
 
     private Limits limits(Section section, Defaults defaults) {
         Map<String, GroupRule> groups = groups(section.get("groups"));
+        int total = total(section, defaults.group(), groups);
         Integer totalQueue = section.wholeNumber("globalQueue", 0);
         return new Limits(
-                defaults.group(),
+                defaults.group().or(new GroupRule(jobs, null, null, null, null, null)),
                 groups,
-                total(section, defaults.group(), groups),
+                jobs == null ? total : jobs,
                 totalQueue == null ? Limits.UNLIMITED : totalQueue,
                 section.rate("globalRate", "globalBurst"));
     }

@@ -22,9 +22,10 @@ public record PlannedTask(
         Retry retry,
         int priority,
         int cost,
-        TaskFlow flow) {
+        TaskFlow flow,
+        @Nullable String desc) {
 
-    /** Creates a task without dependencies. */
+    /** Creates a task without dependencies and description. */
     public PlannedTask(
             String id,
             String group,
@@ -35,12 +36,12 @@ public record PlannedTask(
             Retry retry,
             int priority,
             int cost) {
-        this(id, group, command, env, dir, timeout, retry, priority, cost, TaskFlow.NONE);
+        this(id, group, command, env, dir, timeout, retry, priority, cost, TaskFlow.NONE, null);
     }
 
     /** Returns the same task with another command. */
     public PlannedTask running(DeferredCommand.Filled filled) {
         return new PlannedTask(
-                id, group, filled.command(), filled.env(), dir, timeout, retry, priority, cost, TaskFlow.NONE);
+                id, group, filled.command(), filled.env(), dir, timeout, retry, priority, cost, TaskFlow.NONE, desc);
     }
 }

@@ -135,6 +135,7 @@ final class TaskReader {
         Integer priority = section.wholeNumber("priority", -1_000_000, 1_000_000);
         Integer cost = section.wholeNumber("cost", 1);
         TaskTemplate.Relations relations = relations(section, reader);
+        Located<Template> desc = reader.nonEmpty(section.get("desc"), "desc");
         if (id == null) {
             return null;
         }
@@ -149,7 +150,8 @@ final class TaskReader {
                 retry == null ? defaultRetry : retry,
                 priority == null ? 0 : priority,
                 cost == null ? 1 : cost,
-                relations);
+                relations,
+                desc);
     }
 
     private TaskTemplate.Relations relations(Section section, TemplateReader reader) {
@@ -203,6 +205,7 @@ final class TaskReader {
         check(template.group(), template.group().value().names(), known, rows);
         check(template.command(), CommandTemplate::names, known, rows);
         check(template.dir(), template.dir().value().names(), known, rows);
+        check(template.desc(), Template::names, known, rows);
         template.env().values().forEach(text -> check(text, text.value().names(), known, rows));
         TaskTemplate.Relations relations = template.relations();
         relations

@@ -31,7 +31,8 @@ record TaskTemplate(
         Retry retry,
         int priority,
         int cost,
-        Relations relations) {
+        Relations relations,
+        @Nullable Located<Template> desc) {
 
     /** The relations of the task to other tasks. */
     record Relations(
@@ -65,7 +66,8 @@ record TaskTemplate(
                 retry,
                 priority,
                 cost,
-                flow(run, row, defaultEnv));
+                flow(run, row, defaultEnv),
+                desc == null ? null : desc.value().fill(row));
     }
 
     private DeferredCommand deferred(Located<CommandTemplate> template, Row row, Map<String, String> defaultEnv) {

@@ -77,6 +77,11 @@ final class FishScript {
         line("    end");
         line("    echo $path");
         line("end");
+        line("");
+        line("function __raddle_tasks");
+        line("    set -l file (string match -r '^.*\\.(?:yaml|yml|json)$' -- (commandline -opc))[1]");
+        line("    " + name + " list --ids $file 2>/dev/null");
+        line("end");
     }
 
     private void completions(CommandNode node) {
@@ -120,6 +125,7 @@ final class FishScript {
             case CHOICE -> " -x -a " + quoted(String.join(" ", Values.choices(arg)));
             case FILE -> " -r -F";
             case DIRECTORY -> " -x -a '(__fish_complete_directories)'";
+            case TASK -> " -x -a '(__raddle_tasks)'";
             case COMMAND -> " -x -a '(__fish_complete_command)'";
             case FREE -> " -x";
         };

@@ -6,11 +6,15 @@ import picocli.CommandLine;
 
 /** A shell that completes the options and arguments of a command. */
 public enum Shell {
-    /** Bash, by the generator of picocli. */
+    /** Bash, by the generator of picocli, which does not know values that are found when they are needed. */
     BASH {
         @Override
         public String script(CommandLine commandLine) {
-            return AutoComplete.bash(commandLine.getCommandName(), commandLine);
+            String name = commandLine.getCommandName();
+            String script = AutoComplete.bash(name, commandLine);
+            int run = script.indexOf("\nfunction _picocli_" + name + "_run() {");
+            int end = script.indexOf("\n  fi\n}\n", run);
+            return run < 0 ? script : script.substring(0, end) + TASKS_IN_BASH + script.substring(end + 1);
         }
     },
     /** Zsh, with a description for each option. */
@@ -27,6 +31,19 @@ public enum Shell {
             return FishScript.of(commandLine);
         }
     };
+
+    /** Not by compgen -W, which would expand an id as a shell does. */
+    private static final String TASKS_IN_BASH = """
+
+                local word file=()
+                for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+                  [[ "${word}" == *.@(yaml|yml|json) ]] && file=("${word}") && break
+                done
+                while IFS= read -r word; do
+                  [[ "${word}" == "${curr_word}"* ]] && COMPREPLY+=("${word}")
+                done < <("${COMP_WORDS[0]}" list --ids "${file[@]}" 2>/dev/null)
+                type compopt &>/dev/null && compopt -o filenames # quotes what is inserted
+            """;
 
     /** Returns the script that makes this shell complete a command. */
     public abstract String script(CommandLine commandLine);

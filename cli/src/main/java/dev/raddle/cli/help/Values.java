@@ -11,6 +11,8 @@ enum Values {
     CHOICE,
     FILE,
     DIRECTORY,
+    /** A task of a run file. */
+    TASK,
     /** A program, and after it what that program takes. */
     COMMAND,
     /** Nothing that could be proposed. */
@@ -24,7 +26,7 @@ enum Values {
         if (arg.type() == Path.class) {
             return label.endsWith("DIR") ? DIRECTORY : FILE;
         }
-        return label.equals("CMD") ? COMMAND : FREE;
+        return label.equals("CMD") ? COMMAND : label.equals("TASK") ? TASK : FREE;
     }
 
     /** Returns the words of a {@link #CHOICE}. */

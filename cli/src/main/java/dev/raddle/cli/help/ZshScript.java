@@ -9,6 +9,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** Writes the completion for zsh: a function for each command, which calls {@code _arguments}. */
 final class ZshScript {
+    private static final String TASKS = "__raddle_tasks";
+
     private final StringBuilder script = new StringBuilder();
 
     private ZshScript() {}
@@ -21,6 +23,13 @@ final class ZshScript {
         for (CommandNode node : CommandNode.all(commandLine)) {
             zsh.function(node);
         }
+        zsh.line("");
+        zsh.line(TASKS + "() {");
+        zsh.line("  local file=${words[(r)*.(yaml|yml|json)]}");
+        zsh.line("  local -a ids=(${(f)\"$(_call_program tasks " + name + " list --ids ${file:+${(q)file}})\"})");
+        zsh.line("  compadd -a ids");
+        zsh.line("  [[ -n $file ]] || _files");
+        zsh.line("}");
         String function = function(name);
         zsh.line("");
         zsh.line("# Autoloaded as a completion function, or sourced.");
@@ -45,7 +54,8 @@ final class ZshScript {
         node.options().forEach(option -> specs.add(option(option)));
         List<CommandNode> children = node.children();
         if (children.isEmpty()) {
-            node.arguments().forEach(argument -> specs.addAll(argument(argument)));
+            boolean namesTasks = node.arguments().stream().anyMatch(argument -> Values.of(argument) == Values.TASK);
+            node.arguments().forEach(argument -> specs.addAll(argument(argument, namesTasks)));
         } else {
             specs.add("'(-): :->command'");
             specs.add("'(-)*:: :->arguments'");
@@ -100,11 +110,13 @@ final class ZshScript {
         return excluded + written + quoted("[" + escaped(CommandNode.description(option)) + "]" + value);
     }
 
-    private static List<String> argument(PositionalParamSpec argument) {
-        return Values.of(argument) == Values.COMMAND
-                ? List.of("'(-):command: _command_names -e'", "'(-)*::arguments: _normal'")
-                : List.of(quoted(
-                        (argument.arity().min() == 0 ? "::" : ":") + argument.paramLabel() + ":" + action(argument)));
+    private static List<String> argument(PositionalParamSpec argument, boolean namesTasks) {
+        if (Values.of(argument) == Values.COMMAND) {
+            return List.of("'(-):command: _command_names -e'", "'(-)*::arguments: _normal'");
+        }
+        String start = argument.index().isVariable() ? "*:" : argument.arity().min() == 0 ? "::" : ":";
+        String action = namesTasks && Values.of(argument) == Values.FILE ? TASKS : action(argument);
+        return List.of(quoted(start + argument.paramLabel() + ":" + action));
     }
 
     private static String action(ArgSpec arg) {
@@ -112,6 +124,7 @@ final class ZshScript {
             case CHOICE -> "(" + String.join(" ", Values.choices(arg)) + ")";
             case FILE -> "_files";
             case DIRECTORY -> "_files -/";
+            case TASK -> TASKS;
             case COMMAND -> "_command_names -e";
             case FREE -> " "; // a message, but no proposals
         };

@@ -377,8 +377,11 @@ final class PlanFlow {
         if (blockingUpstream != null) {
             return blockingUpstream.text();
         }
-        boolean isOutside = !only.isEmpty() && !selected.contains(task.id());
-        return isOutside ? "it is not selected by --only" : reasons.unneeded(task);
+        return isOutside(task) ? "it was not requested" : reasons.unneeded(task);
+    }
+
+    private boolean isOutside(PlannedTask task) {
+        return !only.isEmpty() && !selected.contains(task.id());
     }
 
     // Undoing.

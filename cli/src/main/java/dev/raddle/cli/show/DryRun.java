@@ -88,7 +88,8 @@ public final class DryRun {
 
     private static String title(String group, Limits limits) {
         List<String> rules = new ArrayList<>();
-        rules.add("limit " + limits.limit(group));
+        int limit = limits.limit(group);
+        rules.add(limit == Limits.UNLIMITED ? "no limit" : "limit " + limit);
         add(rules, "queue ", limits.queue(group), Limits.UNLIMITED);
         add(rules, "weight ", limits.weight(group), 1);
         add(rules, "max in flight ", limits.maxInFlight(group), Limits.UNLIMITED);

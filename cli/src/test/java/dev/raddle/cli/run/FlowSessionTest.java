@@ -273,7 +273,7 @@ class FlowSessionTest {
 
         assertThat(exitCode).isEqualTo(ExitCode.OK);
         assertThat(state("b")).isEqualTo(TaskState.SUCCEEDED);
-        assertThat(error("c")).isEqualTo("it is not selected by --only");
+        assertThat(error("c")).isEqualTo("it was not requested");
     }
 
     @Test

@@ -29,8 +29,13 @@ public enum FileSize {
     /** Reads a file, but only as much of it as is needed to detect that it is too large. */
     public byte[] read(Path path) throws IOException {
         try (InputStream input = Files.newInputStream(path)) {
-            return input.readNBytes(bytes() + 1);
+            return read(input);
         }
+    }
+
+    /** Reads a stream, but only as much of it as is needed to detect that it is too large. */
+    public byte[] read(InputStream input) throws IOException {
+        return input.readNBytes(bytes() + 1);
     }
 
     /** Returns whether the content is small enough, and adds a problem if it is not. */

@@ -1,0 +1,176 @@
+package dev.raddle.cli;
+
+import static dev.raddle.cli.Ended.raddle;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.cli.run.ExitCode;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The file and the tasks that {@code raddle run} and {@code raddle list} name. */
+@ResourceLock(Resources.SYSTEM_OUT)
+@ResourceLock(Resources.SYSTEM_ERR)
+class RunArgumentsTest {
+    private static final String TASKS = """
+            name: build
+            groups: { wide: { limit: 3 } }
+            tasks:
+              - { id: prepare, desc: "Makes the directory", run: "true" }
+              - { forEach: [1, 2], id: "test-${line}", desc: "Runs part ${line}", run: "true", needs: prepare }
+              - { id: "page-http://a.org//x", group: wide, cost: 2, run: "true" }
+              - { id: "odd*", run: "true" }
+              - { id: oddity, run: "true" }
+            """;
+
+    @TempDir
+    private Path directory;
+
+    private String file = "";
+
+    @BeforeEach
+    void write() throws IOException {
+        file = Files.writeString(directory.resolve("build.yaml"), TASKS).toString();
+    }
+
+    private static String planned(String... arguments) {
+        String[] all = new String[arguments.length + 2];
+        all[0] = "run";
+        all[1] = "--dry-run";
+        System.arraycopy(arguments, 0, all, 2, arguments.length);
+        return raddle(all).succeeded();
+    }
+
+    private static <T> T withInput(String text, Callable<T> action) throws Exception {
+        InputStream input = System.in;
+        System.setIn(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+        try {
+            return action.call();
+        } finally {
+            System.setIn(input);
+        }
+    }
+
+    @Test
+    void a_task_after_the_file_runs_with_its_upstream_tasks_only() {
+        assertThat(planned(file, "test-2")).contains("  prepare  ", "  test-2  ").doesNotContain("test-1", "odd");
+        assertThat(planned(file, "page-http://a.org//x")).startsWith("build: 1 task in 1 group");
+    }
+
+    @Test
+    void a_task_may_be_a_glob_and_an_id_with_a_star_is_itself() {
+        assertThat(planned(file, "test-*", "odd?ty")).startsWith("build: 4 tasks in 1 group");
+        assertThat(planned(file, "*")).startsWith("build: 6 tasks in 2 groups");
+        assertThat(planned(file, "odd*")).startsWith("build: 1 task in 1 group").contains("  odd*  ");
+    }
+
+    @Test
+    void every_unknown_task_is_reported_with_a_suggestion_and_nothing_runs() {
+        Ended ended = raddle("run", "--results", directory.resolve("run").toString(), file, "prepair", "none*", "oddity");
+
+        assertThat(ended.exitCode()).isEqualTo(ExitCode.INVALID);
+        assertThat(ended.err().lines())
+                .containsExactly(
+                        "raddle: no task of the file is \"prepair\"; did you mean \"prepare\"?",
+                        "raddle: no task of the file is \"none*\"; raddle list names them (a FILE ends in .yaml, .yml or"
+                                + " .json)",
+                        "See: raddle run --help");
+        assertThat(directory.resolve("run")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a.yaml", "a.yml", "a.json"})
+    void the_end_of_its_name_makes_an_argument_the_file(String name) throws IOException {
+        Path named = Files.writeString(directory.resolve(name), "{\"tasks\": [{\"id\": \"x\", \"run\": \"true\"}]}");
+
+        assertThat(planned(named.toString())).startsWith("a: 1 task");
+        assertThat(raddle("run", "none-" + name).err()).startsWith("raddle: the run file \"none-" + name + "\" cannot");
+    }
+
+    @Test
+    void a_dash_is_standard_input() throws Exception {
+        assertThat(withInput(TASKS, () -> planned("-", "oddity"))).startsWith("build: 1 task");
+        assertThat(withInput(TASKS, () -> raddle("list", "--ids", "-").succeeded())).startsWith("prepare\n");
+        assertThat(withInput("tasks: []", () -> raddle("check", "-").err()))
+                .startsWith("stdin:1:8: tasks must have at least one task\n");
+    }
+
+    @Test
+    void the_default_file_is_the_nearest_above_the_working_directory() throws IOException {
+        Path below = Files.createDirectories(directory.resolve("a/b"));
+        Files.writeString(directory.resolve("raddle.yaml"), TASKS);
+
+        assertThat(RunFile.nearest(below, Main.commandLine())).isEqualTo(Path.of("../../raddle.yaml"));
+        Files.writeString(below.resolve("raddle.yaml"), TASKS);
+        assertThat(RunFile.nearest(below, Main.commandLine())).isEqualTo(Path.of("raddle.yaml"));
+        assertThatThrownBy(() -> RunFile.nearest(Path.of("/"), Main.commandLine()))
+                .hasMessage("there is no raddle.yaml here or in a directory above; name a FILE that ends in .yaml,"
+                        + " .yml or .json, or - for standard input");
+    }
+
+    @Test
+    void jobs_set_the_total_and_the_limit_of_groups_without_one() {
+        assertThat(planned("-j", "7", file))
+                .contains("at most 7 at once\n", "default (limit 7): 5 tasks", "wide (limit 3): 1 task");
+        assertThat(planned("-j0", file)).contains("any number at once\n", "default (no limit): 5 tasks");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "-1 | raddle: --jobs must be at least 0, was -1",
+                "x | raddle: Invalid value for option '--jobs' (N): 'x' is not an int"
+            })
+    void an_invalid_number_of_jobs_is_an_invalid_argument(String jobs, String problem) {
+        Ended ended = raddle("run", "--jobs=" + jobs, file);
+
+        assertThat(ended.exitCode()).isEqualTo(ExitCode.INVALID);
+        assertThat(ended.err().lines()).first().isEqualTo(problem);
+    }
+
+    @Test
+    void a_task_that_costs_more_than_the_jobs_is_a_problem_of_the_file() {
+        assertThat(raddle("run", "--dry-run", "-j1", file).err())
+                .contains(":6:11: the cost of task \"page-http://a.org//x\" must be at most what group \"wide\" may run at"
+                        + " once, 1, was 2");
+    }
+
+    @Test
+    void list_names_each_task_with_its_group_and_its_description() {
+        assertThat(raddle("list", file).succeeded()).isEqualTo("""
+                prepare               [default]  Makes the directory
+                test-1                [default]  Runs part 1
+                test-2                [default]  Runs part 2
+                page-http://a.org//x  [wide]
+                odd*                  [default]
+                oddity                [default]
+                """);
+        assertThat(raddle("list", "--ids", file).succeeded())
+                .isEqualTo("prepare\ntest-1\ntest-2\npage-http://a.org//x\nodd*\noddity\n");
+        assertThat(raddle("list", "--json", file).succeeded().lines())
+                .hasSize(6)
+                .contains(
+                        "{\"id\":\"test-1\",\"group\":\"default\",\"desc\":\"Runs part 1\",\"needs\":[\"prepare\"]}",
+                        "{\"id\":\"oddity\",\"group\":\"default\",\"desc\":null,\"needs\":[]}");
+    }
+
+    @Test
+    void help_lists_the_commands_for_servers_under_a_heading_of_their_own() {
+        assertThat(raddle("--help").succeeded())
+                .containsSubsequence("  run ", "  list ", "  man ", "\nFleets of JVMs and flows in databases:\n  fleet ", "  flows ");
+    }
+}
