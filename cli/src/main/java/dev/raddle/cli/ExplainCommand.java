@@ -45,8 +45,7 @@ final class ExplainCommand implements Callable<Integer> {
                 throw wrong("TASK must be a task of this run, was \"" + task + "\"" + plan.hint(task));
             }
             String sentence = new Explanation(plan, Journal.read(directory.journal())).of(task);
-            spec.commandLine().getOut().println(Printable.oneLine(sentence));
-            return ExitCode.OK;
+            return Main.print(spec, Printable.oneLine(sentence) + "\n");
         } catch (NoSuchFileException e) {
             throw wrong("RUNDIR must name a run directory, \"" + run + "\" has no " + e.getFile());
         } catch (InvalidFileException e) {

@@ -59,9 +59,7 @@ final class FileArguments {
         CommandLine commandLine = spec.commandLine();
         try {
             RunFile source = RunFile.of(file, params, commandLine);
-            commandLine.getOut().print(text.apply(source.draft(), source.origin().file()));
-            commandLine.getOut().flush();
-            return ExitCode.OK;
+            return Main.print(spec, text.apply(source.draft(), source.origin().file()));
         } catch (InvalidFileException e) {
             RunFile.print(e, "", commandLine);
             return ExitCode.INVALID;

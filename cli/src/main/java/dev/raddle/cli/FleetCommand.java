@@ -1,9 +1,7 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.fleet.FleetAccess;
-import dev.raddle.cli.run.ExitCode;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -46,14 +44,7 @@ final class FleetCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         try (FleetAccess fleet = server.open(spec)) {
-            PrintWriter out = spec.commandLine().getOut();
-            if (json) {
-                out.println(fleet.json());
-            } else {
-                out.print(fleet.table());
-            }
-            out.flush();
-            return ExitCode.OK;
+            return Main.print(spec, json ? fleet.json() + "\n" : fleet.table());
         }
     }
 }

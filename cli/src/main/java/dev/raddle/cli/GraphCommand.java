@@ -2,16 +2,12 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.graph.GraphFormat;
 import dev.raddle.cli.graph.PlanGraph;
-import java.util.Arrays;
-import java.util.Iterator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Prints the dependencies of a run file. */
 @Command(
@@ -37,30 +33,15 @@ final class GraphCommand implements Callable<Integer> {
             names = {"-f", "--format"},
             paramLabel = "FORMAT",
             defaultValue = "text",
-            completionCandidates = Names.class,
-            converter = FormatConverter.class,
+            completionCandidates = Formats.class,
+            converter = Formats.class,
             description = "mermaid, dot, svg or text (default: ${DEFAULT-VALUE}).")
     private GraphFormat format = GraphFormat.TEXT;
 
     /** The names of the formats. */
-    static final class Names implements Iterable<String> {
-        @Override
-        public Iterator<String> iterator() {
-            return Arrays.stream(GraphFormat.values())
-                    .map(GraphFormat::toString)
-                    .iterator();
-        }
-    }
-
-    /** Parses the name of a format. */
-    static final class FormatConverter implements ITypeConverter<GraphFormat> {
-        @Override
-        public GraphFormat convert(String text) {
-            return Arrays.stream(GraphFormat.values())
-                    .filter(format -> format.toString().equals(text))
-                    .findFirst()
-                    .orElseThrow(() ->
-                            new TypeConversionException("must be mermaid, dot, svg or text, was \"" + text + "\""));
+    static final class Formats extends Choice<GraphFormat> {
+        Formats() {
+            super(GraphFormat.class);
         }
     }
 

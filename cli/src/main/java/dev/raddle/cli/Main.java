@@ -53,10 +53,11 @@ import picocli.CommandLine.Spec;
             "    3  some were rejected by a queue limit",
             "    4  some failed, but no result of the flow depends on them",
             "   70  raddle itself could not continue",
-            "  124  some timed out",
+            "  124  some timed out, or the run did",
             "  130  interrupted by Ctrl-C, SIGTERM or SIGHUP",
             "  141  the reader of the output closed it",
-            "If several apply: 70, 130 and 141 before 4 before 1 before 124 before 3."
+            "If several apply: 70, 130, 141 and the 124 of a run before 4 before 1 before 124",
+            "before 3."
         })
 public final class Main implements Runnable {
     /** The commands that look at servers, in a list of their own. */
@@ -154,6 +155,14 @@ public final class Main implements Runnable {
         }
     }
 
+    /** Prints a text on standard output, and returns the exit code of a success. */
+    static int print(CommandSpec spec, String text) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(text);
+        out.flush();
+        return ExitCode.OK;
+    }
+
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "Name a command: " + String.join(", ", COMMANDS));
@@ -184,12 +193,10 @@ public final class Main implements Runnable {
             line.getErr().println("raddle: One argument too many: '" + shown(arguments.getFirst()) + "'");
             return;
         }
-        String unknown = "raddle: Unknown option: '" + shown(option) + "'";
-        String instead = line.getCommandName().equals("run") ? instead(option.replaceFirst("^(-[^-]).*|=.*", "$1")) : "";
-        if (!instead.isEmpty()) {
-            line.getErr().println(unknown + instead);
-        } else {
-            line.getErr().println(unknown);
+        boolean ofRun = line.getCommandName().equals("run");
+        String instead = ofRun ? instead(option.replaceFirst("^(-[^-]).*|=.*", "$1")) : "";
+        line.getErr().println("raddle: Unknown option: '" + shown(option) + "'" + instead);
+        if (instead.isEmpty()) {
             CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
         }
     }

@@ -1,9 +1,7 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.help.ManPage;
-import dev.raddle.cli.run.ExitCode;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,9 +22,6 @@ final class ManCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(ManPage.of(spec.root().commandLine(), Version.name()));
-        out.flush();
-        return ExitCode.OK;
+        return Main.print(spec, ManPage.of(spec.root().commandLine(), Version.name()));
     }
 }

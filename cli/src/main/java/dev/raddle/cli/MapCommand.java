@@ -196,9 +196,7 @@ final class MapCommand implements Callable<Integer> {
                 atLeast("--limit", 1, limit == null ? defaultLimit : limit),
                 queue == null ? null : (Integer) atLeast("--queue", 0, queue),
                 null,
-                null,
-                rate(rate, burst, "--"),
-                null);
+                rate(rate, burst, "--"));
         int total = global == null ? Limits.defaultTotal(rule, Map.of()) : atLeast("--global", 1, global);
         atLeast("--read-ahead", 1, readAhead);
         return new Limits(rule, Map.of(), total, Limits.UNLIMITED, rate(globalRate, globalBurst, "--global-"));

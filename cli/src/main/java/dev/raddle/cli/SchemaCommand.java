@@ -2,7 +2,6 @@ package dev.raddle.cli;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -34,10 +33,7 @@ final class SchemaCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         try (InputStream input = Objects.requireNonNull(SchemaCommand.class.getResourceAsStream(SCHEMA))) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.print(new String(input.readAllBytes(), StandardCharsets.UTF_8));
-            out.flush();
+            return Main.print(spec, new String(input.readAllBytes(), StandardCharsets.UTF_8));
         }
-        return 0;
     }
 }

@@ -138,7 +138,7 @@ class CheckAndGraphTest {
                 "run -ob k.yaml | Unknown option: '-ob'; --results names the run directory",
                 "run -x 8 k.yaml | Unknown option: '-x'",
                 "check a.yaml k.yaml | One argument too many: 'k.yaml'",
-                "list --json --ids k.yaml | --json, --ids are mutually exclusive (specify only one)",
+                "list --json --ids k.yaml | Error: --json, --ids are mutually exclusive (specify only one)",
                 "check -x k.yaml | Unknown option: '-x'"
             })
     void an_unknown_option_is_named_and_not_the_argument_after_it(String words, String problem) {

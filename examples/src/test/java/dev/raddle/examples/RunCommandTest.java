@@ -32,7 +32,7 @@ class RunCommandTest {
         assertThat(raddle("--help").out()).contains("raddle run checks.yaml", "124  some timed out");
         assertThat(raddle("run", "--help").out()).contains("--resume=DIR", "A run file:");
         assertThat(raddle("map", "--help").out()).contains("--group-by=WHAT", "'${host}'");
-        assertThat(raddle("schema").out()).contains("\"globalMaxInFlight\"");
+        assertThat(raddle("schema").out()).contains("\"jobs\"");
     }
 
     @Test
@@ -92,6 +92,7 @@ class RunCommandTest {
     void without_a_terminal_it_prints_a_line_for_every_event_and_the_rest_is_in_the_run_directory() throws Exception {
         write("checks.yaml", """
                 name: nightly
+                defaults: { limit: 1 }
                 tasks:
                   - { id: good, run: "echo fine" }
                   - { id: bad, run: "echo sorry; exit 9" }
@@ -221,7 +222,7 @@ class RunCommandTest {
     void a_dry_run_prints_the_commands_and_runs_nothing() throws Exception {
         write("urls.txt", "http://a.org/x y\nhttp://b.org/$(touch ran)\n");
         write("checks.yaml", """
-                groups: { a.org: { limit: 3 } }
+                groups: { a.org: { limit: 3 }, b.org: { limit: 1 } }
                 tasks:
                   - { forEach: urls.txt, id: "page-${n}", group: "${host}", run: "touch ran; curl ${line}" }
                 """);
@@ -282,6 +283,7 @@ class RunCommandTest {
     @Test
     void fail_fast_ends_the_run_with_the_first_failure() throws Exception {
         write("checks.yaml", """
+                defaults: { limit: 1 }
                 tasks:
                   - { id: bad, run: "exit 4" }
                   - { id: later, run: "touch ran" }

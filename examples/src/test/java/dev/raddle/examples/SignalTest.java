@@ -3,7 +3,6 @@ package dev.raddle.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
@@ -132,12 +131,10 @@ class SignalTest {
         assertThat(Raddle.json(ended.lines().getLast()).get("account")).isEqualTo(account);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"virtual", "platform"})
-    void after_sigterm_running_tasks_may_end_and_waiting_ones_are_returned_and_can_be_resumed(String threads)
-            throws Exception {
+    @Test
+    void after_sigterm_running_tasks_may_end_and_waiting_ones_are_returned_and_can_be_resumed() throws Exception {
         Files.writeString(directory.resolve("trees.yaml"), """
-                groups: { g: { limit: 2, threads: %s } }
+                groups: { g: { limit: 2 } }
                 tasks:
                   - { id: quick, group: g, run: "true" }
                   - { id: one, group: g, \
@@ -145,7 +142,7 @@ class SignalTest {
                   - { id: two, group: g, \
                 run: "touch stubborn.ready; until [ -e finish ]; do sleep 0.01; done; echo two >> ended" }
                   - { forEach: [3, 4, 5], id: "waits-${line}", group: g, run: "echo ${line} >> ran" }
-                """.formatted(threads));
+                """);
         Raddle.Run run = started("--grace", "1h", "--report", "copy.json");
 
         run.signal("TERM");
@@ -218,33 +215,6 @@ class SignalTest {
         assertThatAllHaveEnded(ended);
         assertThat(account().get("interrupted")).isEqualTo(2);
         assertThat(ended.out()).contains("\"reason\":\"terminated\"").doesNotContain("\"reason\":\"interrupted\"");
-    }
-
-    @Test
-    void a_platform_group_has_threads_with_its_name() throws Exception {
-        Files.writeString(
-                directory.resolve("trees.yaml"),
-                TREES.replace("stubborn: { limit: 1 }", "stubborn: { limit: 1, threads: platform }"));
-        Raddle.Run run = started("--grace", "100ms");
-
-        String dump = threadDump(run.process().pid());
-
-        assertThat(dump).contains("\"stubborn-1\"").doesNotContain("\"polite-1\"");
-        run.signal("TERM");
-        assertThatAllHaveEnded(run.end());
-        assertThat(account().get("interrupted")).isEqualTo(2);
-    }
-
-    private static String threadDump(long pid) throws IOException {
-        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
-        Process process = new ProcessBuilder(
-                        jcmd.toString(),
-                        "-J-Dsun.tools.attach.attachTimeout=120000",
-                        Long.toString(pid),
-                        "Thread.print")
-                .redirectErrorStream(true)
-                .start();
-        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Test

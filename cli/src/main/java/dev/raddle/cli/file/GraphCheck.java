@@ -48,19 +48,19 @@ final class GraphCheck {
         incomplete = true;
     }
 
-    void check(List<Located<String>> outputs) {
-        outputs(outputs);
+    void check(List<Located<String>> results) {
+        results(results);
         tasks.values().forEach(this::needs);
         cycles();
         tasks.values().forEach(this::uses);
     }
 
-    private void outputs(List<Located<String>> outputs) {
+    private void results(List<Located<String>> results) {
         Set<String> seen = new HashSet<>();
-        for (Located<String> output : outputs) {
-            requireKnown(output.value(), "outputs", output.at());
-            if (!seen.add(output.value())) {
-                problems.add(output.at(), "outputs must name a task once, " + quoted(output.value()) + " occurs twice");
+        for (Located<String> result : results) {
+            requireKnown(result.value(), "results", result.at());
+            if (!seen.add(result.value())) {
+                problems.add(result.at(), "results must name a task once, " + quoted(result.value()) + " occurs twice");
             }
         }
     }

@@ -8,10 +8,8 @@ public record GroupRule(
         @Nullable Integer limit,
         @Nullable Integer queue,
         @Nullable Integer weight,
-        @Nullable Integer maxInFlight,
-        @Nullable Rate rate,
-        @Nullable ThreadKind threads) {
-    public static final GroupRule UNSET = new GroupRule(null, null, null, null, null, null);
+        @Nullable Rate rate) {
+    public static final GroupRule UNSET = new GroupRule(null, null, null, null);
 
     /** Returns this rule with missing settings taken from another. */
     GroupRule or(GroupRule other) {
@@ -19,8 +17,6 @@ public record GroupRule(
                 limit != null ? limit : other.limit,
                 queue != null ? queue : other.queue,
                 weight != null ? weight : other.weight,
-                maxInFlight != null ? maxInFlight : other.maxInFlight,
-                rate != null ? rate : other.rate,
-                threads != null ? threads : other.threads);
+                rate != null ? rate : other.rate);
     }
 }

@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits on running and waiting tasks, and the kinds of thread.
+ * The limits on running and waiting tasks.
  *
  * @param defaultRule the rule for groups without their own
  * @param groups the rules by group
@@ -39,11 +39,15 @@ public record Limits(
         for (GroupRule rule : groups.values()) {
             total = Math.max(total, number(rule.limit(), 0));
         }
-        return Math.max(total, number(defaultRule.limit(), 0));
+        return Math.max(total, limit(defaultRule));
     }
 
     public int limit(String group) {
-        return number(rule(group).limit(), 1);
+        return limit(rule(group));
+    }
+
+    private static int limit(GroupRule rule) {
+        return number(rule.limit(), Runtime.getRuntime().availableProcessors());
     }
 
     public int queue(String group) {
@@ -52,10 +56,6 @@ public record Limits(
 
     public int weight(String group) {
         return number(rule(group).weight(), 1);
-    }
-
-    public int maxInFlight(String group) {
-        return number(rule(group).maxInFlight(), UNLIMITED);
     }
 
     /** Returns whether any group has a rate. */
@@ -68,22 +68,13 @@ public record Limits(
         return rule(group).rate();
     }
 
-    public ThreadKind threads(String group) {
-        ThreadKind kind = rule(group).threads();
-        return kind == null ? ThreadKind.VIRTUAL : kind;
-    }
-
     public int defaultQueue() {
         return number(defaultRule.queue(), UNLIMITED);
     }
 
-    public int defaultMaxInFlight() {
-        return number(defaultRule.maxInFlight(), UNLIMITED);
-    }
-
     /** Returns the maximum number of permits that a task of this group can get. */
     public int maxPermits(String group) {
-        return Math.min(total, Math.min(limit(group), maxInFlight(group)));
+        return Math.min(total, limit(group));
     }
 
     private GroupRule rule(String group) {

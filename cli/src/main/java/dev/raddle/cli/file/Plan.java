@@ -17,7 +17,7 @@ import java.util.Set;
  * @param name the name of the run
  * @param tasks the tasks in the order of the file
  * @param inputs the data files that were read, by their names in the run file
- * @param outputs the tasks whose results are requested; empty if the file does not name any
+ * @param results the tasks whose results are requested; empty if the file does not name any
  * @param params the values of the params by name
  */
 public record Plan(
@@ -25,7 +25,7 @@ public record Plan(
         Limits limits,
         List<PlannedTask> tasks,
         Map<String, byte[]> inputs,
-        List<String> outputs,
+        List<String> results,
         Map<String, String> params) {
 
     /** Returns whether any task depends on another or has a rule that only a flow supports. */

@@ -102,8 +102,8 @@ public final class PlanReader {
         for (Node node : nodes == null ? List.<Node>of() : nodes) {
             planned.addAll(tasks.read(node));
         }
-        List<Located<String>> outputs = outputs(section.get("outputs"));
-        graph.check(outputs);
+        List<Located<String>> results = results(section.get("results"));
+        graph.check(results);
         params.checkUse();
         problems.throwIfAny();
         return new Plan(
@@ -111,7 +111,7 @@ public final class PlanReader {
                 limits,
                 List.copyOf(planned),
                 data.filesRead(),
-                outputs.stream().map(Located::value).toList(),
+                results.stream().map(Located::value).toList(),
                 params.byName());
     }
 
@@ -134,16 +134,16 @@ public final class PlanReader {
         return dot > 0 ? name.substring(0, dot) : name;
     }
 
-    private List<Located<String>> outputs(@Nullable Node node) {
-        List<Located<String>> outputs = new ArrayList<>();
-        List<Node> items = node == null ? null : values.list(node, "outputs");
+    private List<Located<String>> results(@Nullable Node node) {
+        List<Located<String>> results = new ArrayList<>();
+        List<Node> items = node == null ? null : values.list(node, "results");
         for (Node item : items == null ? List.<Node>of() : items) {
-            String id = values.nonEmptyText(item, "an output");
+            String id = values.nonEmptyText(item, "a result");
             if (id != null) {
-                outputs.add(new Located<>(id, "outputs", Location.of(item)));
+                results.add(new Located<>(id, "results", Location.of(item)));
             }
         }
-        return outputs;
+        return results;
     }
 
     private Defaults defaults(@Nullable Node node) {
@@ -169,18 +169,19 @@ public final class PlanReader {
 
     private Limits limits(Section section, Defaults defaults) {
         Map<String, GroupRule> groups = groups(section.get("groups"));
-        int total = total(section, defaults.group(), groups);
-        Integer totalQueue = section.wholeNumber("globalQueue", 0);
+        int number = jobs(section.get("jobs"), defaults.group(), groups);
+        Node node = section.get("total");
+        Section total = node == null ? null : new Section(node, "total", Keys.TOTAL, problems);
+        Integer queue = total == null ? null : total.wholeNumber("queue", 0);
         return new Limits(
-                defaults.group().or(new GroupRule(jobs, null, null, null, null, null)),
+                defaults.group().or(new GroupRule(jobs, null, null, null)),
                 groups,
-                jobs == null ? total : jobs,
-                totalQueue == null ? Limits.UNLIMITED : totalQueue,
-                section.rate("globalRate", "globalBurst"));
+                jobs == null ? number : jobs,
+                queue == null ? Limits.UNLIMITED : queue,
+                total == null ? null : total.rate("rate", "burst"));
     }
 
-    private int total(Section section, GroupRule defaultRule, Map<String, GroupRule> groups) {
-        Node node = section.get("globalMaxInFlight");
+    private int jobs(@Nullable Node node, GroupRule defaultRule, Map<String, GroupRule> groups) {
         if (node == null) {
             return Limits.defaultTotal(defaultRule, groups);
         }
@@ -188,9 +189,9 @@ public final class PlanReader {
             case "\"auto\"" -> Limits.automaticTotal();
             case "\"unlimited\"" -> Limits.UNLIMITED;
             default -> {
-                Integer number = new Values(new Problems()).wholeNumber(node, "globalMaxInFlight", 1, Limits.UNLIMITED);
+                Integer number = new Values(new Problems()).wholeNumber(node, "jobs", 1, Limits.UNLIMITED);
                 if (number == null) {
-                    values.wrong(node, "globalMaxInFlight must be a whole number of at least 1, auto or unlimited");
+                    values.wrong(node, "jobs must be a whole number of at least 1, auto or unlimited");
                 }
                 yield number == null ? Limits.UNLIMITED : number;
             }
@@ -213,13 +214,10 @@ public final class PlanReader {
     }
 
     private static GroupRule rule(Section section) {
-        String threads = section.word("threads", ThreadKind.WORDS);
         return new GroupRule(
                 section.wholeNumber("limit", 1),
                 section.wholeNumber("queue", 0),
                 section.wholeNumber("weight", 1, 1_000_000),
-                section.wholeNumber("maxInFlight", 1),
-                section.rate("rate", "burst"),
-                threads == null ? null : ThreadKind.of(threads));
+                section.rate("rate", "burst"));
     }
 }

@@ -38,7 +38,10 @@ final class Section {
     }
 
     private String unknown(String key, List<String> allowed) {
-        return "unknown key \"" + Printable.oneLine(key) + "\" in " + what + Spelling.hint(key, allowed) + " (allowed: "
+        String nearest = Spelling.hint(key, allowed);
+        String instead = Keys.INSTEAD.get(key);
+        return "unknown key \"" + Printable.oneLine(key) + "\" in " + what
+                + (nearest.isEmpty() && instead != null ? "; " + instead : nearest) + " (allowed: "
                 + String.join(", ", allowed) + ")";
     }
 
@@ -99,12 +102,6 @@ final class Section {
     boolean bool(String key) {
         Node value = get(key);
         return value != null && values.bool(value, key);
-    }
-
-    @Nullable
-    String word(String key, List<String> allowed) {
-        Node value = get(key);
-        return value == null ? null : values.word(value, key, allowed);
     }
 
     @Nullable

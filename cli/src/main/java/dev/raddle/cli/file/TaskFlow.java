@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param needs the clauses that must all hold before it starts
  * @param when the condition without which it is skipped, or null
  * @param deferred its command if that contains values of other tasks; otherwise null
- * @param defaultValue the output that other tasks read if it has none of its own, or null
  * @param fallback the replacement for a failed command, or null
  * @param undo the command that reverts it if the run fails, or null
  * @param essential whether it runs even if no other task needs it any more
@@ -23,12 +22,11 @@ public record TaskFlow(
         List<Need> needs,
         @Nullable DeferredCondition when,
         @Nullable DeferredCommand deferred,
-        @Nullable String defaultValue,
         @Nullable Fallback fallback,
         @Nullable DeferredCommand undo,
         boolean essential) {
     /** A task without relations to others. */
-    public static final TaskFlow NONE = new TaskFlow(List.of(), null, null, null, null, null, false);
+    public static final TaskFlow NONE = new TaskFlow(List.of(), null, null, null, null, false);
 
     /** A replacement for a failed command. */
     public sealed interface Fallback {

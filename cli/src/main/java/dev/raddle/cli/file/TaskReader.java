@@ -164,7 +164,6 @@ final class TaskReader {
         return new TaskTemplate.Relations(
                 new NeedReader(problems, reader).read(section.get("needs")),
                 reader.condition(section.get("when")),
-                reader.early(section.get("default"), "default"),
                 fallback instanceof MappingNode ? null : reader.command(fallback, "fallback"),
                 fallbackValue,
                 reader.command(section.get("undo"), "undo"),
@@ -213,7 +212,6 @@ final class TaskReader {
                 .forEach(clause ->
                         clause.ids().forEach(id -> check(id, id.value().names(), known, rows)));
         check(relations.when(), Condition::names, known, rows);
-        check(relations.defaultValue(), Template::names, known, rows);
         check(relations.fallback(), CommandTemplate::names, known, rows);
         check(relations.fallbackValue(), Template::names, known, rows);
         check(relations.undo(), CommandTemplate::names, known, rows);

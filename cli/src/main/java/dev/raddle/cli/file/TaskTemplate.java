@@ -38,7 +38,6 @@ record TaskTemplate(
     record Relations(
             List<NeedReader.Clause> needs,
             @Nullable Located<Condition> when,
-            @Nullable Located<Template> defaultValue,
             @Nullable Located<CommandTemplate> fallback,
             @Nullable Located<Template> fallbackValue,
             @Nullable Located<CommandTemplate> undo,
@@ -83,9 +82,6 @@ record TaskTemplate(
                 relations.needs(row),
                 condition == null ? null : new DeferredCondition(condition.value(), row),
                 run.references().isEmpty() ? null : run,
-                relations.defaultValue == null
-                        ? null
-                        : relations.defaultValue.value().fill(row),
                 fallback(row, defaultEnv),
                 relations.undo == null ? null : deferred(relations.undo, row, defaultEnv),
                 relations.essential);

@@ -1,40 +1,29 @@
 package dev.raddle.cli.graph;
 
 import java.util.Locale;
+import java.util.function.Function;
 
 /** The format in which a graph is written. */
 public enum GraphFormat {
     /** A Mermaid flowchart. */
-    MERMAID {
-        @Override
-        public String write(PlanGraph graph) {
-            return MermaidText.of(graph);
-        }
-    },
+    MERMAID(MermaidText::of),
     /** The DOT language of Graphviz. */
-    DOT {
-        @Override
-        public String write(PlanGraph graph) {
-            return DotText.of(graph);
-        }
-    },
+    DOT(DotText::of),
     /** A picture that needs no other program. */
-    SVG {
-        @Override
-        public String write(PlanGraph graph) {
-            return new SvgPicture(graph).write();
-        }
-    },
+    SVG(graph -> new SvgPicture(graph).write()),
     /** Text for a terminal: the tasks by layer, each with its needs. */
-    TEXT {
-        @Override
-        public String write(PlanGraph graph) {
-            return LayerText.of(graph);
-        }
-    };
+    TEXT(LayerText::of);
+
+    private final Function<PlanGraph, String> writer;
+
+    GraphFormat(Function<PlanGraph, String> writer) {
+        this.writer = writer;
+    }
 
     /** Returns the text of a graph, with a line break at the end. */
-    public abstract String write(PlanGraph graph);
+    public String write(PlanGraph graph) {
+        return writer.apply(graph);
+    }
 
     /** Returns the word on the command line. */
     @Override

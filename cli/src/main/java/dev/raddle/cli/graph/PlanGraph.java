@@ -31,11 +31,6 @@ public final class PlanGraph {
         public boolean isMust() {
             return label.equals(MUST);
         }
-
-        /** Returns whether the task may run although this upstream task failed. */
-        public boolean isSoft() {
-            return !isMust();
-        }
     }
 
     private PlanGraph(String name, List<PlannedTask> tasks, List<Edge> edges) {

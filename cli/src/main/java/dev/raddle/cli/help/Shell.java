@@ -1,38 +1,20 @@
 package dev.raddle.cli.help;
 
 import java.util.Locale;
+import java.util.function.Function;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 
 /** A shell that completes the options and arguments of a command. */
 public enum Shell {
-    /** Bash, by the generator of picocli, which does not know values that are found when they are needed. */
-    BASH {
-        @Override
-        public String script(CommandLine commandLine) {
-            String name = commandLine.getCommandName();
-            String script = AutoComplete.bash(name, commandLine);
-            int run = script.indexOf("\nfunction _picocli_" + name + "_run() {");
-            int end = script.indexOf("\n  fi\n}\n", run);
-            return run < 0 ? script : script.substring(0, end) + TASKS_IN_BASH + script.substring(end + 1);
-        }
-    },
+    /** Bash, by the generator of picocli. */
+    BASH(Shell::bash),
     /** Zsh, with a description for each option. */
-    ZSH {
-        @Override
-        public String script(CommandLine commandLine) {
-            return ZshScript.of(commandLine);
-        }
-    },
+    ZSH(ZshScript::of),
     /** Fish, with a description for each option. */
-    FISH {
-        @Override
-        public String script(CommandLine commandLine) {
-            return FishScript.of(commandLine);
-        }
-    };
+    FISH(FishScript::of);
 
-    /** Not by compgen -W, which would expand an id as a shell does. */
+    /** Proposes tasks. Not by compgen -W, which would expand an id as a shell does. */
     private static final String TASKS_IN_BASH = """
 
                 local word file=()
@@ -45,8 +27,25 @@ public enum Shell {
                 type compopt &>/dev/null && compopt -o filenames # quotes what is inserted
             """;
 
+    private final Function<CommandLine, String> writer;
+
+    Shell(Function<CommandLine, String> writer) {
+        this.writer = writer;
+    }
+
     /** Returns the script that makes this shell complete a command. */
-    public abstract String script(CommandLine commandLine);
+    public String script(CommandLine commandLine) {
+        return writer.apply(commandLine);
+    }
+
+    /** Returns the script of picocli, which knows no values that are found when they are needed, with tasks. */
+    private static String bash(CommandLine commandLine) {
+        String name = commandLine.getCommandName();
+        String script = AutoComplete.bash(name, commandLine);
+        int run = script.indexOf("\nfunction _picocli_" + name + "_run() {");
+        int end = script.indexOf("\n  fi\n}\n", run);
+        return run < 0 ? script : script.substring(0, end) + TASKS_IN_BASH + script.substring(end + 1);
+    }
 
     @Override
     public String toString() {

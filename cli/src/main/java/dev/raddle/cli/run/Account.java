@@ -1,15 +1,11 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.pool.ShutdownReport;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToLongFunction;
 
 /**
- * The outcomes of all tasks that a drained run had accepted: the sum of the {@link ShutdownReport}s of its threads, and
- * the tasks that never got a thread.
+ * The outcomes of all tasks that a drained run had accepted.
  *
  * @param completedBefore the number of tasks that had ended when the drain began
  * @param completedDuring the number of tasks that ended by themselves during the drain
@@ -25,22 +21,9 @@ public record Account(
         handedBack = List.copyOf(handedBack);
     }
 
-    /**
-     * Returns the sum of reports.
-     *
-     * @param handedBack all tasks that never started, including those that a pool handed back
-     */
-    static Account of(Collection<ShutdownReport> reports, List<String> handedBack) {
-        return new Account(
-                sum(reports, ShutdownReport::completedBefore),
-                sum(reports, ShutdownReport::completedDuring),
-                sum(reports, report -> report.interrupted().size()),
-                handedBack,
-                sum(reports, report -> report.stillRunning().size()));
-    }
-
-    private static long sum(Collection<ShutdownReport> reports, ToLongFunction<ShutdownReport> number) {
-        return reports.stream().mapToLong(number).sum();
+    /** Returns this account with the tasks that never got a thread. */
+    Account with(List<String> neverStarted) {
+        return new Account(completedBefore, completedDuring, interrupted, neverStarted, stillRunning);
     }
 
     /** Returns the number of accepted tasks: the sum of all. */

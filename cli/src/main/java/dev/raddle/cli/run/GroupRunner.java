@@ -13,8 +13,8 @@ import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -26,7 +26,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,27 +68,21 @@ public final class GroupRunner implements AutoCloseable {
     }
 
     private static GroupPolicy policy(Limits limits, Threads threads) {
+        Map<String, Integer> queues = new HashMap<>();
+        limits.groups().keySet().forEach(group -> queues.put(group, limits.queue(group)));
         return GroupPolicy.builder()
                 .concurrencyResolver(limits::limit)
-                .perGroupQueueThreshold(each(limits, limits::queue))
+                .perGroupQueueThreshold(queues)
                 .defaultQueueThresholdPerGroup(limits.defaultQueue())
-                .perGroupMaxInFlight(each(limits, limits::maxInFlight))
-                .defaultMaxInFlightPerGroup(limits.defaultMaxInFlight())
                 .weightResolver(limits::weight)
                 .rateResolver(limits.hasRates() ? limits::rate : null)
                 .globalRate(limits.totalRate())
-                .scheduler(threads::scheduler)
+                .scheduler(group -> threads)
                 .globalMaxInFlight(limits.total())
                 .globalQueueThreshold(limits.totalQueue())
                 .rejectionPolicy(RejectionPolicy.ABORT)
                 .closeTimeout(Duration.ZERO)
                 .build();
-    }
-
-    private static Map<String, Integer> each(Limits limits, Function<String, Integer> number) {
-        Map<String, Integer> numbers = new HashMap<>();
-        limits.groups().keySet().forEach(group -> numbers.put(group, number.apply(group)));
-        return numbers;
     }
 
     /** A running operation that must be notified when the run is stopped. */
@@ -271,10 +264,6 @@ public final class GroupRunner implements AutoCloseable {
         return degraded;
     }
 
-    boolean isShutDown() {
-        return shutDown;
-    }
-
     void end(TaskResult result) {
         Instant now = clock.instant();
         events.post(new RunEvent.TaskEnded(now, result.endedAt(now)));
@@ -301,7 +290,7 @@ public final class GroupRunner implements AutoCloseable {
     void awaitAll() throws InterruptedException {
         finishOne();
         try {
-            CompletableFuture.anyOf(finished, threads.reports()).get();
+            CompletableFuture.anyOf(finished, threads.account()).get();
             if (!finished.isDone()) {
                 shutDown = true;
                 executor.shutdown(); // ends tasks that wait behind a task that continues to run
@@ -315,7 +304,7 @@ public final class GroupRunner implements AutoCloseable {
 
     /** Returns the outcomes of all tasks of a drained run. Waits for the end of the drain. */
     Account account() {
-        return Account.of(threads.reports().join(), new ArrayList<>(handedBack));
+        return threads.account().join().with(List.copyOf(handedBack));
     }
 
     @Override

@@ -208,7 +208,7 @@ public final class Journal implements RunListener, Closeable {
             Past past = new Past(results, open, all, keys, closed, unsuccessful, stored);
             Predicate<String> lost = id ->
                     past.isLost(id, Objects.requireNonNull(outputs.get(id)).capture());
-            plan.outputs().stream().filter(lost).forEach(all::add);
+            plan.results().stream().filter(lost).forEach(all::add);
             Deque<String> running = new ArrayDeque<>(tasks.keySet());
             running.removeIf(id -> past.done(id) != null);
             while (!running.isEmpty()) {

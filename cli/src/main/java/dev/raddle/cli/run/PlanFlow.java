@@ -125,9 +125,9 @@ final class PlanFlow {
         FlowBuilder<Void> builder = FlowPlan.define(plan.name());
         Map<String, Node<TaskResult>> nodes = new HashMap<>();
         steps.forEach((id, step) -> nodes.put(id, node(builder, step)));
-        FlowPlan<Void, ?> flow = plan.outputs().isEmpty()
+        FlowPlan<Void, ?> flow = plan.results().isEmpty()
                 ? builder.build()
-                : builder.returning(plan.outputs().stream()
+                : builder.returning(plan.results().stream()
                         .map(id -> Objects.requireNonNull(nodes.get(id)))
                         .toList());
         MemoryJournal restored = FlowJournal.inMemory(); // what is kept is written by Journal, in the order of events
@@ -305,9 +305,8 @@ final class PlanFlow {
 
     private String value(Reference.Kind kind, FlowStep upstream) throws IOException {
         TaskResult result = upstream.result();
-        String otherwise = Objects.requireNonNullElse(upstream.task().flow().defaultValue(), "");
         return switch (kind) {
-            case STDOUT -> result != null && result.succeeded() ? printed(upstream) : otherwise;
+            case STDOUT -> result != null && result.succeeded() ? printed(upstream) : "";
             case EXIT -> result == null || result.exitCode() == null ? "" : Integer.toString(result.exitCode());
             case STATE -> result == null ? "pending" : result.state().text();
             case PARAM -> throw new IllegalStateException("params are known before the run");

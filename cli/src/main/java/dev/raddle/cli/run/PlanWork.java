@@ -125,13 +125,11 @@ public final class PlanWork implements Work {
 
     @Override
     public Map<String, @Nullable String> outputs() throws IOException {
-        Map<String, PlannedTask> tasks = plan.byId();
         Map<String, @Nullable String> outputs = new LinkedHashMap<>();
-        for (String id : plan.outputs()) {
+        for (String id : plan.results()) {
             Path capture = Objects.requireNonNull(files.get(id)).capture();
-            String otherwise = Objects.requireNonNull(tasks.get(id)).flow().defaultValue();
             boolean printed = results.succeeded(id) && capture != null;
-            outputs.put(id, printed ? new String(Files.readAllBytes(capture), StandardCharsets.UTF_8) : otherwise);
+            outputs.put(id, printed ? new String(Files.readAllBytes(capture), StandardCharsets.UTF_8) : null);
         }
         return outputs;
     }

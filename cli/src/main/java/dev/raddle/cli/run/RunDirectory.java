@@ -200,7 +200,7 @@ public final class RunDirectory {
     /** Returns the output files of tasks, by id. The same plan gets the same files. */
     Map<String, OutputFiles> outputs(Plan plan) {
         Set<String> ids = plan.byId().keySet();
-        Set<String> captured = new HashSet<>(plan.outputs());
+        Set<String> captured = new HashSet<>(plan.results());
         plan.tasks().forEach(task -> captured.addAll(PlanFlow.read(task, ids)));
         OutputNames names = new OutputNames();
         Map<String, OutputFiles> outputs = new LinkedHashMap<>();

@@ -70,7 +70,7 @@ public final class RunSession {
         int exitCode;
         Threads.startTimers();
         try (EventLoop events = new EventLoop(listeners, this::failed).start();
-                Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
+                Threads threads = new Threads(settings.grace(), TimeSource.system());
                 GroupRunner runner = new GroupRunner(
                         work.limits(),
                         threads,
@@ -155,7 +155,7 @@ public final class RunSession {
         try {
             return work.outputs();
         } catch (IOException e) {
-            fail(new IOException("the output of the tasks in outputs cannot be read: " + Failure.text(e), e));
+            fail(new IOException("the output of the tasks in results cannot be read: " + Failure.text(e), e));
             return Map.of();
         }
     }

@@ -1,57 +1,51 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Limits;
-import dev.raddle.cli.file.ThreadKind;
 import dev.raddle.cli.file.value.Failure;
-import dev.raddle.pool.PoolListener;
-import dev.raddle.pool.ShutdownReport;
-import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.Scheduler;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Provides the threads of a run: a group with platform threads has a pool of its own, the other groups share a
- * {@link VirtualPool}. All are drained together, when the run is terminated or, at the latest, when it has ended.
+ * The threads of a run: a new virtual thread for each task. They are drained when the run is terminated or, at the
+ * latest, when it has ended: tasks have time to end, are then interrupted, and every task is accounted for. No task waits
+ * here, so none is handed back.
  */
-final class Threads implements AutoCloseable {
+final class Threads implements Scheduler, AutoCloseable {
     /** The maximum time for a process tree to end after it has been killed. */
     private static final Duration AFTER_KILL = Duration.ofSeconds(5);
 
-    private static final Duration IDLE = Duration.ofSeconds(5);
-
     /*
-     * Overview.
+     * A task is added to `running` when it is accepted, and removed in the same step that counts it as completed. So a
+     * thread that holds the lock finds each accepted task in exactly one of the two.
      *
-     * A pool that is created while the others are drained must not be missed. It is added to `pools` before `draining`
-     * is read, and `draining` is set before `pools` is read: so either the drain finds the pool, or the thread that
-     * created it shuts it down before it has received a task.
-     *
-     * Each pool is drained by a thread of its own, all from the same moment. A thread that cuts the grace period short
-     * sets `graceEnded` and then interrupts the drainers; each drainer is added to `drainers` before it reads
-     * `graceEnded`. So the later of the two sees the effect of the other.
+     * A thread that cuts the grace period short sets `graceEnded` and then interrupts the drainer, which reads
+     * `graceEnded` when it begins. So the later of the two sees the effect of the other.
      */
-    private final Map<String, ThreadPool> pools = new ConcurrentHashMap<>();
-    private final VirtualPool virtual;
-    private final List<Thread> drainers = new CopyOnWriteArrayList<>();
-    private final CompletableFuture<List<ShutdownReport>> reports = new CompletableFuture<>();
-    private final AtomicBoolean begun = new AtomicBoolean();
-    private volatile boolean draining;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Set<Execution> running = new LinkedHashSet<>(); // guarded by lock
+    private long completed; // guarded by lock
+    private long completedBefore; // when the drain began; guarded by lock
+    private boolean closed; // guarded by lock
+
+    private final Signal terminated = new Signal();
+    private final CompletableFuture<Account> account = new CompletableFuture<>();
+    private final Thread drainer = Thread.ofVirtual().name("raddle-drain").unstarted(this::endTasks);
     private volatile boolean graceEnded;
 
-    private final Limits limits;
+    private final ThreadFactory threads =
+            Thread.ofVirtual().inheritInheritableThreadLocals(false).factory();
     private final Duration grace;
-    private final Duration lastWait;
     private final TimeSource time;
 
     /**
@@ -60,12 +54,9 @@ final class Threads implements AutoCloseable {
      * @param grace the time before running tasks are interrupted, and again the time for their processes to end after
      *     that
      */
-    Threads(Limits limits, Duration grace, TimeSource time) {
-        this.limits = limits;
+    Threads(Duration grace, TimeSource time) {
         this.grace = grace;
-        this.lastWait = grace.plus(AFTER_KILL);
         this.time = time;
-        this.virtual = new VirtualPool(time);
     }
 
     /**
@@ -79,82 +70,145 @@ final class Threads implements AutoCloseable {
         }
     }
 
-    /** Returns the scheduler of a group. */
-    Scheduler scheduler(String group) {
-        return limits.threads(group) == ThreadKind.PLATFORM ? Scheduler.from(pool(group)) : virtual;
-    }
+    /** A task and its thread. */
+    private final class Execution implements Runnable {
+        private final Runnable task;
+        private final Thread thread = threads.newThread(this);
 
-    private ThreadPool pool(String group) {
-        ThreadPool pool = pools.computeIfAbsent(group, this::newPool);
-        if (draining) {
-            pool.shutdown();
+        Execution(Runnable task) {
+            this.task = task;
         }
-        return pool;
+
+        @Override
+        public void run() {
+            try {
+                task.run();
+            } finally {
+                leave(this, 1);
+            }
+        }
     }
 
-    private ThreadPool newPool(String group) {
-        return ThreadPool.builder(group)
-                .threads(limits.maxPermits(group))
-                .keepAlive(IDLE)
-                .allowCoreTimeout(true)
-                .timeSource(time)
-                .stuckAfter(lastWait)
-                .listener(new PoolListener() {}) // long commands are expected, not worth a warning
-                .build();
+    @Override
+    public void execute(Runnable task) {
+        Execution execution = new Execution(task);
+        lock.lock();
+        try {
+            if (closed) {
+                throw new RejectedExecutionException("no further task is accepted, the run is ending");
+            }
+            running.add(execution);
+        } finally {
+            lock.unlock();
+        }
+        boolean started = false;
+        try {
+            execution.thread.start();
+            started = true;
+        } finally {
+            if (!started) {
+                leave(execution, 0);
+            }
+        }
+    }
+
+    private void leave(Execution execution, int counted) {
+        boolean last;
+        lock.lock();
+        try {
+            running.remove(execution);
+            completed += counted;
+            last = closed && running.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+        if (last) {
+            terminated.set();
+        }
     }
 
     /**
      * Accepts no further task. Tasks that run have the grace period to end, and are then interrupted. Does not wait.
      */
-    @SuppressWarnings("FutureReturnValueIgnored") // `reports` signals the end
     void drain() {
-        if (!begun.compareAndSet(false, true)) {
-            return;
-        }
-        draining = true;
-        virtual.shutdown();
-        pools.values().forEach(ThreadPool::shutdown);
-        List<CompletableFuture<ShutdownReport>> drains = new ArrayList<>();
-        drains.add(drained(length -> virtual.drain(length, lastWait)));
-        pools.values().forEach(pool -> drains.add(drained(pool::drain)));
-        CompletableFuture.allOf(drains.toArray(CompletableFuture[]::new)).whenComplete((all, failure) -> {
-            if (failure == null) {
-                reports.complete(drains.stream().map(CompletableFuture::join).toList());
-            } else {
-                reports.completeExceptionally(failure);
+        boolean empty;
+        lock.lock();
+        try {
+            if (closed) {
+                return;
             }
-        });
+            closed = true;
+            completedBefore = completed;
+            empty = running.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+        if (empty) {
+            terminated.set();
+        }
+        drainer.start();
     }
 
-    private CompletableFuture<ShutdownReport> drained(Function<Duration, ShutdownReport> drain) {
-        CompletableFuture<ShutdownReport> report = new CompletableFuture<>();
-        Thread drainer = Thread.ofVirtual().name("raddle-drain").unstarted(() -> {
-            try {
-                report.complete(drain.apply(graceEnded ? Duration.ZERO : grace));
-            } catch (Throwable e) {
-                report.completeExceptionally(e);
+    private void endTasks() {
+        try {
+            await(Deadline.after(time, graceEnded ? Duration.ZERO : grace));
+            List<Execution> overdue = running();
+            overdue.forEach(execution -> execution.thread.interrupt());
+            Deadline last = Deadline.after(time, grace.plus(AFTER_KILL));
+            while (!await(last)) {
+                // the grace period has ended already
             }
-        });
-        drainers.add(drainer);
-        drainer.start();
-        return report;
+            account.complete(account(overdue.size()));
+        } catch (Throwable e) {
+            account.completeExceptionally(e);
+        }
+    }
+
+    /** Waits until all tasks have ended or a time has passed; returns false if {@link #endGrace} interrupts it. */
+    private boolean await(Deadline deadline) {
+        try {
+            terminated.await(deadline);
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    private List<Execution> running() {
+        lock.lock();
+        try {
+            return List.copyOf(running);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Account account(int overdue) {
+        lock.lock();
+        try {
+            long interrupted = overdue - running.size();
+            long during = completed - completedBefore - interrupted;
+            return new Account(completedBefore, during, interrupted, List.of(), running.size());
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Ends the grace period of running tasks. Does not wait. */
     void endGrace() {
         graceEnded = true;
-        drainers.forEach(Thread::interrupt);
+        drainer.interrupt();
     }
 
     /** Returns the outcomes of all accepted tasks; completed when they are final. */
-    CompletableFuture<List<ShutdownReport>> reports() {
-        return reports;
+    CompletableFuture<Account> account() {
+        return account;
     }
 
     /** Starts the drain if it has not begun, and waits for its end. */
     @Override
     public void close() {
         drain();
-        reports.join();
+        account.join();
     }
 }

@@ -4,7 +4,6 @@ import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Need;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
-import dev.raddle.cli.file.ThreadKind;
 import dev.raddle.cli.file.value.Durations;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Rates;
@@ -92,13 +91,9 @@ public final class DryRun {
         rules.add(limit == Limits.UNLIMITED ? "no limit" : "limit " + limit);
         add(rules, "queue ", limits.queue(group), Limits.UNLIMITED);
         add(rules, "weight ", limits.weight(group), 1);
-        add(rules, "max in flight ", limits.maxInFlight(group), Limits.UNLIMITED);
         Rate rate = limits.rate(group);
         if (rate != null) {
             rules.add("rate " + Rates.text(rate));
-        }
-        if (limits.threads(group) == ThreadKind.PLATFORM) {
-            rules.add("platform threads");
         }
         return Printable.oneLine(group) + " (" + String.join(", ", rules) + ")";
     }

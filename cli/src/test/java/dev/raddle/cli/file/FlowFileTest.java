@@ -17,11 +17,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FlowFileTest {
     private static final String FILE = """
             params: { day: monday }
-            outputs: [report]
+            results: [report]
             tasks:
               - { id: a, run: "echo a" }
               - { id: b, run: [echo, "b ${param.day}"] }
-              - { id: c, run: "true", needs: a, default: "nothing on ${param.day}", undo: "echo ${c.stdout}" }
+              - { id: c, run: "true", needs: a, fallback: { value: "nothing on ${param.day}" }, undo: "echo ${c.stdout}" }
               - id: report
                 run: "echo ${a.stdout} ${b.stdout} $HOME ${HOME:-x} $${a.stdout}"
                 env: { A: "${a.exit}" }
@@ -106,9 +106,9 @@ class FlowFileTest {
                 .read(FILE);
 
         assertThat(task(plan, "b").command().words()).containsExactly("echo", "b friday");
-        assertThat(task(plan, "c").flow().defaultValue()).isEqualTo("nothing on friday");
+        assertThat(task(plan, "c").flow().fallback()).isEqualTo(new TaskFlow.Fallback.Value("nothing on friday"));
         assertThat(plan.params()).isEqualTo(Map.of("day", "friday"));
-        assertThat(plan.outputs()).containsExactly("report");
+        assertThat(plan.results()).containsExactly("report");
     }
 
     @Test

@@ -15,7 +15,7 @@ class InvalidFlowFileTest {
     void all_problems_of_the_graph_are_reported_together_each_with_its_line_and_column() {
         assertThat(RunFiles.problems("""
                         params: { day: today, unused: 1 }
-                        outputs: [report, reprot]
+                        results: [report, reprot]
                         tasks:
                           - { id: fetch, run: "echo ${param.day}", needs: load }
                           - { id: load, run: "true", needs: [fetch, { any: [fetch, fethc] }] }
@@ -32,7 +32,7 @@ class InvalidFlowFileTest {
                                 + " \"day\"? (params: day, unused)",
                         "checks.yaml:8:81: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s,"
                                 + " was \"1\"",
-                        "checks.yaml:2:19: outputs must name tasks of this file, was \"reprot\"; did you mean"
+                        "checks.yaml:2:19: results must name tasks of this file, was \"reprot\"; did you mean"
                                 + " \"report\"?",
                         "checks.yaml:5:53: the needs of task \"load\" must name a task once, \"fetch\" occurs twice",
                         "checks.yaml:5:60: the needs of task \"load\" must name tasks of this file, was \"fethc\";"
@@ -77,7 +77,7 @@ class InvalidFlowFileTest {
                 "needs: a, when: 'or' | when must have a value: ${…}, a text in quotes or a word, was \"or\"",
                 "needs: a, when: '${x} == 0' | when has the placeholder ${x}, but only a task with forEach has values;"
                         + " write $${ for the characters ${",
-                "needs: a, default: '${a.stdout}' | default has the placeholder ${a.stdout}, whose value is known only"
+                "needs: a, fallback: { value: '${a.stdout}' } | the value of fallback has the placeholder ${a.stdout}, whose value is known only"
                         + " when that task has run; such placeholders belong in run, env, when, fallback and undo",
                 "needs: a, fallback: { value: [] } | the value of fallback must be a text, was a list of 0",
                 "needs: a, fallback: { run: x, value: y } | unknown key \"run\" in fallback (allowed: value)",

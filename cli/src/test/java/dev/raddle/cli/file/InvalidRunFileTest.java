@@ -26,7 +26,7 @@ class InvalidRunFileTest {
                         groups:
                           db: { limt: 1 }
                           web: { limit: four, queue: -1 }
-                        globalMaxInFlight: 0
+                        jobs: 0
                         tasks:
                           - { id: a, run: "true", timeout: 5 }
                           - { id: a, run: "true", retry: { attempts: 0, backof: 1s } }
@@ -36,14 +36,12 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue,"
-                                + " globalRate, globalBurst, outputs, tasks)",
+                                + " (allowed: name, params, defaults, groups, jobs, total, results, tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
-                                + " (allowed: limit, queue, weight, maxInFlight, rate, burst, threads)",
+                                + " (allowed: limit, queue, weight, rate, burst)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
                         "checks.yaml:4:30: queue must be a whole number of at least 0, was -1",
-                        "checks.yaml:5:20: globalMaxInFlight must be a whole number of at least 1, auto or unlimited,"
-                                + " was 0",
+                        "checks.yaml:5:7: jobs must be a whole number of at least 1, auto or unlimited, was 0",
                         "checks.yaml:7:36: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s,"
                                 + " was \"5\"",
                         "checks.yaml:8:49: unknown key \"backof\" in retry; did you mean \"backoff\"?"
@@ -74,14 +72,6 @@ class InvalidRunFileTest {
                         + " 300/m or 10/30s, was \"5\"",
                 "burst: 5 | 1:23: burst needs the key \"rate\" beside it",
                 "rate: 5/s, burst: 0 | 1:34: burst must be a whole number of at least 1, was 0",
-                "threads: native | 1:25: threads must be platform or virtual, was \"native\"",
-                "threads: plattform | 1:25: threads must be platform or virtual, was \"plattform\"; did you mean"
-                        + " \"platform\"?",
-                "threads: Platform | 1:25: threads must be platform or virtual, was \"Platform\"; did you mean"
-                        + " \"platform\"?",
-                "threads: | 1:24: threads must be platform or virtual, was nothing",
-                "threads: 4 | 1:25: threads must be platform or virtual, was 4",
-                "threads: [platform] | 1:25: threads must be platform or virtual, was a list of 1",
                 "limit: 1, limit: 2 | 1:26: key \"limit\" occurs twice in group \"a\""
             })
     void a_value_of_the_wrong_type_is_reported_with_the_allowed_values(String rule, String problem) {
@@ -116,8 +106,12 @@ class InvalidRunFileTest {
                 "id: a, run: 'true', env: { A: null } | env A must be a text, was nothing",
                 "id: a, run: 'true', priority: high | priority must be a whole number from -1000000 to 1000000, was"
                         + " \"high\"",
-                "id: a, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"default\" may run at"
-                        + " once, 1, was 2",
+                "id: a, group: one, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"one\" may"
+                        + " run at once, 1, was 2",
+                "id: a, run: 'true', default: x | unknown key \"default\" in task; write fallback: { value: … } (allowed:"
+                        + " id, desc, group, run, forEach, env, dir, timeout, retry, priority, cost, needs, when,"
+                        + " fallback, undo, essential)",
+                "id: a, run: 'true', desc: '' | desc must not be empty",
                 "id: 'a${n}', run: 'true' | id has the placeholder ${n}, but only a task with forEach has values; write"
                         + " $${ for the characters ${",
                 "id: a, group: '${host}', run: 'true' | group has the placeholder ${host}, but only a task with forEach"
@@ -138,11 +132,37 @@ class InvalidRunFileTest {
                         + " write $${line} for the shell's own variable)"
             })
     void an_invalid_task_is_reported_with_the_allowed_values(String task, String problem) {
-        assertThat(RunFiles.problems("tasks:\n  - { " + task + " }\n"))
+        assertThat(RunFiles.problems("tasks:\n  - { " + task + " }\ngroups: { one: { limit: 1 } }\n"))
                 .singleElement()
                 .asString()
                 .matches("checks\\.yaml:2:\\d+: .*")
                 .endsWith(": " + problem);
+    }
+
+    @Test
+    void a_key_of_an_earlier_version_is_reported_with_the_one_that_replaces_it() {
+        String inFile = " (allowed: name, params, defaults, groups, jobs, total, results, tasks)";
+        String inGroup = " (allowed: limit, queue, weight, rate, burst)";
+        assertThat(RunFiles.problems("""
+                        globalMaxInFlight: 8
+                        globalQueue: 8
+                        globalRate: 8/s
+                        globalBurst: 8
+                        outputs: [a]
+                        groups: { a: { maxInFlight: 8, threads: platform } }
+                        total: { limit: 8 }
+                        tasks: [{ id: a, run: "true" }]
+                        """))
+                .containsExactly(
+                        "checks.yaml:1:1: unknown key \"globalMaxInFlight\" in the file; write jobs" + inFile,
+                        "checks.yaml:2:1: unknown key \"globalQueue\" in the file; write total: { queue: … }" + inFile,
+                        "checks.yaml:3:1: unknown key \"globalRate\" in the file; write total: { rate: … }" + inFile,
+                        "checks.yaml:4:1: unknown key \"globalBurst\" in the file; write total: { burst: … }" + inFile,
+                        "checks.yaml:5:1: unknown key \"outputs\" in the file; write results" + inFile,
+                        "checks.yaml:6:16: unknown key \"maxInFlight\" in group \"a\"; write limit" + inGroup,
+                        "checks.yaml:6:32: unknown key \"threads\" in group \"a\"; remove it, commands see no"
+                                + " difference" + inGroup,
+                        "checks.yaml:7:10: unknown key \"limit\" in total (allowed: queue, rate, burst)");
     }
 
     @Test

@@ -17,14 +17,10 @@ class PlanReaderTest {
     void every_key_reaches_the_plan() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 name: nightly-checks
-                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, rate: 5/s, threads: platform, timeout: 1m, \
-                retry: 2, env: { A: 1 }, dir: work }
-                groups: { db: { limit: 1, threads: virtual }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2, \
-                rate: 300/m, burst: 7 } }
-                globalMaxInFlight: 8
-                globalQueue: 1000
-                globalRate: 50/s
-                globalBurst: 1
+                defaults: { limit: 3, queue: 50, weight: 2, rate: 5/s, timeout: 1m, retry: 2, env: { A: 1 }, dir: work }
+                groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 5, rate: 300/m, burst: 7 } }
+                jobs: 8
+                total: { queue: 1000, rate: 50/s, burst: 1 }
                 tasks:
                   - { id: fetch-a, group: web, run: "curl -fsS http://127.0.0.1/a", timeout: 5s, \
                 retry: { attempts: 3, backoff: 1s..2s } }
@@ -38,7 +34,6 @@ class PlanReaderTest {
         assertThat(plan.limits().limit("web")).isEqualTo(4);
         assertThat(plan.limits().queue("web")).isEqualTo(100);
         assertThat(plan.limits().weight("web")).isEqualTo(5);
-        assertThat(plan.limits().maxInFlight("web")).isEqualTo(2);
         assertThat(plan.limits().rate("web"))
                 .isEqualTo(Rate.of(300, Duration.ofMinutes(1)).burst(7));
         assertThat(plan.limits().rate("db")).isEqualTo(Rate.perSecond(5));
@@ -46,10 +41,6 @@ class PlanReaderTest {
         assertThat(plan.limits().limit("db")).isEqualTo(1);
         assertThat(plan.limits().queue("db")).isEqualTo(50);
         assertThat(plan.limits().limit("other")).isEqualTo(3);
-        assertThat(plan.limits().maxInFlight("other")).isEqualTo(9);
-        assertThat(plan.limits().threads("db")).isEqualTo(ThreadKind.VIRTUAL);
-        assertThat(plan.limits().threads("web")).isEqualTo(ThreadKind.PLATFORM);
-        assertThat(plan.limits().threads("other")).isEqualTo(ThreadKind.PLATFORM);
         assertThat(plan.tasks())
                 .containsExactly(
                         new PlannedTask(
@@ -83,11 +74,10 @@ class PlanReaderTest {
         PlannedTask task = plan.tasks().getFirst();
 
         assertThat(plan.name()).isEqualTo("checks");
-        assertThat(plan.limits().limit("default")).isEqualTo(1);
+        assertThat(plan.limits().limit("default")).isEqualTo(Runtime.getRuntime().availableProcessors());
         assertThat(plan.limits().queue("default")).isEqualTo(Limits.UNLIMITED);
         assertThat(plan.limits().weight("default")).isEqualTo(1);
-        assertThat(plan.limits().threads("default")).isEqualTo(ThreadKind.VIRTUAL);
-        assertThat(plan.limits().total()).isEqualTo(256);
+        assertThat(plan.limits().total()).isEqualTo(Math.max(256, plan.limits().limit("default")));
         assertThat(task.group()).isEqualTo("default");
         assertThat(task.dir()).isEqualTo(RunFiles.DIRECTORY);
         assertThat(task.timeout()).isNull();
@@ -99,9 +89,9 @@ class PlanReaderTest {
     void the_total_may_be_automatic_or_unlimited_and_is_never_below_an_explicit_limit() throws InvalidFileException {
         String task = "\ntasks: [{ id: a, run: 'true' }]";
 
-        assertThat(RunFiles.plan("globalMaxInFlight: auto" + task).limits().total())
+        assertThat(RunFiles.plan("jobs: auto" + task).limits().total())
                 .isEqualTo(4 * Runtime.getRuntime().availableProcessors());
-        assertThat(RunFiles.plan("globalMaxInFlight: unlimited" + task).limits().total())
+        assertThat(RunFiles.plan("jobs: unlimited" + task).limits().total())
                 .isEqualTo(Limits.UNLIMITED);
         assertThat(RunFiles.plan("groups: { a: { limit: 900 } }" + task)
                         .limits()

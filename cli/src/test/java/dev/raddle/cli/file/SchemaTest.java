@@ -45,6 +45,7 @@ class SchemaTest {
         Map<?, ?> retry = (Map<?, ?>) ((List<?>) in(schema, "$defs", "retry").get("oneOf")).get(1);
 
         assertThat(keys(schema)).containsExactlyElementsOf(Keys.FILE);
+        assertThat(keys(in(schema, "properties", "total"))).containsExactlyElementsOf(Keys.TOTAL);
         assertThat(keys(in(schema, "$defs", "defaults"))).containsExactlyElementsOf(Keys.DEFAULTS);
         assertThat(keys(in(schema, "$defs", "group"))).containsExactlyElementsOf(Keys.GROUP);
         assertThat(keys(in(schema, "$defs", "task"))).containsExactlyElementsOf(Keys.TASK);
@@ -68,11 +69,6 @@ class SchemaTest {
         assertThat(List.of("5", "0/s", "5/", "5/d", "/s")).noneMatch(text -> text.matches(rate));
         assertThat(List.of("200ms", "200ms..5s", "1.5s..1m")).allMatch(text -> text.matches(backoff));
         assertThat(List.of("200ms..", "..5s", "1s..2s..3s")).noneMatch(text -> text.matches(backoff));
-    }
-
-    @Test
-    void the_words_for_threads_are_those_of_the_reader() {
-        assertThat(in(schema, "$defs", "threads").get("enum")).isEqualTo(ThreadKind.WORDS);
     }
 
     @Test

@@ -130,10 +130,10 @@ class FlowSessionTest {
     @Test
     void the_report_has_the_output_of_the_requested_tasks() throws Exception {
         session.run("""
-                outputs: [a, b, c]
+                results: [a, b, c]
                 tasks:
                   - { id: a, run: "printf 'x\\ny\\n'" }
-                  - { id: b, run: "exit 1", default: nothing }
+                  - { id: b, run: "exit 1", fallback: { value: nothing } }
                   - { id: c, run: "exit 1" }
                 """);
 
@@ -147,12 +147,12 @@ class FlowSessionTest {
     void a_failure_without_effect_on_results_degrades_the_run() throws Exception {
         int exitCode = session.run("""
                 tasks:
-                  - { id: extra, run: "exit 1", default: nothing }
-                  - { id: page, run: "echo ${extra.stdout}", needs: [{ after: extra }] }
+                  - { id: extra, run: "exit 1" }
+                  - { id: page, run: "echo [${extra.stdout}]", needs: [{ after: extra }] }
                 """);
 
         assertThat(exitCode).isEqualTo(ExitCode.DEGRADED);
-        assertThat(session.output("page.log")).isEqualTo("nothing\n");
+        assertThat(session.output("page.log")).isEqualTo("[]\n");
     }
 
     @Test

@@ -6,10 +6,8 @@ import dev.raddle.cli.file.GroupRule;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Retry;
-import dev.raddle.cli.file.ThreadKind;
 import dev.raddle.cli.file.template.Command;
 import dev.raddle.cli.file.value.Backoff;
-import dev.raddle.pool.ShutdownReport;
 import dev.raddle.testing.VirtualTime;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,14 +16,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** Drains real processes: the account is the same for every kind of thread. Time is virtual. */
+/** Drains real processes. Time is virtual. */
 @Timeout(120)
 class GroupRunnerTest {
+    private static final Limits LIMITS =
+            new Limits(new GroupRule(2, 2, null, null), Map.of(), 256, Limits.UNLIMITED, null);
     private static final Duration GRACE = Duration.ofSeconds(5);
     private static final String GROUP = "g";
     private static final String FOR_LONG = "sleep 600";
@@ -44,19 +43,15 @@ class GroupRunnerTest {
         events.close();
     }
 
-    private static Limits limits(ThreadKind kind) {
-        return new Limits(new GroupRule(2, 2, null, null, null, kind), Map.of(), 256, Limits.UNLIMITED, null);
-    }
-
-    private Threads threads(ThreadKind kind) {
-        Threads threads = new Threads(limits(kind), GRACE, time);
+    private Threads threads() {
+        Threads threads = new Threads(GRACE, time);
         stop.onDrain(threads::drain, threads::endGrace);
         return threads;
     }
 
-    private GroupRunner runner(ThreadKind kind, Threads threads) {
+    private GroupRunner runner(Threads threads) {
         return new GroupRunner(
-                limits(kind),
+                LIMITS,
                 threads,
                 events,
                 stop,
@@ -89,7 +84,7 @@ class GroupRunnerTest {
         }
     }
 
-    /** Begins a drain and returns when the grace period of one kind of thread has begun. */
+    /** Begins a drain and returns when the grace period has begun. */
     private void drain() throws InterruptedException {
         int alarms = time.alarms();
         stop.drain();
@@ -103,18 +98,15 @@ class GroupRunnerTest {
 
     private static Account account(GroupRunner runner, Threads threads) {
         Account account = runner.account();
-        long placed = threads.reports().join().stream()
-                .mapToLong(ShutdownReport::accepted)
-                .sum();
+        long placed = threads.account().join().accepted();
         assertThat(account.accepted()).isEqualTo(placed + account.handedBack().size());
         return account;
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void running_tasks_may_end_within_the_grace_and_waiting_ones_are_handed_back(ThreadKind kind) throws Exception {
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+    @Test
+    void running_tasks_may_end_within_the_grace_and_waiting_ones_are_handed_back() throws Exception {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             submit(runner, "one", UNTIL_FINISH);
             submit(runner, "two", UNTIL_FINISH);
             submit(runner, "waits-1", "true");
@@ -140,11 +132,10 @@ class GroupRunnerTest {
         assertThat(recorder.all(RunEvent.TaskEnded.class)).hasSize(6);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_task_that_fails_within_the_grace_is_failed_unless_it_had_attempts_left(ThreadKind kind) throws Exception {
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+    @Test
+    void a_task_that_fails_within_the_grace_is_failed_unless_it_had_attempts_left() throws Exception {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             submit(runner, "once", UNTIL_FINISH + "; exit 7");
             submit(runner, "often", UNTIL_FINISH + "; exit 7", new Retry(9, Backoff.DEFAULT));
             awaitStart("once", "often");
@@ -161,22 +152,20 @@ class GroupRunnerTest {
         assertThat(recorder.result("often").attempts()).isEqualTo(1);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_drain_ends_the_pause_between_attempts(ThreadKind kind) throws Exception {
-        assertEndsAtOnceWhilePausing(kind, stop::drain);
+    @Test
+    void a_drain_ends_the_pause_between_attempts() throws Exception {
+        assertEndsAtOnceWhilePausing(stop::drain);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_stop_ends_the_pause_between_attempts(ThreadKind kind) throws Exception {
-        assertEndsAtOnceWhilePausing(kind, () -> stop.request(Stop.Reason.INTERRUPTED));
+    @Test
+    void a_stop_ends_the_pause_between_attempts() throws Exception {
+        assertEndsAtOnceWhilePausing(() -> stop.request(Stop.Reason.INTERRUPTED));
     }
 
-    private void assertEndsAtOnceWhilePausing(ThreadKind kind, Runnable stopping) throws Exception {
+    private void assertEndsAtOnceWhilePausing(Runnable stopping) throws Exception {
         Backoff anHour = new Backoff(Duration.ofHours(1), Duration.ofHours(1));
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             submit(runner, "often", "exit 7", new Retry(9, anHour));
             recorder.await(RunEvent.AttemptFailed.class, failed -> true);
 
@@ -192,11 +181,10 @@ class GroupRunnerTest {
         assertThat(recorder.all(RunEvent.TaskEnded.class)).hasSize(1);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_task_that_exceeds_the_grace_is_terminated(ThreadKind kind) throws Exception {
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+    @Test
+    void a_task_that_exceeds_the_grace_is_terminated() throws Exception {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             submit(runner, "one", FOR_LONG);
             submit(runner, "two", FOR_LONG);
             submit(runner, "waits", "true");
@@ -215,11 +203,10 @@ class GroupRunnerTest {
         assertThat(state("waits")).isEqualTo(TaskState.CANCELLED);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_task_is_terminated_at_the_end_of_the_grace_even_before_its_timeout(ThreadKind kind) throws Exception {
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+    @Test
+    void a_task_is_terminated_at_the_end_of_the_grace_even_before_its_timeout() throws Exception {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             submit(runner, "one", FOR_LONG, new Retry(9, Backoff.DEFAULT), Duration.ofHours(1));
             awaitStart("one");
             drain();
@@ -234,11 +221,10 @@ class GroupRunnerTest {
         assertThat(recorder.result("one").attempts()).isEqualTo(1);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_second_signal_cuts_the_grace_short(ThreadKind kind) throws Exception {
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+    @Test
+    void a_second_signal_cuts_the_grace_short() throws Exception {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             submit(runner, "stubborn", "trap '' TERM; while :; do sleep 1; done");
             awaitStart("stubborn");
             drain();
@@ -252,11 +238,10 @@ class GroupRunnerTest {
         assertThat(stop.reason()).isEqualTo(Stop.Reason.TERMINATED);
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void a_task_that_does_not_end_is_abandoned_and_reported(ThreadKind kind) throws Exception {
-        try (Threads threads = threads(kind);
-                GroupRunner runner = runner(kind, threads)) {
+    @Test
+    void a_task_that_does_not_end_is_abandoned_and_reported() throws Exception {
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
             for (String id : List.of("one", "two")) {
                 Path fifo = directory.resolve(id + ".fifo");
                 new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor();

@@ -54,7 +54,7 @@ class LineWorkTest {
 
     private LineWork work(InputStream input, int readAhead) throws IOException {
         Limits limits =
-                new Limits(new GroupRule(2, null, null, null, null, null), Map.of(), 256, Limits.UNLIMITED, null);
+                new Limits(new GroupRule(2, null, null, null), Map.of(), 256, Limits.UNLIMITED, null);
         WorkFiles files = new WorkFiles(RunDirectory.create(directory), true);
         return new LineWork(new LineInput(input), this::task, limits, files, null, List.of(), readAhead);
     }
@@ -122,7 +122,7 @@ class LineWorkTest {
             LineWork recorded = new LineWork(
                     new LineInput(new ByteArrayInputStream("2\n".getBytes(StandardCharsets.UTF_8))),
                     this::task,
-                    new Limits(new GroupRule(1, null, null, null, null, null), Map.of(), 1, Limits.UNLIMITED, null),
+                    new Limits(new GroupRule(1, null, null, null), Map.of(), 1, Limits.UNLIMITED, null),
                     new WorkFiles(RunDirectory.create(directory.resolve("recorded")), true),
                     journal,
                     List.of(),

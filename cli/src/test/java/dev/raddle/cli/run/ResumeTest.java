@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ResourceLock(Session.SIGNALS)
 class ResumeTest {
     private static final String FILE = """
+            defaults: { limit: 1 }
             tasks:
               - { id: good, run: "echo ran >> good.txt" }
               - { id: flaky, run: "echo ran >> flaky.txt; [ -e repaired ]" }
@@ -169,7 +170,7 @@ class ResumeTest {
     @Test
     void a_lost_output_that_nothing_reads_any_more_is_not_made_again_unless_it_is_a_result() throws Exception {
         new Session(directory).run("""
-                outputs: [result]
+                results: [result]
                 tasks:
                   - { id: a, run: "echo ran >> a.txt" }
                   - { id: b, run: "echo ${a.stdout}", needs: a }

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,10 +99,10 @@ class RunSessionTest {
     }
 
     @Test
-    void the_total_and_the_bulkhead_limit_running_tasks() throws Exception {
+    void jobs_limit_the_tasks_that_run_in_all_groups() throws Exception {
         session.run("""
-                globalMaxInFlight: 2
-                groups: { bulk: { limit: 3, maxInFlight: 1 } }
+                jobs: 2
+                groups: { bulk: { limit: 3 } }
                 tasks:
                   - { forEach: [1, 2, 3], id: "a${n}", group: bulk, run: "sleep 0.1" }
                   - { forEach: [1, 2, 3], id: "b${n}", group: "g${n}", run: "sleep 0.1" }
@@ -111,50 +110,15 @@ class RunSessionTest {
 
         assertThat(session.recorder().all(RunEvent.TaskEnded.class))
                 .allMatch(ended -> ended.result().succeeded());
-        assertThat(mostAtOnce("bulk")).isEqualTo(1);
         RunEvent.RunEnded end = session.recorder().all(RunEvent.RunEnded.class).getFirst();
         assertThat(end.summary().totals().peakRunning()).isBetween(1, 2);
     }
 
     @Test
-    void commands_of_a_platform_group_run_from_threads_with_its_name_that_end_with_the_run() throws Exception {
-        Set<Thread> reports = ConcurrentHashMap.newKeySet();
-        session.listen(event -> {
-                    if (event instanceof RunEvent.AttemptStarted) {
-                        reports.addAll(threadsNamed("reports-"));
-                        Files.writeString(directory.resolve("go-on"), "");
-                    }
-                })
-                .run("""
-                groups: { reports: { limit: 2, threads: platform } }
-                tasks:
-                  - { forEach: [1, 2, 3, 4], id: "r${n}", group: reports, \
-                run: "until [ -e go-on ]; do sleep 0.01; done" }
-                  - { id: other, run: "until [ -e go-on ]; do sleep 0.01; done" }
-                """);
-
-        assertThat(session.recorder().all(RunEvent.TaskEnded.class))
-                .hasSize(5)
-                .allMatch(ended -> ended.result().succeeded());
-        assertThat(reports).hasSizeBetween(1, 2);
-        for (Thread thread : reports) {
-            thread.join();
-        }
-        assertThat(threadsNamed("reports-")).isEmpty();
-    }
-
-    /** Returns the live platform threads whose names begin with a prefix. */
-    private static List<Thread> threadsNamed(String start) {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith(start))
-                .toList();
-    }
-
-    @Test
-    void the_global_queue_is_limited() throws Exception {
+    void the_total_queue_is_limited() throws Exception {
         int exitCode = session.run("""
-                globalMaxInFlight: 1
-                globalQueue: 1
+                jobs: 1
+                total: { queue: 1 }
                 tasks:
                   - { id: runs, group: a, run: "until grep -q rejected run/journal.jsonl; do sleep 0.01; done" }
                   - { id: waits, group: b, run: "true" }
@@ -326,7 +290,7 @@ class RunSessionTest {
     @Test
     void fail_fast_ends_running_tasks_and_starts_no_new_ones() throws Exception {
         int exitCode = session.failFast().run("""
-                groups: { long: { limit: 1 } }
+                groups: { long: { limit: 1 }, default: { limit: 1 } }
                 tasks:
                   - { id: long, group: long, run: "touch long-runs; sleep 600" }
                   - { id: later, group: long, run: "touch later-ran" }
@@ -359,6 +323,7 @@ class RunSessionTest {
     @Test
     void a_task_of_higher_priority_overtakes_others_of_its_group() throws Exception {
         session.run("""
+                groups: { default: { limit: 1 } }
                 tasks:
                   - { id: first, run: "until [ -e go ]; do sleep 0.01; done" }
                   - { id: low, run: "true" }

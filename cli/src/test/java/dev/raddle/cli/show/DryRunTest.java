@@ -14,8 +14,8 @@ class DryRunTest {
     private static Plan plan() throws Exception {
         return new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
                 groups: { db: { limit: 1 }, \
-                web: { limit: 4, queue: 100, weight: 2, maxInFlight: 3, threads: platform } }
-                globalMaxInFlight: 8
+                web: { limit: 4, queue: 100, weight: 2 } }
+                jobs: 8
                 tasks:
                   - { id: fetch, group: web, run: "curl $URL", timeout: 5s, retry: { attempts: 3, backoff: 200ms..5s } }
                   - { id: vacuum, group: db, run: [psql, -c, "vacuum full"], priority: 2 }
@@ -29,7 +29,7 @@ class DryRunTest {
 
         assertThat(page.text()).isEqualTo("""
                 checks: 3 tasks in 2 groups, at most 8 at once
-                web (limit 4, queue 100, weight 2, max in flight 3, platform threads): 2 tasks
+                web (limit 4, queue 100, weight 2): 2 tasks
                   fetch  curl $URL  (timeout 5 s, up to 3 attempts, 200 ms to 5 s apart)
                   x-a;b  echo 'a;b'  (cost 2)
                 db (limit 1): 1 task
@@ -38,11 +38,10 @@ class DryRunTest {
     }
 
     @Test
-    void the_rates_of_groups_and_the_global_one_are_printed() throws Exception {
+    void the_rates_of_groups_and_the_total_one_are_printed() throws Exception {
         Plan rated = new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
                 groups: { web: { limit: 4, rate: 300/m, burst: 7 } }
-                globalRate: 10/s
-                globalBurst: 2
+                total: { rate: 10/s, burst: 2 }
                 tasks:
                   - { id: fetch, group: web, run: "curl $URL" }
                 """);

@@ -56,23 +56,6 @@ public final class Values {
         return text;
     }
 
-    /** Returns one of several allowed words. */
-    @Nullable
-    public String word(Node node, String what, List<String> allowed) {
-        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.STR)) {
-            if (allowed.contains(scalar.getValue())) {
-                return scalar.getValue();
-            }
-            problems.add(
-                    Location.of(node),
-                    what + " must be " + String.join(" or ", allowed) + ", was " + found(node)
-                            + Spelling.hint(scalar.getValue(), allowed));
-            return null;
-        }
-        wrong(node, what + " must be " + String.join(" or ", allowed));
-        return null;
-    }
-
     /** Returns a boolean; any other value is false and adds a problem. */
     public boolean bool(Node node, String what) {
         if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.BOOL)) {

@@ -6,14 +6,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SpellingTest {
-    private static final List<String> KEYS = List.of("limit", "queue", "weight", "maxInFlight", "run", "id");
+    private static final List<String> KEYS = List.of("limit", "queue", "weight", "priority", "run", "id");
 
     @Test
     void a_missing_extra_or_swapped_letter_is_recognized() {
         assertThat(Spelling.nearest("limt", KEYS)).contains("limit");
         assertThat(Spelling.nearest("limits", KEYS)).contains("limit");
         assertThat(Spelling.nearest("wieght", KEYS)).contains("weight");
-        assertThat(Spelling.nearest("maxinflight", KEYS)).contains("maxInFlight");
+        assertThat(Spelling.nearest("Prioirty", KEYS)).contains("priority");
         assertThat(Spelling.nearest("rnu", KEYS)).contains("run");
     }
 
