@@ -22,6 +22,7 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -91,6 +92,14 @@ final class RunCommand implements Callable<Integer> {
     private @Nullable Integer jobs;
 
     @Option(
+            names = "--timeout",
+            paramLabel = "TIME",
+            converter = CommonOptions.DurationConverter.class,
+            description = "How long the run may take; then it ends as on Ctrl-C, with exit code 124 (default: what the"
+                    + " file says).")
+    private @Nullable Duration timeout;
+
+    @Option(
             names = "--results",
             paramLabel = "DIR",
             description = "The run directory (default: raddle-runs/NAME-TIME).")
@@ -102,27 +111,43 @@ final class RunCommand implements Callable<Integer> {
             description = "Run the unsuccessful tasks of this run directory again, with its copy of the file and data.")
     private @Nullable Path resume;
 
+    private final List<String> problems = new ArrayList<>();
     private final InstantSource clock = InstantSource.system();
 
     RunCommand() {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (resume != null && arguments.namesFile()) {
-            throw wrong("FILE cannot be combined with --resume, which uses the copy in its directory");
-        }
-        if (resume != null && results != null) {
-            throw wrong("--results cannot be combined with --resume, which continues in the directory it names");
-        }
-        if (resume != null && !arguments.params().isEmpty()) {
-            throw wrong("--param cannot be combined with --resume, which uses the values of the first run");
-        }
-        if (jobs != null && jobs < 0) {
-            throw wrong("--jobs must be at least 0, was " + jobs);
-        }
+        refuse(
+                resume != null && arguments.namesFile(),
+                "FILE cannot be combined with --resume, which uses the copy in its directory");
+        refuse(
+                resume != null && results != null,
+                "--results cannot be combined with --resume, which continues in the directory it names");
+        refuse(
+                resume != null && !arguments.params().isEmpty(),
+                "--param cannot be combined with --resume, which uses the values of the first run");
+        refuse(jobs != null && jobs < 0, "--jobs must be at least 0, was " + jobs);
+        refuse(timeout != null && timeout.isZero(), "--timeout must be longer than 0");
+        throwIfAny();
         options.checkReport(spec.commandLine());
         try {
-            return resume != null ? resume(resume) : runFile();
+            RunDirectory old = resume == null ? null : reopened(resume);
+            RunFile source = old == null ? arguments.read(spec.commandLine()) : new RunFile(old.origin());
+            Plan plan = source.plan(jobs != null && jobs == 0 ? (Integer) Limits.UNLIMITED : jobs, timeout);
+            Set<String> only = targets(plan);
+            if (options.dryRun()) {
+                return dryRun(plan, past(old, plan), only);
+            }
+            RunDirectory directory = old == null ? created(plan) : old;
+            try (Journal journal = Journal.open(directory.journal())) {
+                if (old == null) {
+                    directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
+                }
+                return run(plan, directory, journal, past(old, plan), only);
+            }
+        } catch (Journal.JournalInUseException e) {
+            throw wrong("the run directory must not be in use: " + e.getMessage());
         } catch (InvalidFileException e) {
             String advice = resume == null ? "" : "; restore the file, or begin a new run";
             RunFile.print(e, ", nothing was run" + advice, spec.commandLine());
@@ -130,22 +155,16 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private int runFile() throws IOException, InterruptedException, InvalidFileException {
-        RunFile source = arguments.read(spec.commandLine());
-        Plan plan = plan(source);
-        Set<String> only = targets(plan);
-        if (options.dryRun()) {
-            return dryRun(plan, Journal.Past.NONE, only);
-        }
-        RunDirectory directory = created(plan);
-        try (Journal journal = opened(directory)) {
-            directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
-            return run(plan, directory, journal, Journal.Past.NONE, only);
-        }
+    private static Journal.Past past(@Nullable RunDirectory old, Plan plan) throws IOException, InvalidFileException {
+        return old == null ? Journal.Past.NONE : old.past(plan);
     }
 
-    private Plan plan(RunFile source) throws InvalidFileException {
-        return source.plan(jobs != null && jobs == 0 ? (Integer) Limits.UNLIMITED : jobs);
+    private RunDirectory reopened(Path path) throws IOException {
+        try {
+            return RunDirectory.reopen(path);
+        } catch (NoSuchFileException e) {
+            throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile());
+        }
     }
 
     private RunDirectory created(Plan plan) {
@@ -161,31 +180,6 @@ final class RunCommand implements Callable<Integer> {
                     + "\", which contains other files; name another");
         } catch (IOException e) {
             throw wrong("the run directory cannot be created, " + Failure.text(e));
-        }
-    }
-
-    private int resume(Path path) throws IOException, InterruptedException, InvalidFileException {
-        RunDirectory directory;
-        try {
-            directory = RunDirectory.reopen(path);
-        } catch (NoSuchFileException e) {
-            throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile());
-        }
-        Plan plan = plan(new RunFile(directory.origin()));
-        Set<String> only = targets(plan);
-        if (options.dryRun()) {
-            return dryRun(plan, directory.past(plan), only);
-        }
-        try (Journal journal = opened(directory)) {
-            return run(plan, directory, journal, directory.past(plan), only);
-        }
-    }
-
-    private Journal opened(RunDirectory directory) throws IOException {
-        try {
-            return Journal.open(directory.journal());
-        } catch (Journal.JournalInUseException e) {
-            throw wrong("the run directory must not be in use: " + e.getMessage());
         }
     }
 
@@ -213,7 +207,6 @@ final class RunCommand implements Callable<Integer> {
         }
         Set<String> ids = plan.byId().keySet();
         Set<String> targets = new HashSet<>();
-        List<String> unknown = new ArrayList<>();
         for (String word : words) {
             Pattern glob = Pattern.compile(
                     Pattern.quote(word).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q"), Pattern.DOTALL);
@@ -223,13 +216,11 @@ final class RunCommand implements Callable<Integer> {
             targets.addAll(found);
             if (found.isEmpty()) {
                 String hint = plan.hint(word);
-                unknown.add("no task of the file is \"" + Printable.oneLine(word) + "\""
+                problems.add("no task of the file is \"" + Printable.oneLine(word) + "\""
                         + (hint.isEmpty() ? "; raddle list names them (a FILE ends in .yaml, .yml or .json)" : hint));
             }
         }
-        if (!unknown.isEmpty()) {
-            throw wrong(String.join("\nraddle: ", unknown));
-        }
+        throwIfAny();
         return targets;
     }
 
@@ -248,6 +239,18 @@ final class RunCommand implements Callable<Integer> {
             new DryRun(console, options.json()).print(plan, left, succeededBefore);
         }
         return ExitCode.OK;
+    }
+
+    private void refuse(boolean isWrong, String problem) {
+        if (isWrong) {
+            problems.add(problem);
+        }
+    }
+
+    private void throwIfAny() {
+        if (!problems.isEmpty()) {
+            throw wrong(String.join("\nraddle: ", problems));
+        }
     }
 
     private ParameterException wrong(String text) {

@@ -10,6 +10,7 @@ import dev.raddle.cli.run.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -62,9 +63,10 @@ record RunFile(RunDirectory.Origin origin) {
      * Returns the plan, to be run.
      *
      * @param jobs how many tasks run at once instead of what the file says, or null
+     * @param timeout how long the run may take instead of what the file says, or null
      */
-    Plan plan(@Nullable Integer jobs) throws InvalidFileException {
-        return reader().jobs(jobs).read(origin.text());
+    Plan plan(@Nullable Integer jobs, @Nullable Duration timeout) throws InvalidFileException {
+        return reader().jobs(jobs).timeout(timeout).read(origin.text());
     }
 
     /** Returns the plan, to be shown: params may lack a value. */

@@ -32,6 +32,7 @@ public final class Training {
         Main.run("run", "--help");
         Main.run("check", flow);
         Main.run("graph", flow);
+        Main.run("list", "--ids", flow);
         Main.run("run", "--dry-run", flow);
         Main.run("run", "--results", directory.resolve("flow").toString(), flow);
         Main.run("run", "--quiet", "--results", directory.resolve("plain").toString(), plain);

@@ -148,7 +148,8 @@ class HelpTextsTest {
                         + "\nraddle() { printf '%s\\n' 'de$(touch ran)' \"deploy ${3-here}\" other; }"
                         + "\nCOMP_WORDS=(" + quoted + ")\nCOMP_CWORD=" + (all.size() - 1)
                         + "\nCOMP_LINE='" + line + "'\nCOMP_POINT=" + line.length()
-                        + "\n_complete_raddle\nprintf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort -u | paste -sd ' '\n");
+                        + "\n_complete_raddle"
+                        + "\nprintf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort -u | paste -sd ' '\n");
     }
 
     @ParameterizedTest

@@ -97,14 +97,15 @@ class RunArgumentsTest {
 
     @Test
     void every_unknown_task_is_reported_with_a_suggestion_and_nothing_runs() {
-        Ended ended = raddle("run", "--results", directory.resolve("run").toString(), file, "prepair", "none*", "oddity");
+        String results = directory.resolve("run").toString();
+        Ended ended = raddle("run", "--results", results, file, "prepair", "none*", "oddity");
 
         assertThat(ended.exitCode()).isEqualTo(ExitCode.INVALID);
         assertThat(ended.err().lines())
                 .containsExactly(
                         "raddle: no task of the file is \"prepair\"; did you mean \"prepare\"?",
-                        "raddle: no task of the file is \"none*\"; raddle list names them (a FILE ends in .yaml, .yml or"
-                                + " .json)",
+                        "raddle: no task of the file is \"none*\"; raddle list names them (a FILE ends in .yaml, .yml"
+                                + " or .json)",
                         "See: raddle run --help");
         assertThat(directory.resolve("run")).doesNotExist();
     }
@@ -172,10 +173,29 @@ class RunArgumentsTest {
     }
 
     @Test
+    void the_timeout_of_the_command_line_replaces_that_of_the_file_and_ends_with_124() throws IOException {
+        String slow = Files.writeString(
+                        directory.resolve("slow.yaml"), "timeout: 1h\ntasks: [{ id: slow, run: 'sleep 600' }]")
+                .toString();
+        String results = directory.resolve("timed").toString();
+
+        assertThat(raddle("run", "-q", "--timeout", "200ms", "--results", results, slow)
+                        .exitCode())
+                .isEqualTo(ExitCode.TIMED_OUT);
+
+        assertThat(raddle("run", "-q", "--timeout", "200ms", "--resume", results)
+                        .exitCode())
+                .isEqualTo(ExitCode.TIMED_OUT);
+        assertThat(raddle("run", "--timeout", "0s", "-j-1", slow).err())
+                .startsWith("raddle: --jobs must be at least 0, was -1\nraddle: --timeout must be longer than 0\n");
+        assertThat(raddle("run", "--timeout", "5", slow).exitCode()).isEqualTo(ExitCode.INVALID);
+    }
+
+    @Test
     void a_task_that_costs_more_than_the_jobs_is_a_problem_of_the_file() {
         assertThat(raddle("run", "-j1", file).err())
-                .contains(":6:11: the cost of task \"page-http://a.org//x\" must be at most what group \"wide\" may run at"
-                        + " once, 1, was 2");
+                .contains(":6:11: the cost of task \"page-http://a.org//x\" must be at most what group \"wide\" may run"
+                        + " at once, 1, was 2");
     }
 
     @Test
@@ -200,6 +220,7 @@ class RunArgumentsTest {
     @Test
     void help_lists_the_commands_for_servers_under_a_heading_of_their_own() {
         assertThat(raddle("--help").succeeded())
-                .containsSubsequence("  run ", "  list ", "  man ", "\nFleets of JVMs and flows in databases:\n  fleet ", "  flows ");
+                .containsSubsequence(
+                        "  run ", "  list ", "  man ", "\nFleets of JVMs and flows in databases:\n  fleet ", "  flows ");
     }
 }

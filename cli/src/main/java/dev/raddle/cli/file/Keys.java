@@ -12,6 +12,7 @@ final class Keys {
             "groups",
             "jobs",
             "total",
+            "timeout",
             "results",
             "tasks");
     static final List<String> TOTAL = List.of("queue", "rate", "burst");

@@ -1,6 +1,7 @@
 package dev.raddle.cli.file;
 
 import dev.raddle.cli.file.value.Spelling;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -10,11 +11,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The content of a run file.
  *
  * @param name the name of the run
+ * @param timeout how long the run may take, or null
  * @param tasks the tasks in the order of the file
  * @param inputs the data files that were read, by their names in the run file
  * @param results the tasks whose results are requested; empty if the file does not name any
@@ -23,6 +26,7 @@ import java.util.Set;
 public record Plan(
         String name,
         Limits limits,
+        @Nullable Duration timeout,
         List<PlannedTask> tasks,
         Map<String, byte[]> inputs,
         List<String> results,

@@ -13,6 +13,7 @@ import dev.raddle.cli.file.value.Values;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,6 +40,7 @@ public final class PlanReader {
     private boolean requireValues = true;
     private Charset charset = StandardCharsets.UTF_8;
     private @Nullable Integer jobs;
+    private @Nullable Duration timeout;
 
     /**
      * Creates a reader of one file.
@@ -71,9 +73,15 @@ public final class PlanReader {
         return this;
     }
 
-    /** Sets how many tasks run at once in total, and in each group without its own limit; null for what the file says. */
+    /** Sets how many tasks run at once in all, and in each group without its own limit; null for what the file says. */
     public PlanReader jobs(@Nullable Integer number) {
         jobs = number;
+        return this;
+    }
+
+    /** Sets how long the run may take; null for what the file says. */
+    public PlanReader timeout(@Nullable Duration length) {
+        timeout = length;
         return this;
     }
 
@@ -89,6 +97,7 @@ public final class PlanReader {
         String name = section.text("name");
         Defaults defaults = defaults(section.get("defaults"));
         Limits limits = limits(section, defaults);
+        Duration ofFile = section.duration("timeout");
         DataReader data = new DataReader(file, inputs, problems);
         params.read(section.get("params"), given, Location.of(root), requireValues);
         GraphCheck graph = new GraphCheck(problems);
@@ -109,6 +118,7 @@ public final class PlanReader {
         return new Plan(
                 name == null ? stem(file) : name,
                 limits,
+                timeout == null ? ofFile : timeout,
                 List.copyOf(planned),
                 data.filesRead(),
                 results.stream().map(Located::value).toList(),

@@ -14,7 +14,7 @@ public final class ExitCode {
     public static final int DEGRADED = 4;
     /** Raddle itself could not continue, for example because the disk was full. */
     public static final int BROKEN = 70;
-    /** No task failed, but at least one timed out. */
+    /** The run timed out; or no task failed, but at least one timed out. */
     public static final int TIMED_OUT = 124;
     /** The run was interrupted by a signal. */
     public static final int INTERRUPTED = 130;
@@ -24,8 +24,9 @@ public final class ExitCode {
     private ExitCode() {}
 
     /**
-     * Returns the exit code of a run. The order of precedence is: a stop from outside, degraded, failed, timed out,
-     * rejected. A run that was stopped without a failure did not run every task, so it counts as interrupted.
+     * Returns the exit code of a run. The order of precedence is: a stop from outside or by the run's timeout, degraded,
+     * failed, timed out, rejected. A run that was stopped without a failure did not run every task, so it counts as
+     * interrupted.
      */
     static int of(Counts totals, Stop stop, boolean degraded) {
         Stop.Reason reason = stop.reason();
@@ -39,6 +40,11 @@ public final class ExitCode {
                 }
                 case BROKEN -> {
                     return BROKEN;
+                }
+                case TIMED_OUT -> {
+                    if (totals.cancelled() > 0) { // otherwise all tasks had ended
+                        return TIMED_OUT;
+                    }
                 }
                 case FAIL_FAST -> {}
             }

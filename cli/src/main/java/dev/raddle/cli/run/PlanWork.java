@@ -63,6 +63,11 @@ public final class PlanWork implements Work {
     }
 
     @Override
+    public @Nullable Duration timeout() {
+        return plan.timeout();
+    }
+
+    @Override
     public List<RunListener> listeners() {
         return List.of(journal, results);
     }

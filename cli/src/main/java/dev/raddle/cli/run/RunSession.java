@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -83,6 +84,10 @@ public final class RunSession {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
             stop.onDrain(threads::drain, threads::endGrace);
             RunEvent.RunStarted begin;
+            Duration timeout = work.timeout();
+            Alarm alarm = timeout == null
+                    ? () -> true
+                    : TimeSource.system().after(timeout, () -> stop.request(Stop.Reason.TIMED_OUT));
             SignalHandlers interrupts = new SignalHandlers(stop, beforeHalt);
             try {
                 work.prepare(tally, settings.grace());
@@ -91,6 +96,7 @@ public final class RunSession {
                 execute(work, runner);
                 events.flush();
             } finally {
+                alarm.cancel();
                 interrupts.close();
             }
             Summary summary = tally.summary(Duration.ofNanos(System.nanoTime() - start));

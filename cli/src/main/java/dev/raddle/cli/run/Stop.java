@@ -25,6 +25,8 @@ public final class Stop {
         TERMINATED,
         /** A task did not succeed in a run with {@code --fail-fast}. */
         FAIL_FAST,
+        /** The time of the run is over. */
+        TIMED_OUT,
         /** The reader of the output has closed it. */
         OUTPUT_CLOSED,
         /** Raddle itself cannot continue, for example because the disk is full. */

@@ -18,8 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The threads of a run: a new virtual thread for each task. They are drained when the run is terminated or, at the
- * latest, when it has ended: tasks have time to end, are then interrupted, and every task is accounted for. No task waits
- * here, so none is handed back.
+ * latest, when it has ended: tasks have time to end, are then interrupted, and every task is accounted for. No task
+ * waits here, so none is handed back.
  */
 final class Threads implements Scheduler, AutoCloseable {
     /** The maximum time for a process tree to end after it has been killed. */

@@ -14,6 +14,11 @@ public interface Work {
 
     Limits limits();
 
+    /** Returns how long the run may take, or null. */
+    default @Nullable Duration timeout() {
+        return null;
+    }
+
     /** Returns the listeners that the work itself needs; if one of them fails, the run cannot continue. */
     List<RunListener> listeners();
 

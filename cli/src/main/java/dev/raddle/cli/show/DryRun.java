@@ -42,10 +42,12 @@ public final class DryRun {
             }
         }
         if (!json) {
+            Duration timeout = plan.timeout();
             long tasks = groups.values().stream().mapToLong(List::size).sum();
             line(Printable.oneLine(plan.name()) + ": " + TextFormat.count(tasks, "task", "tasks") + " in "
                     + TextFormat.count(groups.size(), "group", "groups") + ", "
                     + total(plan.limits())
+                    + (timeout == null ? "" : ", timeout " + Durations.text(timeout))
                     + (succeededBefore == 0 ? "" : "; " + succeededBefore + " succeeded before"));
         }
         for (Map.Entry<String, List<PlannedTask>> group : groups.entrySet()) {

@@ -21,7 +21,7 @@ class FlowFileTest {
             tasks:
               - { id: a, run: "echo a" }
               - { id: b, run: [echo, "b ${param.day}"] }
-              - { id: c, run: "true", needs: a, fallback: { value: "nothing on ${param.day}" }, undo: "echo ${c.stdout}" }
+              - { id: c, run: "true", needs: a, fallback: { value: "${param.day}: none" }, undo: "echo ${c.stdout}" }
               - id: report
                 run: "echo ${a.stdout} ${b.stdout} $HOME ${HOME:-x} $${a.stdout}"
                 env: { A: "${a.exit}" }
@@ -106,7 +106,7 @@ class FlowFileTest {
                 .read(FILE);
 
         assertThat(task(plan, "b").command().words()).containsExactly("echo", "b friday");
-        assertThat(task(plan, "c").flow().fallback()).isEqualTo(new TaskFlow.Fallback.Value("nothing on friday"));
+        assertThat(task(plan, "c").flow().fallback()).isEqualTo(new TaskFlow.Fallback.Value("friday: none"));
         assertThat(plan.params()).isEqualTo(Map.of("day", "friday"));
         assertThat(plan.results()).containsExactly("report");
     }

@@ -36,7 +36,7 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, params, defaults, groups, jobs, total, results, tasks)",
+                                + " (allowed: name, params, defaults, groups, jobs, total, timeout, results, tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
                                 + " (allowed: limit, queue, weight, rate, burst)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
@@ -106,8 +106,8 @@ class InvalidRunFileTest {
                 "id: a, run: 'true', env: { A: null } | env A must be a text, was nothing",
                 "id: a, run: 'true', priority: high | priority must be a whole number from -1000000 to 1000000, was"
                         + " \"high\"",
-                "id: a, group: one, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"one\" may"
-                        + " run at once, 1, was 2",
+                "id: a, group: one, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"one\""
+                        + " may run at once, 1, was 2",
                 "id: a, run: 'true', default: x | unknown key \"default\" in task; write fallback: { value: … } (allowed:"
                         + " id, desc, group, run, forEach, env, dir, timeout, retry, priority, cost, needs, when,"
                         + " fallback, undo, essential)",
@@ -141,7 +141,7 @@ class InvalidRunFileTest {
 
     @Test
     void a_key_of_an_earlier_version_is_reported_with_the_one_that_replaces_it() {
-        String inFile = " (allowed: name, params, defaults, groups, jobs, total, results, tasks)";
+        String inFile = " (allowed: name, params, defaults, groups, jobs, total, timeout, results, tasks)";
         String inGroup = " (allowed: limit, queue, weight, rate, burst)";
         assertThat(RunFiles.problems("""
                         globalMaxInFlight: 8
@@ -151,6 +151,7 @@ class InvalidRunFileTest {
                         outputs: [a]
                         groups: { a: { maxInFlight: 8, threads: platform } }
                         total: { limit: 8 }
+                        timeout: 0s
                         tasks: [{ id: a, run: "true" }]
                         """))
                 .containsExactly(
@@ -162,7 +163,8 @@ class InvalidRunFileTest {
                         "checks.yaml:6:16: unknown key \"maxInFlight\" in group \"a\"; write limit" + inGroup,
                         "checks.yaml:6:32: unknown key \"threads\" in group \"a\"; remove it, commands see no"
                                 + " difference" + inGroup,
-                        "checks.yaml:7:10: unknown key \"limit\" in total (allowed: queue, rate, burst)");
+                        "checks.yaml:7:10: unknown key \"limit\" in total (allowed: queue, rate, burst)",
+                        "checks.yaml:8:10: timeout must be longer than 0, was \"0s\"");
     }
 
     @Test

@@ -20,6 +20,7 @@ class PlanReaderTest {
                 defaults: { limit: 3, queue: 50, weight: 2, rate: 5/s, timeout: 1m, retry: 2, env: { A: 1 }, dir: work }
                 groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 5, rate: 300/m, burst: 7 } }
                 jobs: 8
+                timeout: 30m
                 total: { queue: 1000, rate: 50/s, burst: 1 }
                 tasks:
                   - { id: fetch-a, group: web, run: "curl -fsS http://127.0.0.1/a", timeout: 5s, \
@@ -30,6 +31,7 @@ class PlanReaderTest {
 
         assertThat(plan.name()).isEqualTo("nightly-checks");
         assertThat(plan.limits().total()).isEqualTo(8);
+        assertThat(plan.timeout()).isEqualTo(Duration.ofMinutes(30));
         assertThat(plan.limits().totalQueue()).isEqualTo(1000);
         assertThat(plan.limits().limit("web")).isEqualTo(4);
         assertThat(plan.limits().queue("web")).isEqualTo(100);
@@ -80,6 +82,7 @@ class PlanReaderTest {
         assertThat(plan.limits().total()).isEqualTo(Math.max(256, plan.limits().limit("default")));
         assertThat(task.group()).isEqualTo("default");
         assertThat(task.dir()).isEqualTo(RunFiles.DIRECTORY);
+        assertThat(plan.timeout()).isNull();
         assertThat(task.timeout()).isNull();
         assertThat(task.retry()).isEqualTo(Retry.NONE);
         assertThat(task.env()).isEmpty();

@@ -39,6 +39,14 @@ class ExitCodeTest {
     }
 
     @Test
+    void a_run_that_timed_out_takes_precedence_over_its_failures_unless_all_had_ended() {
+        stop.request(Stop.Reason.TIMED_OUT);
+        assertThat(of(1, 1, 1, 1)).isEqualTo(124);
+        assertThat(of(1, 0, 0, 0)).isEqualTo(1);
+        assertThat(of(0, 0, 0, 0)).isEqualTo(0);
+    }
+
+    @Test
     void a_closed_output_has_its_own_exit_code() {
         stop.request(Stop.Reason.OUTPUT_CLOSED);
         assertThat(of(1, 0, 0, 1)).isEqualTo(141);

@@ -208,6 +208,42 @@ class RunSessionTest {
                 .noneMatch(RunSessionTest::lives);
     }
 
+    @Test
+    void the_timeout_of_the_run_ends_all_process_trees_and_cancels_the_rest() throws Exception {
+        int exitCode = session.run("""
+                timeout: 1500ms
+                groups: { g: { limit: 2 } }
+                tasks:
+                  - { id: done, group: other, run: "true", undo: "touch undone" }
+                  - { id: tree, group: g, run: "sh -c 'echo $$; sleep 600; echo never' & sleep 601", retry: 2 }
+                  - { id: pausing, group: g, run: "exit 1", retry: { attempts: 2, backoff: 1h } }
+                  - { id: waits, group: g, run: "touch ran" }
+                  - { id: after, group: other, run: "touch ran", needs: tree }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.TIMED_OUT);
+        assertThat(List.of("tree", "pausing", "waits", "after"))
+                .extracting(id -> session.recorder().result(id).state())
+                .containsOnly(TaskState.CANCELLED);
+        assertThat(session.recorder().all(RunEvent.RunStopping.class))
+                .extracting(RunEvent.RunStopping::reason)
+                .containsExactly(Stop.Reason.TIMED_OUT);
+        Path log = session.out().resolve("output/tree.log"); // absent if the machine is so slow that nothing started
+        assertThat((Files.exists(log) ? Files.readString(log) : "").lines().filter(line -> line.matches("\\d+")))
+                .hasSizeLessThanOrEqualTo(1)
+                .noneMatch(RunSessionTest::lives);
+        assertThat(directory.resolve("ran")).doesNotExist();
+        assertThat(directory.resolve("undone")).doesNotExist();
+        assertThat(Files.readString(session.out().resolve("report.json"))).contains("\"exitCode\": 124,");
+    }
+
+    @Test
+    void a_run_that_ends_within_its_timeout_is_not_affected_by_it() throws Exception {
+        assertThat(session.run("timeout: 1h\ntasks: [{ id: a, run: 'true' }, { id: b, run: 'exit 1' }]"))
+                .isEqualTo(ExitCode.FAILED);
+        assertThat(session.recorder().all(RunEvent.RunStopping.class)).isEmpty();
+    }
+
     private static boolean lives(String pid) {
         return ProcessHandle.of(Long.parseLong(pid))
                 .filter(process -> process.info().commandLine().isPresent())

@@ -42,6 +42,7 @@ class DryRunTest {
         Plan rated = new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
                 groups: { web: { limit: 4, rate: 300/m, burst: 7 } }
                 total: { rate: 10/s, burst: 2 }
+                timeout: 30m
                 tasks:
                   - { id: fetch, group: web, run: "curl $URL" }
                 """);
@@ -49,7 +50,7 @@ class DryRunTest {
         new DryRun(page.console(), false).print(rated, Set.of(), 0);
 
         assertThat(page.text()).isEqualTo("""
-                checks: 1 task in 1 group, at most 256 at once, rate 10 per 1 s with a burst of 2
+                checks: 1 task in 1 group, at most 256 at once, rate 10 per 1 s with a burst of 2, timeout 30 min
                 web (limit 4, rate 300 per 1 min with a burst of 7): 1 task
                   fetch  curl $URL
                 """);
