@@ -34,7 +34,7 @@ final class ListCommand implements Callable<Integer> {
     private FileArguments arguments = new FileArguments();
 
     @ArgGroup
-    private @Nullable Form form;
+    private Form form = new Form();
 
     /** What to print of each task. */
     static final class Form {
@@ -53,14 +53,11 @@ final class ListCommand implements Callable<Integer> {
     }
 
     private String text(Plan plan) {
-        if (form == null) {
-            List<List<String>> rows =
-                    plan.tasks().stream().map(ListCommand::row).toList();
-            return rows.isEmpty() ? "" : Columns.text(rows);
+        if (!form.json && !form.ids) {
+            return Columns.text(plan.tasks().stream().map(ListCommand::row).toList());
         }
-        boolean json = form.json;
         return plan.tasks().stream()
-                .map(task -> (json ? Json.text(fields(task)) : Printable.oneLine(task.id())) + "\n")
+                .map(task -> (form.json ? Json.text(fields(task)) : Printable.oneLine(task.id())) + "\n")
                 .collect(Collectors.joining());
     }
 

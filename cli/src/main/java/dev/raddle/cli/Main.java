@@ -8,9 +8,7 @@ import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -60,11 +58,8 @@ import picocli.CommandLine.Spec;
             "before 3."
         })
 public final class Main implements Runnable {
-    /** The commands that look at servers, in a list of their own. */
-    private static final List<String> OF_SERVERS = List.of("fleet", "flows");
-
-    private static final List<String> COMMANDS = List.of(
-            "run", "map", "check", "list", "graph", "explain", "schema", "completion", "man", "fleet", "flows");
+    private static final List<String> COMMANDS =
+            List.of("run", "map", "check", "list", "graph", "explain", "schema", "completion", "man", "fleet", "flows");
 
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli
@@ -106,12 +101,7 @@ public final class Main implements Runnable {
     }
 
     private static String commandList(Help help) {
-        Map<String, Help> local = new LinkedHashMap<>(help.subcommands());
-        local.keySet().removeAll(OF_SERVERS);
-        Map<String, Help> ofServers = new LinkedHashMap<>(help.subcommands());
-        ofServers.keySet().retainAll(OF_SERVERS);
-        return help.commandList(local) + "%nFleets of JVMs and flows in databases:%n".formatted()
-                + help.commandList(ofServers);
+        return help.commandList().replaceFirst("(?m)^(?=.*fleet)", "\nFleets of JVMs and flows in databases:\n");
     }
 
     /** Returns the commands of which the parser must know the options: reading those of the others takes time. */
@@ -193,22 +183,8 @@ public final class Main implements Runnable {
             line.getErr().println("raddle: One argument too many: '" + shown(arguments.getFirst()) + "'");
             return;
         }
-        boolean ofRun = line.getCommandName().equals("run");
-        String instead = ofRun ? instead(option.replaceFirst("^(-[^-]).*|=.*", "$1")) : "";
-        line.getErr().println("raddle: Unknown option: '" + shown(option) + "'" + instead);
-        if (instead.isEmpty()) {
-            CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
-        }
-    }
-
-    /** Returns what to write in place of an option of {@code run} that other commands or tools have. */
-    private static String instead(String option) {
-        return switch (option) {
-            case "--only" -> "; name the tasks after the file: raddle run FILE TASK";
-            case "-o", "--out" -> "; --results names the run directory";
-            case "-P", "--max-procs", "--limit", "--global" -> "; --jobs sets how many run at once";
-            default -> "";
-        };
+        line.getErr().println("raddle: Unknown option: '" + shown(option) + "'");
+        CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
     }
 
     /** Returns an argument for a message. */

@@ -66,7 +66,7 @@ record RunFile(RunDirectory.Origin origin) {
      * @param timeout how long the run may take instead of what the file says, or null
      */
     Plan plan(@Nullable Integer jobs, @Nullable Duration timeout) throws InvalidFileException {
-        return reader().jobs(jobs).timeout(timeout).read(origin.text());
+        return reader().overridden(jobs, timeout).read(origin.text());
     }
 
     /** Returns the plan, to be shown: params may lack a value. */

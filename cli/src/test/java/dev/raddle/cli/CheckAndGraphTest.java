@@ -131,11 +131,8 @@ class CheckAndGraphTest {
             delimiter = '|',
             quoteCharacter = '\0',
             value = {
-                "run -P8 k.yaml | Unknown option: '-P8'; --jobs sets how many run at once",
-                "run --limit=8 k.yaml | Unknown option: '--limit=8'; --jobs sets how many run at once",
-                "run --only a k.yaml | Unknown option: '--only'; name the tasks after the file: raddle run FILE TASK",
-                "run --out b k.yaml | Unknown option: '--out'; --results names the run directory",
-                "run -ob k.yaml | Unknown option: '-ob'; --results names the run directory",
+                "run --only a k.yaml | Unknown option: '--only'",
+                "run -o b k.yaml | Unknown option: '-o'",
                 "run -x 8 k.yaml | Unknown option: '-x'",
                 "check a.yaml k.yaml | One argument too many: 'k.yaml'",
                 "list --json --ids k.yaml | Error: --json, --ids are mutually exclusive (specify only one)",

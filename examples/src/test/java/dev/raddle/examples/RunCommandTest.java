@@ -127,7 +127,8 @@ class RunCommandTest {
                   - { id: b, run: "pwd", dir: work }
                 """);
 
-        assertThat(raddle("run", "--results", "run", "sub/checks.yaml").exitCode()).isZero();
+        assertThat(raddle("run", "--results", "run", "sub/checks.yaml").exitCode())
+                .isZero();
 
         Path real = directory.toRealPath();
         assertThat(directory.resolve("run/output/a-x.log"))

@@ -28,11 +28,6 @@ public record Limits(
      */
     private static final int DEFAULT_TOTAL = 256;
 
-    /** Returns the total for {@code auto}. */
-    public static int automaticTotal() {
-        return 4 * Runtime.getRuntime().availableProcessors();
-    }
-
     /** Returns the default total: 256, or the largest limit of a group if that is more. */
     public static int defaultTotal(GroupRule defaultRule, Map<String, GroupRule> groups) {
         int total = DEFAULT_TOTAL;
@@ -70,11 +65,6 @@ public record Limits(
 
     public int defaultQueue() {
         return number(defaultRule.queue(), UNLIMITED);
-    }
-
-    /** Returns the maximum number of permits that a task of this group can get. */
-    public int maxPermits(String group) {
-        return Math.min(total, limit(group));
     }
 
     private GroupRule rule(String group) {

@@ -1,6 +1,7 @@
 package dev.raddle.cli.file;
 
 import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
 import java.util.List;
 
 /**
@@ -42,6 +43,12 @@ public record Need(Kind kind, int least, List<String> ids, List<Location> places
     public Need {
         ids = List.copyOf(ids);
         places = List.copyOf(places);
+    }
+
+    /** Returns the clause for people: the ids, and what it waits for unless that is the success of each. */
+    public String text() {
+        String all = Printable.oneLine(String.join(", ", ids));
+        return kind == Kind.MUST ? all : label() + " (" + all + ")";
     }
 
     /** Returns a short label of the clause: must, any, at least 2, optional, after. */

@@ -73,14 +73,14 @@ public final class PlanReader {
         return this;
     }
 
-    /** Sets how many tasks run at once in all, and in each group without its own limit; null for what the file says. */
-    public PlanReader jobs(@Nullable Integer number) {
+    /**
+     * Overrides what the file says.
+     *
+     * @param number how many tasks run at once in all, and in each group without its own limit; null for the file's
+     * @param length how long the run may take; null for the file's
+     */
+    public PlanReader overridden(@Nullable Integer number, @Nullable Duration length) {
         jobs = number;
-        return this;
-    }
-
-    /** Sets how long the run may take; null for what the file says. */
-    public PlanReader timeout(@Nullable Duration length) {
         timeout = length;
         return this;
     }
@@ -196,7 +196,7 @@ public final class PlanReader {
             return Limits.defaultTotal(defaultRule, groups);
         }
         return switch (Values.found(node)) {
-            case "\"auto\"" -> Limits.automaticTotal();
+            case "\"auto\"" -> 4 * Runtime.getRuntime().availableProcessors();
             case "\"unlimited\"" -> Limits.UNLIMITED;
             default -> {
                 Integer number = new Values(new Problems()).wholeNumber(node, "jobs", 1, Limits.UNLIMITED);

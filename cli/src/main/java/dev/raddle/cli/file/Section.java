@@ -38,10 +38,7 @@ final class Section {
     }
 
     private String unknown(String key, List<String> allowed) {
-        String nearest = Spelling.hint(key, allowed);
-        String instead = Keys.INSTEAD.get(key);
-        return "unknown key \"" + Printable.oneLine(key) + "\" in " + what
-                + (nearest.isEmpty() && instead != null ? "; " + instead : nearest) + " (allowed: "
+        return "unknown key \"" + Printable.oneLine(key) + "\" in " + what + Spelling.hint(key, allowed) + " (allowed: "
                 + String.join(", ", allowed) + ")";
     }
 

@@ -275,7 +275,7 @@ final class TaskReader {
                     "the id of a task must be unique, \"" + Printable.oneLine(task.id()) + "\" is already used at "
                             + taken);
         }
-        int maxPermits = limits.maxPermits(task.group());
+        int maxPermits = Math.min(limits.total(), limits.limit(task.group()));
         if (task.cost() > maxPermits) {
             problems.add(
                     template.id().at(),

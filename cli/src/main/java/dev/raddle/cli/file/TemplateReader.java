@@ -41,26 +41,27 @@ final class TemplateReader {
     @Nullable
     Located<Template> nonEmpty(@Nullable Node node, String what) {
         String text = node == null ? null : values.nonEmptyText(node, what);
-        return node == null || text == null ? null : template(node, what, text, false);
+        return node == null || text == null ? null : template(node, what, text, false, Syntax.ROWS);
     }
 
     /** Returns a text that must be known before anything runs. */
     @Nullable
     Located<Template> early(@Nullable Node node, String what) {
         String text = node == null ? null : values.text(node, what);
-        return node == null || text == null ? null : template(node, what, text, false);
+        return node == null || text == null ? null : template(node, what, text, false, Syntax.ROWS);
     }
 
     @Nullable
     Located<Template> text(Node node, String what) {
         String text = values.text(node, what);
-        return text == null ? null : template(node, what, text, true);
+        return text == null ? null : template(node, what, text, true, Syntax.ROWS);
     }
 
-    private @Nullable Located<Template> template(Node node, String what, String text, boolean deferrable) {
+    private @Nullable Located<Template> template(
+            Node node, String what, String text, boolean deferrable, Syntax syntax) {
         Location at = Location.of(node);
         try {
-            Template template = Template.parse(text, false);
+            Template template = Template.parse(text, syntax);
             return checkPlaceholders(template.names(), what, at, deferrable) ? new Located<>(template, what, at) : null;
         } catch (IllegalArgumentException e) {
             addInvalid(at, what + " " + e.getMessage());
@@ -180,12 +181,12 @@ final class TemplateReader {
             String text = texts.isEmpty()
                     ? values.nonEmptyText(item, what.equals("run") ? "the program to run" : "the program of " + what)
                     : values.text(item, "an argument of " + what);
-            Template template = text == null ? null : word(item, what, text);
+            Located<Template> template = text == null ? null : template(item, what, text, true, syntax());
             if (template == null) {
                 return null;
             }
             texts.add(text);
-            templates.add(template);
+            templates.add(template.value());
         }
         boolean plain = columns == null
                 && templates.stream().allMatch(template -> template.names().isEmpty());
@@ -195,16 +196,5 @@ final class TemplateReader {
                         : new CommandTemplate.Words(templates),
                 what,
                 at);
-    }
-
-    private @Nullable Template word(Node item, String what, String text) {
-        Location at = Location.of(item);
-        try {
-            Template template = Template.parse(text, syntax());
-            return checkPlaceholders(template.names(), what, at, true) ? template : null;
-        } catch (IllegalArgumentException e) {
-            addInvalid(at, what + " " + e.getMessage());
-            return null;
-        }
     }
 }

@@ -37,7 +37,7 @@ final class LayerText {
 
     private static void line(PlannedTask task, int width, StringBuilder text) {
         String title = title(task);
-        List<String> needs = task.flow().needs().stream().map(LayerText::need).toList();
+        List<String> needs = task.flow().needs().stream().map(Need::text).toList();
         text.append("  ").append(title);
         if (!needs.isEmpty()) {
             text.append(" ".repeat(Math.max(0, width - title.length())))
@@ -50,12 +50,6 @@ final class LayerText {
     private static String title(PlannedTask task) {
         return Printable.oneLine(task.id()) + " [" + Printable.oneLine(task.group()) + "]"
                 + (task.flow().essential() ? " essential" : "");
-    }
-
-    private static String need(Need need) {
-        String ids =
-                String.join(", ", need.ids().stream().map(Printable::oneLine).toList());
-        return need.kind() == Need.Kind.MUST ? ids : need.label() + " (" + ids + ")";
     }
 
     private static String count(int number, String one) {

@@ -24,9 +24,9 @@ public final class ExitCode {
     private ExitCode() {}
 
     /**
-     * Returns the exit code of a run. The order of precedence is: a stop from outside or by the run's timeout, degraded,
-     * failed, timed out, rejected. A run that was stopped without a failure did not run every task, so it counts as
-     * interrupted.
+     * Returns the exit code of a run. The order of precedence is: a stop from outside or by the timeout of the run,
+     * degraded, failed, timed out, rejected. A run that was stopped without a failure did not run every task, so it
+     * counts as interrupted.
      */
     static int of(Counts totals, Stop stop, boolean degraded) {
         Stop.Reason reason = stop.reason();

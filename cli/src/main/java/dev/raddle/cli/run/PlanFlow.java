@@ -376,11 +376,8 @@ final class PlanFlow {
         if (blockingUpstream != null) {
             return blockingUpstream.text();
         }
-        return isOutside(task) ? "it was not requested" : reasons.unneeded(task);
-    }
-
-    private boolean isOutside(PlannedTask task) {
-        return !only.isEmpty() && !selected.contains(task.id());
+        boolean isOutside = !only.isEmpty() && !selected.contains(task.id());
+        return isOutside ? "it was not requested" : reasons.unneeded(task);
     }
 
     // Undoing.

@@ -14,7 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The threads of a run: a new virtual thread for each task. They are drained when the run is terminated or, at the
@@ -27,16 +26,15 @@ final class Threads implements Scheduler, AutoCloseable {
 
     /*
      * A task is added to `running` when it is accepted, and removed in the same step that counts it as completed. So a
-     * thread that holds the lock finds each accepted task in exactly one of the two.
+     * thread that holds the monitor finds each accepted task in exactly one of the two.
      *
      * A thread that cuts the grace period short sets `graceEnded` and then interrupts the drainer, which reads
      * `graceEnded` when it begins. So the later of the two sees the effect of the other.
      */
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Execution> running = new LinkedHashSet<>(); // guarded by lock
-    private long completed; // guarded by lock
-    private long completedBefore; // when the drain began; guarded by lock
-    private boolean closed; // guarded by lock
+    private final Set<Execution> running = new LinkedHashSet<>(); // guarded by this
+    private long completed; // guarded by this
+    private long completedBefore; // when the drain began; guarded by this
+    private boolean closed; // guarded by this
 
     private final Signal terminated = new Signal();
     private final CompletableFuture<Account> account = new CompletableFuture<>();
@@ -92,35 +90,26 @@ final class Threads implements Scheduler, AutoCloseable {
     @Override
     public void execute(Runnable task) {
         Execution execution = new Execution(task);
-        lock.lock();
-        try {
+        synchronized (this) {
             if (closed) {
                 throw new RejectedExecutionException("no further task is accepted, the run is ending");
             }
             running.add(execution);
-        } finally {
-            lock.unlock();
         }
-        boolean started = false;
         try {
             execution.thread.start();
-            started = true;
-        } finally {
-            if (!started) {
-                leave(execution, 0);
-            }
+        } catch (Throwable e) {
+            leave(execution, 0);
+            throw e;
         }
     }
 
     private void leave(Execution execution, int counted) {
         boolean last;
-        lock.lock();
-        try {
+        synchronized (this) {
             running.remove(execution);
             completed += counted;
             last = closed && running.isEmpty();
-        } finally {
-            lock.unlock();
         }
         if (last) {
             terminated.set();
@@ -132,16 +121,13 @@ final class Threads implements Scheduler, AutoCloseable {
      */
     void drain() {
         boolean empty;
-        lock.lock();
-        try {
+        synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
             completedBefore = completed;
             empty = running.isEmpty();
-        } finally {
-            lock.unlock();
         }
         if (empty) {
             terminated.set();
@@ -174,24 +160,14 @@ final class Threads implements Scheduler, AutoCloseable {
         }
     }
 
-    private List<Execution> running() {
-        lock.lock();
-        try {
-            return List.copyOf(running);
-        } finally {
-            lock.unlock();
-        }
+    private synchronized List<Execution> running() {
+        return List.copyOf(running);
     }
 
-    private Account account(int overdue) {
-        lock.lock();
-        try {
-            long interrupted = overdue - running.size();
-            long during = completed - completedBefore - interrupted;
-            return new Account(completedBefore, during, interrupted, List.of(), running.size());
-        } finally {
-            lock.unlock();
-        }
+    private synchronized Account account(long overdue) {
+        long interrupted = overdue - running.size();
+        long during = completed - completedBefore - interrupted;
+        return new Account(completedBefore, during, interrupted, List.of(), running.size());
     }
 
     /** Ends the grace period of running tasks. Does not wait. */

@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Prints the tasks that would run, with their groups and limits. */
@@ -119,18 +120,9 @@ public final class DryRun {
         add(rules, "priority ", task.priority(), 0);
         add(rules, "cost ", task.cost(), 1);
         if (!task.flow().needs().isEmpty()) {
-            rules.add("needs " + needs(task));
+            rules.add("needs " + task.flow().needs().stream().map(Need::text).collect(Collectors.joining(", ")));
         }
         return rules.isEmpty() ? "" : "  (" + String.join(", ", rules) + ")";
-    }
-
-    private static String needs(PlannedTask task) {
-        List<String> needs = new ArrayList<>();
-        for (Need need : task.flow().needs()) {
-            String ids = Printable.oneLine(String.join(", ", need.ids()));
-            needs.add(need.kind() == Need.Kind.MUST ? ids : need.label() + " (" + ids + ")");
-        }
-        return String.join(", ", needs);
     }
 
     private static Map<String, @Nullable Object> fields(PlannedTask task) {

@@ -78,7 +78,8 @@ class InvalidFlowFileTest {
                 "needs: a, when: '${x} == 0' | when has the placeholder ${x}, but only a task with forEach has values;"
                         + " write $${ for the characters ${",
                 "needs: a, fallback: { value: '${a.stdout}' } | the value of fallback has the placeholder"
-                        + " ${a.stdout}, whose value is known only when that task has run; such placeholders belong in run, env, when, fallback and undo",
+                        + " ${a.stdout}, whose value is known only when that task has run; such placeholders belong in"
+                        + " run, env, when, fallback and undo",
                 "needs: a, fallback: { value: [] } | the value of fallback must be a text, was a list of 0",
                 "needs: a, fallback: { run: x, value: y } | unknown key \"run\" in fallback (allowed: value)",
                 "needs: a, undo: [] | undo must name at least a program, was an empty list",

@@ -76,7 +76,8 @@ class PlanReaderTest {
         PlannedTask task = plan.tasks().getFirst();
 
         assertThat(plan.name()).isEqualTo("checks");
-        assertThat(plan.limits().limit("default")).isEqualTo(Runtime.getRuntime().availableProcessors());
+        assertThat(plan.limits().limit("default"))
+                .isEqualTo(Runtime.getRuntime().availableProcessors());
         assertThat(plan.limits().queue("default")).isEqualTo(Limits.UNLIMITED);
         assertThat(plan.limits().weight("default")).isEqualTo(1);
         assertThat(plan.limits().total()).isEqualTo(Math.max(256, plan.limits().limit("default")));
@@ -94,8 +95,7 @@ class PlanReaderTest {
 
         assertThat(RunFiles.plan("jobs: auto" + task).limits().total())
                 .isEqualTo(4 * Runtime.getRuntime().availableProcessors());
-        assertThat(RunFiles.plan("jobs: unlimited" + task).limits().total())
-                .isEqualTo(Limits.UNLIMITED);
+        assertThat(RunFiles.plan("jobs: unlimited" + task).limits().total()).isEqualTo(Limits.UNLIMITED);
         assertThat(RunFiles.plan("groups: { a: { limit: 900 } }" + task)
                         .limits()
                         .total())

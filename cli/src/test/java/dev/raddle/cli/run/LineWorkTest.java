@@ -53,8 +53,7 @@ class LineWorkTest {
     }
 
     private LineWork work(InputStream input, int readAhead) throws IOException {
-        Limits limits =
-                new Limits(new GroupRule(2, null, null, null), Map.of(), 256, Limits.UNLIMITED, null);
+        Limits limits = new Limits(new GroupRule(2, null, null, null), Map.of(), 256, Limits.UNLIMITED, null);
         WorkFiles files = new WorkFiles(RunDirectory.create(directory), true);
         return new LineWork(new LineInput(input), this::task, limits, files, null, List.of(), readAhead);
     }

@@ -15,7 +15,7 @@ public final class Columns {
      * @return a line for each row, each of which ends with a line break
      */
     public static String text(List<List<String>> rows) {
-        int[] widths = new int[rows.getFirst().size()];
+        int[] widths = new int[rows.isEmpty() ? 0 : rows.getFirst().size()];
         for (List<String> row : rows) {
             for (int i = 0; i < widths.length; i++) {
                 widths[i] = Math.max(widths[i], length(row.get(i)));
