@@ -2,7 +2,6 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
-import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Printable;
@@ -64,7 +63,7 @@ import picocli.CommandLine.Spec;
             "  raddle run --fail-fast --json --results build/checks checks.yaml",
             "  raddle run --param day=monday nightly.yaml report",
             "  raddle run -j 8 'test-*'",
-            "  raddle run --resume build/checks"
+            "  raddle run --resume build/checks checks.yaml"
         })
 final class RunCommand implements Callable<Integer> {
     @Spec
@@ -108,7 +107,8 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--resume",
             paramLabel = "DIR",
-            description = "Run the unsuccessful tasks of this run directory again, with its copy of the file and data.")
+            description = "Continue in this run directory: run the tasks that have not succeeded there, with its copy"
+                    + " of the file and data. With FILE, tasks that it changes and their downstream tasks run as well.")
     private @Nullable Path resume;
 
     private final List<String> problems = new ArrayList<>();
@@ -119,21 +119,20 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         refuse(
-                resume != null && arguments.namesFile(),
-                "FILE cannot be combined with --resume, which uses the copy in its directory");
-        refuse(
                 resume != null && results != null,
                 "--results cannot be combined with --resume, which continues in the directory it names");
         refuse(
-                resume != null && !arguments.params().isEmpty(),
-                "--param cannot be combined with --resume, which uses the values of the first run");
+                resume != null && !arguments.namesFile() && !arguments.params().isEmpty(),
+                "--param needs a FILE beside --resume, which otherwise uses the values of the earlier run");
         refuse(jobs != null && jobs < 0, "--jobs must be at least 0, was " + jobs);
         refuse(timeout != null && timeout.isZero(), "--timeout must be longer than 0");
         throwIfAny();
         options.checkReport(spec.commandLine());
         try {
             RunDirectory old = resume == null ? null : reopened(resume);
-            RunFile source = old == null ? arguments.read(spec.commandLine()) : new RunFile(old.origin());
+            RunFile source = old == null || arguments.namesFile()
+                    ? arguments.read(spec.commandLine())
+                    : new RunFile(old.origin());
             Plan plan = source.plan(jobs != null && jobs == 0 ? (Integer) Limits.UNLIMITED : jobs, timeout);
             Set<String> only = targets(plan);
             if (options.dryRun()) {
@@ -141,15 +140,16 @@ final class RunCommand implements Callable<Integer> {
             }
             RunDirectory directory = old == null ? created(plan) : old;
             try (Journal journal = Journal.open(directory.journal())) {
-                if (old == null) {
+                Journal.Past past = past(old, plan);
+                if (old == null || arguments.namesFile()) {
                     directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
                 }
-                return run(plan, directory, journal, past(old, plan), only);
+                return run(plan, directory, journal, past, only);
             }
         } catch (Journal.JournalInUseException e) {
             throw wrong("the run directory must not be in use: " + e.getMessage());
         } catch (InvalidFileException e) {
-            String advice = resume == null ? "" : "; restore the file, or begin a new run";
+            String advice = resume == null || arguments.namesFile() ? "" : "; restore the file, or begin a new run";
             RunFile.print(e, ", nothing was run" + advice, spec.commandLine());
             return ExitCode.INVALID;
         }
@@ -163,7 +163,8 @@ final class RunCommand implements Callable<Integer> {
         try {
             return RunDirectory.reopen(path);
         } catch (NoSuchFileException e) {
-            throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile());
+            throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile()
+                    + "; restore it, or begin a new run");
         }
     }
 
@@ -225,18 +226,13 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private int dryRun(Plan plan, Journal.Past past, Set<String> only) throws IOException {
-        Set<String> wanted = plan.closure(only);
-        Set<String> left = new HashSet<>(); // the tasks that would not run
-        long succeededBefore = 0;
-        for (PlannedTask task : plan.tasks()) {
-            boolean done = past.done(task.id()) != null;
-            succeededBefore += done ? 1 : 0;
-            if (done || !(only.isEmpty() || wanted.contains(task.id()))) {
-                left.add(task.id());
-            }
-        }
+        Set<String> done = new HashSet<>(plan.byId().keySet());
+        done.removeIf(id -> past.done(id) == null);
+        Set<String> left = new HashSet<>(only.isEmpty() ? done : plan.byId().keySet()); // the tasks that would not run
+        left.removeAll(plan.closure(only));
+        left.addAll(done);
         try (Console console = Console.out(System.getenv())) {
-            new DryRun(console, options.json()).print(plan, left, succeededBefore);
+            new DryRun(console, options.json()).print(plan, left, done.size());
         }
         return ExitCode.OK;
     }

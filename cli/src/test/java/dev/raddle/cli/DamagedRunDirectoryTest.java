@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
@@ -66,14 +67,36 @@ class DamagedRunDirectoryTest {
         isInvalid(name + ":1:1: " + problem);
     }
 
+    @Test
+    void a_plan_that_is_missing_is_reported() throws Exception {
+        Files.delete(run.resolve("plan.yaml"));
+
+        isInvalid("plan.yaml:1:1: the file is missing");
+    }
+
+    @Test
+    void with_a_damaged_journal_a_changed_file_is_not_kept_either() throws Exception {
+        String kept = Files.readString(run.resolve("run.json"));
+        Files.writeString(run.resolve("journal.jsonl"), "[]\n");
+        Path changed = Files.writeString(run.resolve("b.yaml"), "tasks: [{ id: b, run: 'true' }]\n");
+
+        Ended resumed = Ended.raddle("run", "--resume", run.toString(), changed.toString());
+
+        assertThat(resumed.exitCode()).isEqualTo(ExitCode.INVALID);
+        assertThat(resumed.err()).startsWith(run + "/journal.jsonl:1:1: every line must be a JSON object");
+        assertThat(run.resolve("run.json")).hasContent(kept);
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"plan.yaml", "run.json", "journal.jsonl"})
+    @ValueSource(strings = {"run.json", "journal.jsonl"})
     void a_directory_without_one_of_the_files_contains_no_run(String name) throws Exception {
         Files.delete(run.resolve(name));
 
         Ended resumed = Ended.raddle("run", "--resume", run.toString());
 
-        assertThat(resumed.err()).contains("--resume must name a run directory, \"" + run + "\" has no " + name);
+        assertThat(resumed.err())
+                .contains("--resume must name a run directory, \"" + run + "\" has no " + name
+                        + "; restore it, or begin a new run\n");
         assertThat(resumed.exitCode()).isEqualTo(ExitCode.INVALID);
         assertThat(Ended.raddle("explain", run.toString(), "a").err()).contains("has no " + name);
     }

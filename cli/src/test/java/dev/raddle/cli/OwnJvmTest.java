@@ -21,16 +21,21 @@ class OwnJvmTest {
     @TempDir
     private Path directory;
 
-    private Ended raddle(List<String> prefix, String... arguments) throws Exception {
+    /** Returns the words of a command that runs raddle in a JVM of its own. */
+    static List<String> words(List<String> prefix, String... arguments) {
         List<String> words = new ArrayList<>(prefix);
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         words.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
         words.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr", "--enable-native-access=ALL-UNNAMED"));
         words.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         Collections.addAll(words, arguments);
+        return words;
+    }
+
+    private Ended raddle(List<String> prefix, String... arguments) throws Exception {
         Path out = directory.resolve("stdout");
         Path err = directory.resolve("stderr");
-        Process process = new ProcessBuilder(words)
+        Process process = new ProcessBuilder(words(prefix, arguments))
                 .directory(directory.toFile())
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(out.toFile())

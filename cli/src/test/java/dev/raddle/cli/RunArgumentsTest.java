@@ -40,8 +40,7 @@ class RunArgumentsTest {
               - { id: oddity, run: "true" }
             """;
 
-    private static final Pattern SUCCEEDED =
-            Pattern.compile("\\n    \\{\"id\":\"([^\"]*)\".*\"state\":\"succeeded\"");
+    private static final Pattern SUCCEEDED = Pattern.compile("\\n    \\{\"id\":\"([^\"]*)\".*\"state\":\"succeeded\"");
 
     @TempDir
     private Path directory;
@@ -122,7 +121,8 @@ class RunArgumentsTest {
     @Test
     void a_dash_is_standard_input() throws Exception {
         assertThat(withInput(TASKS, () -> ran("-", "oddity"))).containsExactly("oddity");
-        assertThat(withInput(TASKS, () -> raddle("list", "--ids", "-").succeeded())).startsWith("prepare\n");
+        assertThat(withInput(TASKS, () -> raddle("list", "--ids", "-").succeeded()))
+                .startsWith("prepare\n");
         assertThat(withInput("tasks: []", () -> raddle("check", "-").err()))
                 .startsWith("stdin:1:8: tasks must have at least one task\n");
     }
@@ -192,10 +192,54 @@ class RunArgumentsTest {
     }
 
     @Test
+    void a_file_after_a_resumed_directory_replaces_its_copy() throws IOException {
+        String results = directory.resolve("resumed").toString();
+        String tasks = "params: { p: 1 }\ntasks: [{ id: a, run: 'true' }, { id: b, run: 'echo ${param.p}' }";
+        Path changing = Files.writeString(directory.resolve("changing.yaml"), tasks + "]");
+        raddle("run", "-q", "--results", results, changing.toString()).succeeded();
+        Files.writeString(changing, tasks + ", { id: c, run: 'echo ${param.p}' }]");
+
+        raddle("run", "-q", "--resume", results, changing.toString(), "-p", "p=2")
+                .succeeded();
+        assertThat(Path.of(results, "report.json")).content().contains("\"succeededBefore\": 1,", "\"tasks\":3,");
+        raddle("run", "-q", "--resume", results).succeeded();
+        assertThat(Path.of(results, "report.json")).content().contains("\"succeededBefore\": 3,");
+    }
+
+    @Test
+    void a_param_or_an_invalid_file_beside_a_resumed_directory_changes_nothing() throws IOException {
+        Path results = directory.resolve("unchanged");
+        raddle("run", "-q", "--results", results.toString(), file, "oddity").succeeded();
+        String kept = Files.readString(results.resolve("run.json"));
+        String invalid = Files.writeString(directory.resolve("invalid.yaml"), "tasks: []")
+                .toString();
+
+        Ended param = raddle("run", "--resume", results.toString(), "-p", "a=b");
+        Ended ended = raddle("run", "--resume", results.toString(), invalid);
+
+        assertThat(param.err())
+                .startsWith("raddle: --param needs a FILE beside --resume, which otherwise uses the values of the"
+                        + " earlier run\n");
+        assertThat(ended.exitCode()).isEqualTo(ExitCode.INVALID);
+        assertThat(ended.err())
+                .isEqualTo(invalid + ":1:8: tasks must have at least one task\nraddle: 1 problem, nothing was run\n");
+        assertThat(results.resolve("run.json")).hasContent(kept);
+    }
+
+    @Test
     void a_task_that_costs_more_than_the_jobs_is_a_problem_of_the_file() {
         assertThat(raddle("run", "-j1", file).err())
                 .contains(":6:11: the cost of task \"page-http://a.org//x\" must be at most what group \"wide\" may run"
                         + " at once, 1, was 2");
+    }
+
+    @Test
+    void list_prints_nothing_for_a_file_whose_data_is_empty() throws IOException {
+        Files.writeString(directory.resolve("none.txt"), "");
+        Path empty = Files.writeString(
+                directory.resolve("empty.yaml"), "tasks: [{ forEach: none.txt, id: 'a${n}', run: 'true' }]");
+
+        assertThat(raddle("list", empty.toString()).succeeded()).isEmpty();
     }
 
     @Test
@@ -221,6 +265,10 @@ class RunArgumentsTest {
     void help_lists_the_commands_for_servers_under_a_heading_of_their_own() {
         assertThat(raddle("--help").succeeded())
                 .containsSubsequence(
-                        "  run ", "  list ", "  man ", "\nFleets of JVMs and flows in databases:\n  fleet ", "  flows ");
+                        "  run ",
+                        "  list ",
+                        "  man ",
+                        "\nFleets of JVMs and flows in databases:\n  fleet ",
+                        "  flows ");
     }
 }

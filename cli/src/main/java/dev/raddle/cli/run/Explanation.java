@@ -28,14 +28,16 @@ public final class Explanation {
         PlannedTask task = Objects.requireNonNull(tasks.get(id), id);
         TaskResult result = past.results().get(id);
         if (result == null) {
-            return quoted(id)
+            return NotStartedReasons.quoted(id)
                     + (past.open().containsKey(id)
                             ? " began, and its end was not recorded: it runs, or raddle was killed; --resume runs it"
                                     + " again."
                             : " has not begun" + waitsFor(task) + ".");
         }
-        String undone = past.undone().contains(id) ? "; it was undone, because the run failed" : "";
-        return quoted(id) + " " + sentence(task, result) + undone + ".";
+        String since = past.undone().contains(id)
+                ? "; it was undone, because the run failed"
+                : result.succeeded() && past.done(id) == null ? "; it is to run again" : "";
+        return NotStartedReasons.quoted(id) + " " + sentence(task, result) + since + ".";
     }
 
     private String sentence(PlannedTask task, TaskResult result) {
@@ -80,20 +82,16 @@ public final class Explanation {
             return "";
         }
         String error = Objects.requireNonNullElse(found.error(), found.state().text());
-        return " (" + quoted(found.id()) + ": " + error + ")";
+        return " (" + NotStartedReasons.quoted(found.id()) + ": " + error + ")";
     }
 
     private String waitsFor(PlannedTask task) {
         for (String upstream : task.flow().upstreams()) {
             @Nullable TaskResult result = past.results().get(upstream);
             if (result == null) {
-                return ": " + quoted(upstream) + ", which it needs, has not ended";
+                return ": " + NotStartedReasons.quoted(upstream) + ", which it needs, has not ended";
             }
         }
         return "";
-    }
-
-    private static String quoted(String id) {
-        return "\"" + id + "\"";
     }
 }

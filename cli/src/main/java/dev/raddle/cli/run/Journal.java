@@ -30,7 +30,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -45,15 +44,18 @@ public final class Journal implements RunListener, Closeable {
     private static final String STARTED = "started";
     private static final String ENDED = "ended";
     private static final String UNDONE = "undone";
+    private static final String AGAIN = "again";
     private static final String OPENED = "opened";
     private static final String KEY = "key";
     private static final String TREE = "tree";
     private static final String STORED = "stored";
+    private static final String DEFINITION = "definition";
 
     private final FileChannel file;
     private final FileChannel lock;
     private final String key = ProcessStarter.newKey();
     private Map<String, OutputFiles> outputs = Map.of();
+    private Map<String, String> definitions = Map.of();
 
     private Journal(FileChannel file, FileChannel lock) {
         this.file = file;
@@ -65,9 +67,16 @@ public final class Journal implements RunListener, Closeable {
         return key;
     }
 
-    /** Makes the sizes of stored outputs part of the record. Called before the first event. */
-    void recordSizes(Map<String, OutputFiles> files) {
+    /**
+     * Begins the record of a plan's run, before the first event. The tasks that run again are recorded now, because a
+     * task overwrites its stored output before its start is recorded.
+     */
+    void begin(Map<String, OutputFiles> files, Map<String, String> checksums, Set<String> again) throws IOException {
         outputs = files;
+        definitions = checksums;
+        for (String id : again) {
+            write(Json.text(line(AGAIN, "id", id)));
+        }
     }
 
     /**
@@ -89,10 +98,7 @@ public final class Journal implements RunListener, Closeable {
             journal.write("");
         }
         // Written before anything starts, so that a process is known even if its start could not be recorded.
-        Map<String, @Nullable Object> opened = new LinkedHashMap<>();
-        opened.put(KIND, OPENED);
-        opened.put(KEY, journal.key);
-        journal.write(Json.text(opened));
+        journal.write(Json.text(line(OPENED, KEY, journal.key)));
         return journal;
     }
 
@@ -122,36 +128,39 @@ public final class Journal implements RunListener, Closeable {
 
     @Override
     public void on(RunEvent event) throws IOException {
-        Map<String, @Nullable Object> line = new LinkedHashMap<>();
         switch (event) {
             case RunEvent.AttemptStarted started -> {
-                line.put(KIND, STARTED);
-                line.put("id", started.id());
+                Map<String, @Nullable Object> line = line(STARTED, "id", started.id());
                 line.put("attempt", started.attempt());
                 line.put("pid", started.pid());
                 line.put("born", started.processStart());
                 line.put(TREE, started.token());
+                write(Json.text(line));
             }
             case RunEvent.TaskEnded ended -> {
-                line.put(KIND, ENDED);
+                String id = ended.result().id();
+                Map<String, @Nullable Object> line = line(ENDED, "id", id);
                 line.putAll(ended.result().fields());
-                OutputFiles output = outputs.get(ended.result().id());
+                OutputFiles output = outputs.get(id);
+                if (output != null) {
+                    line.put(DEFINITION, definitions.get(id));
+                }
                 if (output != null && output.capture() != null) {
                     line.put(STORED, output.capture().toFile().length());
                 }
+                write(Json.text(line));
             }
-            case RunEvent.TaskUndone undone -> {
-                if (undone.error() != null) {
-                    return;
-                }
-                line.put(KIND, UNDONE);
-                line.put("id", undone.id());
-            }
-            default -> {
-                return;
-            }
+            case RunEvent.TaskUndone undone
+            when undone.error() == null -> write(Json.text(line(UNDONE, "id", undone.id())));
+            default -> {}
         }
-        write(Json.text(line));
+    }
+
+    private static Map<String, @Nullable Object> line(String kind, String name, String value) {
+        Map<String, @Nullable Object> line = new LinkedHashMap<>();
+        line.put(KIND, kind);
+        line.put(name, value);
+        return line;
     }
 
     private void write(String line) throws IOException {
@@ -183,8 +192,9 @@ public final class Journal implements RunListener, Closeable {
      * @param open the processes of tasks that started and did not end, by id
      * @param keys the prefixes of the tokens of its processes
      * @param closed the tokens of attempts that ended
-     * @param unsuccessful the tasks that were started or failed, and have not succeeded since
+     * @param unsuccessful the tasks that were to run again, were started or failed, and have not succeeded since
      * @param stored the sizes of stored outputs, by the id of the task
+     * @param definitions the checksums of the definitions of the tasks that ended, by id
      */
     public record Past(
             Map<String, TaskResult> results,
@@ -193,19 +203,28 @@ public final class Journal implements RunListener, Closeable {
             Set<String> keys,
             Set<String> closed,
             Set<String> unsuccessful,
-            Map<String, Long> stored) {
+            Map<String, Long> stored,
+            Map<String, String> definitions) {
         /** The record for a new run. */
-        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of(), Set.of(), Map.of());
+        public static final Past NONE =
+                new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of(), Set.of(), Map.of(), Map.of());
 
         /**
-         * Returns this record with more tasks counted as undone: each whose stored output is lost and needed, because
-         * the plan or a task that may run reads it; and the direct and indirect downstream tasks of every undone task.
+         * Returns this record with more tasks counted as undone: each that the plan defines otherwise; each whose
+         * stored output is lost and needed, because the plan or a task that may run reads it; and the direct and
+         * indirect downstream tasks of every undone task. Those of them that succeeded are unsuccessful as well.
          */
         Past followedBy(Plan plan, Map<String, OutputFiles> outputs) {
             Map<String, PlannedTask> tasks = plan.byId();
             Map<String, List<PlannedTask>> consumers = plan.consumers();
             Set<String> all = new HashSet<>(undone);
-            Past past = new Past(results, open, all, keys, closed, unsuccessful, stored);
+            Set<String> again = new HashSet<>(unsuccessful);
+            Past past = new Past(results, open, all, keys, closed, again, stored, definitions);
+            Definitions.of(plan).forEach((id, definition) -> {
+                if (!definitions.getOrDefault(id, definition).equals(definition)) {
+                    all.add(id);
+                }
+            });
             Predicate<String> lost = id ->
                     past.isLost(id, Objects.requireNonNull(outputs.get(id)).capture());
             plan.results().stream().filter(lost).forEach(all::add);
@@ -224,6 +243,11 @@ public final class Journal implements RunListener, Closeable {
                             .forEach(running::add);
                 }
             }
+            results.values().stream()
+                    .filter(TaskResult::succeeded)
+                    .map(TaskResult::id)
+                    .filter(all::contains)
+                    .forEach(again::add);
             return past;
         }
 
@@ -234,10 +258,11 @@ public final class Journal implements RunListener, Closeable {
                     && (!Files.exists(capture) || capture.toFile().length() < stored.getOrDefault(id, 0L));
         }
 
-        /** Returns the result of a task that succeeded and was not undone; null if there is none. */
+        /** Returns the result of a task whose success counts: it was not undone, and the task was not started since. */
         public @Nullable TaskResult done(String id) {
             TaskResult result = results.get(id);
-            return result != null && result.succeeded() && !undone.contains(id) ? result : null;
+            boolean counts = result != null && result.succeeded();
+            return counts && !undone.contains(id) && !unsuccessful.contains(id) ? result : null;
         }
     }
 
@@ -250,7 +275,14 @@ public final class Journal implements RunListener, Closeable {
         Map<String, TaskResult> results = new LinkedHashMap<>();
         Map<String, Started> open = new LinkedHashMap<>();
         Past past = new Past(
-                results, open, new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashSet<>(), new HashMap<>());
+                results,
+                open,
+                new HashSet<>(),
+                new HashSet<>(),
+                new HashSet<>(),
+                new HashSet<>(),
+                new HashMap<>(),
+                new HashMap<>());
         Problems problems = new Problems();
         read(path, problems, line -> remember(line, past));
         problems.throwIfAny();
@@ -258,10 +290,11 @@ public final class Journal implements RunListener, Closeable {
     }
 
     /** Reads a journal and passes each result to an action, so that the results need not fit into memory. */
-    static void readResults(Path path, Consumer<TaskResult> action) throws IOException {
+    static void readResults(Path path, Report.Action<TaskResult> action) throws IOException {
         read(path, new Problems(), line -> {
-            if (line.text(KIND).orElse("").equals(ENDED)) {
-                TaskResult.of(line).ifPresent(action);
+            Optional<TaskResult> result = TaskResult.of(line);
+            if (result.isPresent() && line.text(KIND).orElse("").equals(ENDED)) {
+                action.accept(result.get());
             }
         });
     }
@@ -270,7 +303,7 @@ public final class Journal implements RunListener, Closeable {
      * Passes each line to an action. An incomplete line is a problem, except the last of each process: after it the
      * file ends, or the next process has opened the journal. Invalid UTF-8 in it is replaced and not an error.
      */
-    private static void read(Path path, Problems problems, Consumer<JsonLine> action) throws IOException {
+    private static void read(Path path, Problems problems, Report.Action<JsonLine> action) throws IOException {
         try (BufferedReader reader =
                 new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8))) {
             int incomplete = 0; // the number of the previous line if that is incomplete
@@ -283,7 +316,9 @@ public final class Journal implements RunListener, Closeable {
                     problems.add(at, "every line must be a JSON object, this one is damaged");
                 }
                 incomplete = line.isEmpty() ? number : 0;
-                line.ifPresent(action);
+                if (line.isPresent()) {
+                    action.accept(line.get());
+                }
             }
         }
     }
@@ -301,6 +336,7 @@ public final class Journal implements RunListener, Closeable {
                     past.undone.remove(result.id());
                     past.results.put(result.id(), result);
                     past.stored.put(result.id(), line.number(STORED).orElse(0));
+                    line.text(DEFINITION).ifPresent(definition -> past.definitions.put(result.id(), definition));
                     switch (result.state()) {
                         case SUCCEEDED -> past.unsuccessful.remove(result.id());
                         case FAILED, TIMED_OUT, REJECTED -> past.unsuccessful.add(result.id());
@@ -308,6 +344,7 @@ public final class Journal implements RunListener, Closeable {
                     }
                 });
             case UNDONE -> line.text("id").ifPresent(past.undone::add);
+            case AGAIN -> line.text("id").ifPresent(past.unsuccessful::add);
             default -> {}
         }
     }

@@ -85,7 +85,7 @@ final class NotStartedReasons {
         };
     }
 
-    private static String quoted(String id) {
+    static String quoted(String id) {
         return "\"" + id + "\"";
     }
 

@@ -24,9 +24,10 @@ final class OutputNames {
         if (SAFE.matcher(id).matches() && taken.add(id.toLowerCase(Locale.ROOT))) {
             return id;
         }
-        String name = safe(id) + "-" + checksum(id);
+        String start = safe(id) + "-" + checksum(id, 4);
+        String name = start;
         for (int i = 2; !taken.add(name.toLowerCase(Locale.ROOT)); i++) {
-            name = safe(id) + "-" + checksum(id) + "-" + i;
+            name = start + "-" + i;
         }
         return name;
     }
@@ -37,10 +38,11 @@ final class OutputNames {
         return start.length() <= MAX_LENGTH ? start : start.substring(0, MAX_LENGTH);
     }
 
-    private static String checksum(String id) {
+    /** Returns the first bytes of the SHA-256 of a text, in hexadecimal digits. */
+    static String checksum(String text, int bytes) {
         try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(digest, 0, 4);
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest, 0, bytes);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }

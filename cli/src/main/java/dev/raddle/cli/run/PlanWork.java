@@ -45,7 +45,8 @@ public final class PlanWork implements Work {
             Journal.Past past,
             @Nullable Path report,
             Set<String> only,
-            boolean keepGoing) {
+            boolean keepGoing)
+            throws IOException {
         this.plan = plan;
         this.directory = directory;
         this.journal = journal;
@@ -53,7 +54,7 @@ public final class PlanWork implements Work {
         this.report = report;
         this.only = Set.copyOf(only);
         this.files = directory.outputs(plan);
-        journal.recordSizes(files);
+        journal.begin(files, Definitions.of(plan), past.unsuccessful());
         this.onFailure = keepGoing ? OnFailure.KEEP_GOING : OnFailure.CONTINUE;
     }
 
@@ -91,13 +92,11 @@ public final class PlanWork implements Work {
 
     @Override
     public RunEvent.RunStarted begin(Instant time) {
-        long done = plan.tasks().stream().filter(this::isDone).count();
+        long done = plan.tasks().stream()
+                .filter(task -> past.done(task.id()) != null)
+                .count();
         return new RunEvent.RunStarted(
                 time, plan.name(), plan.tasks().size(), plan.groups().size(), directory.path(), done);
-    }
-
-    private boolean isDone(PlannedTask task) {
-        return past.done(task.id()) != null;
     }
 
     @Override
@@ -108,7 +107,7 @@ public final class PlanWork implements Work {
             return;
         }
         for (PlannedTask task : plan.tasks()) {
-            if (!isDone(task)) {
+            if (past.done(task.id()) == null) {
                 runner.submit(task, Objects.requireNonNull(files.get(task.id())));
             }
         }

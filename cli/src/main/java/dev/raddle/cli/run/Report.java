@@ -1,13 +1,11 @@
 package dev.raddle.cli.run;
 
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +32,13 @@ public record Report(
     /** Passes every result to an action. */
     @FunctionalInterface
     public interface Tasks {
-        void forEach(Consumer<TaskResult> action) throws IOException;
+        void forEach(Action<TaskResult> action) throws IOException;
+    }
+
+    /** An action that may fail to read or write a file. */
+    @FunctionalInterface
+    public interface Action<T> {
+        void accept(T item) throws IOException;
     }
 
     /** Writes the report; a reader sees the old or the new file, never a part of it. */
@@ -45,9 +49,11 @@ public record Report(
                 writer.write("  " + Json.text(field.getKey()) + ": " + Json.text(field.getValue()) + ",\n");
             }
             writer.write("  \"tasks\": [");
-            Lines lines = new Lines(writer);
-            tasks.forEach(lines);
-            lines.throwIfFailed();
+            String[] separator = {"\n    "}; // before the next line
+            tasks.forEach(result -> {
+                writer.write(separator[0] + Json.text(result.fields()));
+                separator[0] = ",\n    ";
+            });
             writer.write("\n  ]\n}\n");
         });
     }
@@ -91,34 +97,5 @@ public record Report(
         fields.put("waitMillis", result.waitMillis());
         fields.put("runMillis", result.runMillis());
         return fields;
-    }
-
-    /** Writes a line for every task and remembers the first failure. */
-    private static final class Lines implements Consumer<TaskResult> {
-        private final BufferedWriter writer;
-        private String separator = "\n    ";
-        private @Nullable IOException failure;
-
-        Lines(BufferedWriter writer) {
-            this.writer = writer;
-        }
-
-        @Override
-        public void accept(TaskResult result) {
-            try {
-                if (failure == null) {
-                    writer.write(separator + Json.text(result.fields()));
-                    separator = ",\n    ";
-                }
-            } catch (IOException e) {
-                failure = e;
-            }
-        }
-
-        void throwIfFailed() throws IOException {
-            if (failure != null) {
-                throw failure;
-            }
-        }
     }
 }

@@ -1,8 +1,8 @@
 package dev.raddle.cli.run;
 
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /** Keeps the last result of every task, in the order of the plan. For one thread at a time. */
 final class Results implements RunListener {
@@ -24,7 +24,7 @@ final class Results implements RunListener {
         return result != null && result.succeeded();
     }
 
-    void forEach(Iterable<String> order, Consumer<TaskResult> action) {
+    void forEach(Iterable<String> order, Report.Action<TaskResult> action) throws IOException {
         for (String id : order) {
             TaskResult result = results.get(id);
             if (result != null) {

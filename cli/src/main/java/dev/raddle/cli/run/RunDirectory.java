@@ -17,13 +17,13 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,8 +36,8 @@ import java.util.stream.Stream;
  *
  * <pre>
  * run.json        the run file's name and directory, and the time
- * plan.yaml       the run file
- * inputs/         the data files
+ * plan.yaml       the run file; plan-2.yaml and so on if the run was resumed with another
+ * inputs/         its data files; inputs-2/ and so on
  * journal.jsonl   a line for every process that was started and every task that ended
  * output/         the output of the tasks
  * values/         the standard output of tasks that others read
@@ -98,22 +98,31 @@ public final class RunDirectory {
     }
 
     /**
-     * Creates a directory that the user named, or uses it if it exists and is empty.
+     * Creates a directory that the user named, or uses it if it exists and contains at most what a run leaves that is
+     * killed before it begins.
      *
      * @throws FileAlreadyExistsException if it already contains a run
      * @throws DirectoryNotEmptyException if it contains anything else
      */
     public static RunDirectory create(Path path) throws IOException {
-        if (Files.exists(path.resolve(RUN)) || Files.exists(path.resolve(JOURNAL))) {
-            throw new FileAlreadyExistsException(path.toString());
-        }
         Files.createDirectories(path, PRIVATE);
         try (Stream<Path> files = Files.list(path)) {
-            if (files.findAny().isPresent()) {
-                throw new DirectoryNotEmptyException(path.toString());
+            if (!files.allMatch(RunDirectory::precedesRun)) {
+                throw Files.exists(path.resolve(JOURNAL))
+                        ? new FileAlreadyExistsException(path.toString())
+                        : new DirectoryNotEmptyException(path.toString());
             }
         }
         return prepared(path);
+    }
+
+    /** Returns whether the file may be from before run.json was written, and so before anything ran. */
+    private static boolean precedesRun(Path file) {
+        return switch (String.valueOf(file.getFileName())) {
+            case JOURNAL, JOURNAL + ".lock", PLAN, INPUTS, RUN + ".new" -> true;
+            case OUTPUT, VALUES -> Arrays.equals(file.toFile().list(), new String[0]);
+            default -> false;
+        };
     }
 
     private static RunDirectory prepared(Path path) throws IOException {
@@ -167,7 +176,7 @@ public final class RunDirectory {
      * @throws NoSuchFileException if it contains no run; its file is the name of what is missing or empty
      */
     public static RunDirectory existing(Path path) throws IOException {
-        for (String name : List.of(RUN, PLAN, JOURNAL)) {
+        for (String name : List.of(RUN, JOURNAL)) {
             if (path.resolve(name).toFile().length() == 0) {
                 throw new NoSuchFileException(name);
             }
@@ -227,54 +236,64 @@ public final class RunDirectory {
         return file.toAbsolutePath().normalize().toString();
     }
 
-    /** Keeps the input that a resumed run needs. */
+    /** Keeps the input that a resumed run needs, beside that of earlier runs. Until this returns, that is the input. */
     public void keep(Origin origin, String name, Map<String, byte[]> inputs, Instant now) throws IOException {
-        write(path.resolve(PLAN), origin.text);
+        String plan = PLAN;
+        String folder = INPUTS;
+        for (int i = 2; Files.exists(path.resolve(plan)) || Files.exists(path.resolve(folder)); i++) {
+            plan = "plan-" + i + ".yaml";
+            folder = INPUTS + "-" + i;
+        }
+        write(path.resolve(plan), origin.text);
         Map<String, String> kept = new LinkedHashMap<>();
         if (!inputs.isEmpty()) {
-            prepare(path.resolve(INPUTS));
+            prepare(path.resolve(folder));
         }
         OutputNames names = new OutputNames();
         for (Map.Entry<String, byte[]> input : inputs.entrySet()) {
-            String file = names.name(input.getKey());
-            write(path.resolve(INPUTS).resolve(file), input.getValue());
+            String file = folder + "/" + names.name(input.getKey());
+            write(path.resolve(file), input.getValue());
             kept.put(input.getKey(), file);
         }
         Map<String, Object> run = new LinkedHashMap<>();
+        run.put("plan", plan);
         run.put("name", name);
         run.put("file", origin.file);
         run.put("directory", origin.directory.toAbsolutePath().normalize());
         run.put("startedAt", now);
         run.put("inputs", kept);
         run.put("params", origin.params);
-        Path draft = path.resolve(RUN + ".new");
-        write(draft, Json.text(run) + "\n");
-        Files.move(draft, path.resolve(RUN), StandardCopyOption.ATOMIC_MOVE);
+        WholeFile.write(path.resolve(RUN), writer -> writer.write(Json.text(run) + "\n"));
     }
 
     /**
-     * Returns the input that was kept.
+     * Returns the input that was kept last.
      *
      * @throws InvalidFileException if a file of it is damaged
      */
     public Origin origin() throws IOException, InvalidFileException {
-        JsonLine run = JsonLine.parse(text(RUN)).orElseThrow(() -> {
-            Location at = new Location(path.resolve(RUN).toString(), 1, 1);
-            return new InvalidFileException(List.of(new Problem(at, "the file must be a JSON object")));
-        });
+        JsonLine run = JsonLine.parse(text(RUN))
+                .orElseThrow(() -> damaged(path.resolve(RUN), "the file must be a JSON object"));
         JsonLine inputs = run.object("inputs");
         Path directory = Path.of(run.text("directory").orElse(""));
         return new Origin(
                 run.text("file").orElse(PLAN),
                 directory,
-                text(PLAN),
-                name -> Files.readAllBytes(path.resolve(INPUTS)
-                        .resolve(inputs.text(name).orElseThrow(() -> new NoSuchFileException(name)))),
+                text(run.text("plan").orElse(PLAN)),
+                name -> Files.readAllBytes(
+                        path.resolve(inputs.text(name).orElseThrow(() -> new NoSuchFileException(name)))),
                 run.object("params").texts());
     }
 
     private String text(String name) throws IOException, InvalidFileException {
         Path file = path.resolve(name);
+        if (!Files.exists(file)) {
+            throw damaged(file, "the file is missing");
+        }
         return PlanReader.decoded(file.toString(), FileSize.PARSED.read(file));
+    }
+
+    private static InvalidFileException damaged(Path file, String problem) {
+        return new InvalidFileException(List.of(new Problem(new Location(file.toString(), 1, 1), problem)));
     }
 }

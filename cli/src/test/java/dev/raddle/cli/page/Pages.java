@@ -63,7 +63,11 @@ final class Pages {
                 tally.summary(Duration.ofMillis(wall)),
                 plan.limits()::limit,
                 Map.of(),
-                results::forEach);
+                action -> {
+                    for (TaskResult result : results) {
+                        action.accept(result);
+                    }
+                });
         new RunPage(plan, file).write(report);
         return file;
     }

@@ -3,6 +3,8 @@ package dev.raddle.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlanReader;
 import dev.raddle.cli.file.data.JsonLine;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -11,8 +13,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -155,9 +162,9 @@ class ResumeTest {
     }
 
     @Test
-    void an_old_journal_without_sizes_can_be_resumed() throws Exception {
+    void an_old_journal_without_sizes_and_definitions_can_be_resumed() throws Exception {
         new Session(directory).run(VALUES);
-        edit(text -> text.replaceAll(",\"stored\":\\d+", ""));
+        edit(text -> text.replaceAll(",\"(stored|definition)\":[^,}]+", ""));
         Files.writeString(directory.resolve("repaired"), "");
         Session second = new Session(directory);
 
@@ -217,6 +224,198 @@ class ResumeTest {
         assertThat(second.recorder().all(RunEvent.RunStarted.class).getFirst().tasks())
                 .isEqualTo(4);
         assertThat(directory.resolve("good.txt")).doesNotExist();
+    }
+
+    /** Every task writes a line into the file with its id when it runs. */
+    private static final String BUILD = """
+            tasks:
+              - { id: a, run: "echo 1 | tee -a a" }
+              - { id: b, run: "echo ${a.stdout} | tee -a b", needs: a }
+              - { id: c, run: "echo 1 | tee -a c", needs: { after: b } }
+              - { id: d, run: "echo 1 | tee -a d" }
+              - { id: bad, run: "echo 1 >> bad; exit 1" }
+            """;
+
+    @Test
+    void with_a_changed_file_changed_tasks_run_and_what_is_downstream_of_them() throws Exception {
+        assertThat(new Session(directory).run(BUILD)).isEqualTo(ExitCode.FAILED);
+        Session second = new Session(directory);
+
+        assertThat(second.resume(BUILD.replace("echo 1 | tee -a a", "echo 2 | tee -a a")))
+                .isEqualTo(ExitCode.FAILED);
+
+        assertThat(directory.resolve("a")).hasContent("1\n2");
+        assertThat(directory.resolve("b")).hasContent("1\n2");
+        assertThat(times("c")).isEqualTo(2); // it only follows b
+        assertThat(times("d")).isEqualTo(1);
+        assertThat(times("bad")).isEqualTo(2);
+    }
+
+    @Test
+    void with_a_changed_file_new_tasks_run_and_those_that_are_gone_are_not_in_the_report() throws Exception {
+        new Session(directory).run(BUILD);
+        Session second = new Session(directory);
+
+        String changed = BUILD.lines().filter(line -> !line.contains("id: bad")).collect(Collectors.joining("\n"));
+        assertThat(second.resume(changed + "\n  - { id: e, run: 'echo 1 >> e', needs: d }"))
+                .isEqualTo(ExitCode.OK);
+
+        assertThat(second.recorder().all(RunEvent.TaskEnded.class))
+                .singleElement()
+                .satisfies(ended -> assertThat(ended.result().id()).isEqualTo("e"));
+        assertThat(Files.readString(second.out().resolve("report.json")))
+                .contains("\"tasks\":5,", "\"succeeded\":5,")
+                .doesNotContain("\"bad\"");
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.OK); // with the copy of the changed file
+    }
+
+    @Test
+    void a_change_of_limits_times_texts_and_order_runs_nothing_again() throws Exception {
+        new Session(directory).run("tasks: [{ id: a, run: 'echo 1 >> a' }, { id: b, run: 'echo 1 >> b' }]");
+        Session second = new Session(directory);
+
+        second.resume("""
+                jobs: 7
+                timeout: 1h
+                defaults: { retry: 2, limit: 3 }
+                tasks:
+                  - { id: b, run: "echo 1 >> b", desc: "Says 1", timeout: 5s, priority: 3, cost: 2, undo: "true" }
+                  - { id: a, run: "echo 1 >> a", group: other, essential: true }
+                """);
+
+        assertThat(second.recorder().all(RunEvent.AttemptStarted.class)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "run: 'echo ${param.p} $HOME'",
+                "run: [echo, '${param.p}', '$HOME']",
+                "run: [echo, '$${param.p}', '$HOME'], env: { P: '${param.p}' }",
+                "run: [echo, '${param.p} $HOME']",
+                "run: [echo, '${param.p}', '$HOME'], env: { A: b }",
+                "run: [echo, '${param.p}', '$HOME'], dir: sub",
+                "run: [echo, '${param.p}', '$HOME'], needs: first",
+                "run: [echo, '${param.p}', '$HOME'], needs: { after: first }",
+                "run: [echo, '${param.p}', '$HOME'], needs: { optional: first }",
+                "run: [echo, '${first.stdout}', '$HOME'], needs: first",
+                "run: [echo, '$${first.stdout}', '${param.p}'], needs: first",
+                "run: [echo, '${param.p}', '$HOME'], when: '${param.p} == 1'",
+                "run: [echo, '${param.p}', '$HOME'], when: 'not ${param.p} == 2'",
+                "run: [echo, '${param.p}', '$HOME'], fallback: { value: x }",
+                "run: [echo, '${param.p}', '$HOME'], fallback: { value: y }",
+                "run: [echo, '${param.p}', '$HOME'], fallback: 'echo ${param.p}'",
+                "run: [echo, '${param.p}', '$HOME'], fallback: 'echo \"${param.p}\"'"
+            })
+    void what_a_task_runs_and_reads_is_its_definition(String definition) throws Exception {
+        Files.createDirectory(directory.resolve("sub"));
+        String file = """
+                params: { p: 1 }
+                tasks:
+                  - { id: first, run: "echo ${param.p}" }
+                  - { id: it, %s }
+                """;
+        new Session(directory).run(file.formatted(definition));
+        Session same = new Session(directory);
+        same.resume("\n" + file.formatted(definition) + "  - { id: more, run: 'true' }");
+        Session other = new Session(directory);
+
+        other.resume(file.formatted("run: [echo, other]"));
+
+        assertThat(same.recorder().all(RunEvent.AttemptStarted.class))
+                .extracting(RunEvent.AttemptStarted::id)
+                .containsExactly("more");
+        assertThat(other.recorder().all(RunEvent.AttemptStarted.class))
+                .extracting(RunEvent.AttemptStarted::id)
+                .containsExactly("it");
+    }
+
+    @Test
+    void definitions_that_differ_have_different_checksums() throws Exception {
+        String file = "params: { p: 1 }\ntasks: [{ id: first, run: 'echo ${param.p}' }, { id: it, %s }]";
+        List<String> all = new ArrayList<>();
+        for (String definition : List.of(
+                "run: 'echo ${first.stdout}', needs: first",
+                "run: 'echo ${first.stdout}', needs: first, when: '${first.exit} == 0'",
+                "run: 'echo ${first.stdout}', needs: first, when: '${first.exit} != 1'",
+                "run: 'echo ${first.stdout}', needs: first, when: '${first.exit} == ${param.p}'",
+                "run: 'echo ${first.stdout}', needs: first, when: '${first.exit} contains ${param.p}'",
+                "run: 'echo ${first.exit}', needs: first",
+                "run: [echo, '${first.stdout}'], needs: first",
+                "run: [echo, '$${first.stdout}'], needs: first",
+                "run: [echo, '${first.stdout}'], needs: { optional: first }",
+                "run: [echo], needs: { optional: first }, fallback: { value: x }",
+                "run: [echo], needs: { optional: first }, fallback: x",
+                "run: [echo], needs: { optional: first }, fallback: [x]",
+                "run: [echo], needs: { optional: first }, fallback: 'x ${first.exit}'",
+                "run: [echo], needs: { optional: first }, fallback: ['x ${first.exit}']")) {
+            all.add(checksum(file.formatted(definition)));
+        }
+        all.add(checksum(
+                file.formatted("run: 'echo ${first.stdout}', needs: first").replace("p: 1", "p: 2")));
+
+        assertThat(all).doesNotHaveDuplicates();
+    }
+
+    private String checksum(String file) throws Exception {
+        Plan plan = new PlanReader("checks.yaml", directory, name -> new byte[0]).read(file);
+        return Objects.requireNonNull(Definitions.of(plan).get("it"));
+    }
+
+    @Test
+    void a_long_chain_has_checksums() throws Exception {
+        StringBuilder chain = new StringBuilder("tasks:\n");
+        for (int i = 5_000; i > 0; i--) {
+            chain.append("  - { id: t")
+                    .append(i)
+                    .append(", run: 'true', needs: t")
+                    .append(i - 1)
+                    .append(" }\n");
+        }
+        chain.append("  - { id: t0, run: 'true' }\n");
+        Plan plan = new PlanReader("checks.yaml", directory, name -> new byte[0]).read(chain.toString());
+
+        assertThat(new HashSet<>(Definitions.of(plan).values())).hasSize(5_001);
+    }
+
+    @Test
+    void a_success_that_is_to_run_again_is_explained() throws Exception {
+        String file = "tasks: [{ id: a, run: 'true' }]";
+        new Session(directory).run(file);
+        edit(text -> text + "{\"event\":\"again\",\"id\":\"a\"}\n");
+        Plan plan = new PlanReader("checks.yaml", directory, name -> new byte[0]).read(file);
+
+        assertThat(new Explanation(plan, Journal.read(directory.resolve("run/journal.jsonl"))).of("a"))
+                .startsWith("\"a\" succeeded after running for ")
+                .endsWith("; it is to run again.");
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.OK);
+    }
+
+    @Test
+    void a_changed_line_of_data_is_a_changed_task() throws Exception {
+        String file = "tasks: [{ forEach: lines.csv, id: 'l-${n}', run: 'echo ${v} >> ${n}' }]";
+        Files.writeString(directory.resolve("lines.csv"), "v,note\n1,x\n2,x\n");
+        new Session(directory).run(file);
+        Files.writeString(directory.resolve("lines.csv"), "v,note\n1,y\n3,y\n4,y\n");
+
+        new Session(directory).resume(file);
+
+        assertThat(directory.resolve("1")).hasContent("1");
+        assertThat(directory.resolve("2")).hasContent("2\n3");
+        assertThat(directory.resolve("3")).hasContent("4");
+        Files.writeString(directory.resolve("lines.csv"), "v,note\n");
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.OK); // its data was kept, too
+    }
+
+    @Test
+    void an_output_that_only_the_changed_file_reads_is_made_again() throws Exception {
+        String file = "tasks: [{ id: a, run: 'echo 1 | tee -a a' }, { id: b, run: '%s', needs: a }]";
+        new Session(directory).run(file.formatted("true"));
+
+        new Session(directory).resume(file.formatted("echo ${a.stdout} > b"));
+
+        assertThat(times("a")).isEqualTo(2);
+        assertThat(directory.resolve("b")).hasContent("1");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.cli.file.value.InvalidFileException;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -64,6 +65,38 @@ class RunDirectoryTest {
 
         assertThat(new Session(directory).run("tasks: [{ id: a, run: 'true' }]"))
                 .isZero();
+    }
+
+    /** The files of a run in the order in which they are created, before anything runs. */
+    private static final List<String> FIRST = List.of(
+            "output/", "values/", "journal.jsonl.lock", "journal.jsonl", "plan.yaml", "inputs/", "run.json.new");
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7})
+    void a_run_that_was_killed_before_it_began_can_begin_again_in_its_directory(int files) throws Exception {
+        Session session = new Session(directory);
+        Files.createDirectory(session.out());
+        for (String name : FIRST.subList(0, files)) {
+            Path file = session.out().resolve(name);
+            if (name.endsWith("/")) {
+                Files.createDirectory(file);
+            } else {
+                Files.writeString(file, name.equals("journal.jsonl") ? "{\"event\":\"opened\",\"key\":\"1\"}\n{" : "");
+            }
+        }
+
+        assertThat(session.run("tasks: [{ id: a, run: 'exit 1' }]")).isEqualTo(ExitCode.FAILED);
+
+        assertThat(new Session(directory).resume()).isEqualTo(ExitCode.FAILED);
+    }
+
+    @Test
+    void a_directory_in_which_tasks_have_run_is_not_begun_again_without_its_run_json() throws Exception {
+        Session session = new Session(directory);
+        session.run(FILE);
+        Files.delete(session.out().resolve("run.json"));
+
+        assertThatThrownBy(() -> new Session(directory).run(FILE)).isInstanceOf(FileAlreadyExistsException.class);
     }
 
     @ParameterizedTest

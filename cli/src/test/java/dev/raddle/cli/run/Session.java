@@ -69,12 +69,23 @@ final class Session {
 
     /** Runs a file from the start. */
     int run(String text) throws IOException, InterruptedException, InvalidFileException {
+        RunDirectory created = RunDirectory.create(out());
+        return run(kept(text, created), created, Journal.Past.NONE);
+    }
+
+    private Plan kept(String text, RunDirectory at) throws IOException, InvalidFileException {
         RunDirectory.Origin origin = new RunDirectory.Origin(
                 "checks.yaml", directory, text, name -> Files.readAllBytes(directory.resolve(name)), Map.of());
         Plan plan = plan(origin);
-        RunDirectory created = RunDirectory.create(out());
-        created.keep(origin, plan.name(), plan.inputs(), CLOCK.instant());
-        return run(plan, created, Journal.Past.NONE);
+        at.keep(origin, plan.name(), plan.inputs(), CLOCK.instant());
+        return plan;
+    }
+
+    /** Resumes a run with another file. */
+    int resume(String text) throws IOException, InterruptedException, InvalidFileException {
+        RunDirectory reopened = RunDirectory.reopen(out());
+        Plan plan = kept(text, reopened);
+        return run(plan, reopened, reopened.past(plan));
     }
 
     /** Resumes a run. */

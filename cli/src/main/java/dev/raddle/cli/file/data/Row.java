@@ -57,6 +57,19 @@ public record Row(Location at, long number, Map<String, Cell> cells) {
         return all;
     }
 
+    /** Returns the values of those placeholders for which this row has one. */
+    public Map<String, String> values(Set<String> names) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String name : names) {
+            try {
+                values.put(name, value(name));
+            } catch (InvalidRowException e) {
+                // such as the output of another task
+            }
+        }
+        return values;
+    }
+
     /** Returns the value of a placeholder. */
     public String value(String name) throws InvalidRowException {
         Cell cell = cells.get(name);

@@ -57,6 +57,11 @@ public final class ShellTemplate {
         return parts.names();
     }
 
+    @Override
+    public String toString() {
+        return parts.toString();
+    }
+
     Command fill(Row row) throws InvalidRowException {
         Map<String, String> variables = new LinkedHashMap<>();
         Map<String, String> values = new LinkedHashMap<>();

@@ -42,6 +42,11 @@ public final class Template {
         return parts.names();
     }
 
+    @Override
+    public String toString() {
+        return parts.toString();
+    }
+
     public String fill(Row row) throws InvalidRowException {
         StringBuilder filled = new StringBuilder();
         for (Parts.Part part : parts.list()) {
