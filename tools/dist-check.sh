@@ -52,6 +52,10 @@ use_check() {
   alone "$raddle" check "$hello" >/dev/null
 }
 
+use_list() {
+  expect_part list 'bake-rye ' "$(alone "$raddle" list "$hello")"
+}
+
 use_graph() {
   expect_part graph '<svg' "$(alone "$raddle" graph --format svg "$hello")"
 }
@@ -109,7 +113,7 @@ use_man() {
 
 # The commands that the help text of a command lists.
 commands_of() {
-  alone "$raddle" "$@" --help | sed -n '/^Commands:$/,/^$/s/^  \([a-z][a-z-]*\)  .*/\1/p'
+  alone "$raddle" "$@" --help | sed -n '/^Commands:$/,/^Examples:$/s/^  \([a-z][a-z-]*\)  .*/\1/p'
 }
 
 use() {
