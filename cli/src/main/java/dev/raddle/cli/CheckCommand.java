@@ -1,27 +1,17 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.Plan;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** Reports every mistake in a run file. */
 @Command(
         name = "check",
         description = "Reports every mistake in a run file and its data; runs nothing.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {"", "The exit code is 0 if the file is valid, otherwise 2."})
-final class CheckCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class CheckCommand extends Subcommand {
     @Mixin
     private FileArguments arguments = new FileArguments();
-
-    CheckCommand() {}
 
     @Override
     public Integer call() {

@@ -1,18 +1,13 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.help.Shell;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Prints the script that makes a shell complete options and arguments. */
 @Command(
         name = "completion",
         description = "Prints a script that makes a shell complete the options and arguments of raddle.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {
             "",
             "Examples:",
@@ -20,10 +15,7 @@ import picocli.CommandLine.Spec;
             "  raddle completion zsh > \"$${fpath[1]}/_raddle\"",
             "  raddle completion fish > ~/.config/fish/completions/raddle.fish"
         })
-final class CompletionCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class CompletionCommand extends Subcommand {
     @Parameters(
             index = "0",
             paramLabel = "SHELL",
@@ -38,8 +30,6 @@ final class CompletionCommand implements Callable<Integer> {
             super(Shell.class);
         }
     }
-
-    CompletionCommand() {}
 
     @Override
     public Integer call() {

@@ -10,31 +10,20 @@ import dev.raddle.cli.run.RunDirectory;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Explains why a task of a run is in its state. */
 @Command(
         name = "explain",
         description = "Explains in one sentence why a task of a run is in its state.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {"", "Example:", "  raddle explain raddle-runs/build-20260131-093000 publish"})
-final class ExplainCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class ExplainCommand extends Subcommand {
     @Parameters(index = "0", paramLabel = "RUNDIR", description = "The run directory, also of an active run.")
     private Path run = Path.of(""); // set by picocli
 
     @Parameters(index = "1", paramLabel = "TASK", description = "The id of the task.")
     private String task = ""; // set by picocli
-
-    ExplainCommand() {}
 
     @Override
     public Integer call() throws IOException {
@@ -52,9 +41,5 @@ final class ExplainCommand implements Callable<Integer> {
             RunFile.print(e, "", spec.commandLine());
             return ExitCode.INVALID;
         }
-    }
-
-    private ParameterException wrong(String text) {
-        return new ParameterException(spec.commandLine(), text);
     }
 }

@@ -2,20 +2,15 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.fleet.FleetAccess;
 import java.io.IOException;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Shows the limits that JVMs share through Redis. */
 @Command(
         name = "fleet",
         description = "Shows the instances, limits and permits of a fleet of JVMs that share limits through Redis.",
         subcommands = FleetSetCommand.class,
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {
             "",
             "Examples:",
@@ -25,17 +20,12 @@ import picocli.CommandLine.Spec;
             "",
             "The exit code is 0, 2 if the arguments are invalid, or 70 if the server does not answer."
         })
-final class FleetCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class FleetCommand extends Subcommand {
     @Mixin
     private FleetServerOptions server = new FleetServerOptions();
 
     @Option(names = "--json", description = "Print one line of JSON.")
     private boolean json;
-
-    FleetCommand() {}
 
     FleetServerOptions server() {
         return server;

@@ -6,23 +6,17 @@ import dev.raddle.cli.fleet.FleetAccess;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.task.Rate;
 import java.io.IOException;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** Sets limits that JVMs share through Redis. */
 @Command(
         name = "set",
         description = "Sets limits of a fleet. Every instance follows them within one lease.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {
             "",
             "Examples:",
@@ -30,10 +24,7 @@ import picocli.CommandLine.Spec;
             "  raddle fleet set vip --reset",
             "  raddle fleet set --default-limit 2 --cap 16"
         })
-final class FleetSetCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class FleetSetCommand extends Subcommand {
     @ParentCommand
     private FleetCommand parent = new FleetCommand(); // set by picocli
 
@@ -77,8 +68,6 @@ final class FleetSetCommand implements Callable<Integer> {
 
     @Option(names = "--cap", paramLabel = "N", description = "The limit of all groups together; 0 for none.")
     private @Nullable Integer cap;
-
-    FleetSetCommand() {}
 
     @Override
     public Integer call() throws IOException {
@@ -153,10 +142,6 @@ final class FleetSetCommand implements Callable<Integer> {
         if (value != null && value < least) {
             throw wrong(option + " must be at least " + least + ", was " + value);
         }
-    }
-
-    private ParameterException wrong(String text) {
-        return new ParameterException(spec.commandLine(), text);
     }
 
     private static String orNone(int limit) {

@@ -1,24 +1,16 @@
 package dev.raddle.cli;
 
 import java.io.IOException;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** Cancels a run of a flow in a database. */
 @Command(
         name = "cancel",
-        description = "Requests that a run is cancelled. Its worker cancels its nodes, and compensates them.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
-final class FlowsCancelCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+        description = "Requests that a run is cancelled. Its worker cancels its nodes, and compensates them.")
+final class FlowsCancelCommand extends Subcommand {
     @ParentCommand
     private FlowsCommand parent = new FlowsCommand(); // set by picocli
 
@@ -31,8 +23,6 @@ final class FlowsCancelCommand implements Callable<Integer> {
             defaultValue = "cancelled by raddle flows",
             description = "The reason, for messages (default: ${DEFAULT-VALUE}).")
     private String reason = "";
-
-    FlowsCancelCommand() {}
 
     @Override
     public Integer call() throws IOException {

@@ -8,7 +8,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Looks at runs of flows in a database. */
 @Command(
@@ -16,8 +15,6 @@ import picocli.CommandLine.Spec;
         description = "Shows runs of flows in a database, cancels them and runs them again.",
         subcommands = {FlowsListCommand.class, FlowsShowCommand.class, FlowsCancelCommand.class, FlowsRerunCommand.class
         },
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
@@ -30,14 +27,9 @@ import picocli.CommandLine.Spec;
             "The exit code is 0; 1 if there is no such run, or if it has ended, or for rerun if it has not; 2 if the"
                     + " arguments are invalid; or 70 if the database cannot be used."
         })
-final class FlowsCommand implements Runnable {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class FlowsCommand extends Subcommand {
     @Mixin
     private FlowsServerOptions server = new FlowsServerOptions();
-
-    FlowsCommand() {}
 
     /** A request to the database. */
     interface Request {
@@ -45,8 +37,8 @@ final class FlowsCommand implements Runnable {
     }
 
     @Override
-    public void run() {
-        throw new ParameterException(spec.commandLine(), "Name a command: list, show, cancel or rerun");
+    public Integer call() {
+        throw wrong("Name a command: list, show, cancel or rerun");
     }
 
     /** Sends a request of a subcommand, prints the answer, and returns the exit code. */

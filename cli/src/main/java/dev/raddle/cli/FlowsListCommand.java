@@ -4,24 +4,14 @@ import dev.raddle.cli.flows.FlowsAccess;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** Lists runs of flows in a database. */
-@Command(
-        name = "list",
-        description = "Lists runs, the newest first.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
-final class FlowsListCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+@Command(name = "list", description = "Lists runs, the newest first.")
+final class FlowsListCommand extends Subcommand {
     @ParentCommand
     private FlowsCommand parent = new FlowsCommand(); // set by picocli
 
@@ -48,8 +38,6 @@ final class FlowsListCommand implements Callable<Integer> {
 
     @Option(names = "--json", description = "Print one line of JSON.")
     private boolean json;
-
-    FlowsListCommand() {}
 
     @Override
     public Integer call() throws IOException {

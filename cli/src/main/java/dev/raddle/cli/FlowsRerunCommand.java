@@ -2,24 +2,16 @@ package dev.raddle.cli;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** Runs nodes of a run in a database again. */
 @Command(
         name = "rerun",
         description = "Runs nodes of a run that has ended again, all that depend on them, and all without success. The"
-                + " others keep their values.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
-final class FlowsRerunCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+                + " others keep their values.")
+final class FlowsRerunCommand extends Subcommand {
     @ParentCommand
     private FlowsCommand parent = new FlowsCommand(); // set by picocli
 
@@ -32,8 +24,6 @@ final class FlowsRerunCommand implements Callable<Integer> {
             paramLabel = "NODE",
             description = "The ids of the nodes; none for those without success.")
     private List<String> nodes = List.of();
-
-    FlowsRerunCommand() {}
 
     @Override
     public Integer call() throws IOException {

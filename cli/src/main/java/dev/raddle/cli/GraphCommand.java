@@ -2,19 +2,14 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.graph.GraphFormat;
 import dev.raddle.cli.graph.PlanGraph;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Prints the dependencies of a run file. */
 @Command(
         name = "graph",
         description = "Prints which tasks of a run file depend on which; runs nothing.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {
             "",
             "Examples:",
@@ -22,10 +17,7 @@ import picocli.CommandLine.Spec;
             "  raddle graph --format svg build.yaml > build.svg",
             "  raddle graph --format dot build.yaml | dot -Tpdf > build.pdf"
         })
-final class GraphCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class GraphCommand extends Subcommand {
     @Mixin
     private FileArguments arguments = new FileArguments();
 
@@ -44,8 +36,6 @@ final class GraphCommand implements Callable<Integer> {
             super(GraphFormat.class);
         }
     }
-
-    GraphCommand() {}
 
     @Override
     public Integer call() {

@@ -9,27 +9,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** Lists the tasks of a run file. */
 @Command(
         name = "list",
         description = "Lists the tasks of a run file with their groups and descriptions; runs nothing.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {"", "Examples:", "  raddle list", "  raddle list --ids build.yaml"})
-final class ListCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class ListCommand extends Subcommand {
     @Mixin
     private FileArguments arguments = new FileArguments();
 
@@ -44,8 +36,6 @@ final class ListCommand implements Callable<Integer> {
         @Option(names = "--ids", description = "Print only the ids, each on a line.")
         private boolean ids;
     }
-
-    ListCommand() {}
 
     @Override
     public Integer call() {

@@ -2,7 +2,6 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
-import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.page.RunPage;
@@ -17,8 +16,6 @@ import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
 import dev.raddle.cli.show.Screen;
 import java.io.IOException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,23 +24,17 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Runs a file of commands. */
 @Command(
         name = "run",
         description = "Runs the commands of a file in groups with limits.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {
             "",
             "A run file:",
@@ -65,10 +56,7 @@ import picocli.CommandLine.Spec;
             "  raddle run -j 8 'test-*'",
             "  raddle run --resume build/checks checks.yaml"
         })
-final class RunCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
+final class RunCommand extends Subcommand {
     @Mixin
     private CommonOptions options = new CommonOptions();
 
@@ -138,7 +126,7 @@ final class RunCommand implements Callable<Integer> {
             if (options.dryRun()) {
                 return dryRun(plan, past(old, plan), only);
             }
-            RunDirectory directory = old == null ? created(plan) : old;
+            RunDirectory directory = old == null ? created(results, plan.name()) : old;
             try (Journal journal = Journal.open(directory.journal())) {
                 Journal.Past past = past(old, plan);
                 if (old == null || arguments.namesFile()) {
@@ -165,22 +153,6 @@ final class RunCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile()
                     + "; restore it, or begin a new run");
-        }
-    }
-
-    private RunDirectory created(Plan plan) {
-        try {
-            return results == null
-                    ? RunDirectory.createFresh(plan.name(), clock.instant())
-                    : RunDirectory.create(results);
-        } catch (FileAlreadyExistsException e) {
-            throw wrong("--results must name a directory that contains no run yet, was \"" + results
-                    + "\"; continue in it with --resume, or name another");
-        } catch (DirectoryNotEmptyException e) {
-            throw wrong("--results must name a directory that is new or empty, was \"" + results
-                    + "\", which contains other files; name another");
-        } catch (IOException e) {
-            throw wrong("the run directory cannot be created, " + Failure.text(e));
         }
     }
 
@@ -247,9 +219,5 @@ final class RunCommand implements Callable<Integer> {
         if (!problems.isEmpty()) {
             throw wrong(String.join("\nraddle: ", problems));
         }
-    }
-
-    private ParameterException wrong(String text) {
-        return new ParameterException(spec.commandLine(), text);
     }
 }

@@ -4,17 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** Prints the schema of run files. */
 @Command(
         name = "schema",
         description = "Prints the JSON Schema of run files, for editors.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         footer = {
             "",
             "Example, for editors with the YAML language server:",
@@ -22,13 +17,8 @@ import picocli.CommandLine.Spec;
             "  and as the first line of a run file:",
             "  # yaml-language-server: $$schema=raddle-file.schema.json"
         })
-final class SchemaCommand implements Callable<Integer> {
+final class SchemaCommand extends Subcommand {
     static final String SCHEMA = "raddle-file.schema.json";
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create(); // set by picocli
-
-    SchemaCommand() {}
 
     @Override
     public Integer call() throws IOException {

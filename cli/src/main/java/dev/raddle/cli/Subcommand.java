@@ -1,0 +1,42 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.run.RunDirectory;
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** A command of raddle, with the options for help and the version. */
+@Command(mixinStandardHelpOptions = true, versionProvider = Version.class)
+abstract class Subcommand implements Callable<Integer> {
+    @Spec
+    CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    /** Creates the run directory that the user named, or else a fresh one. */
+    RunDirectory created(@Nullable Path results, String name) {
+        try {
+            return results == null ? RunDirectory.createFresh(name, Instant.now()) : RunDirectory.create(results);
+        } catch (FileAlreadyExistsException e) {
+            throw wrong("--results must name a directory that contains no run yet, was \"" + results
+                    + "\"; name another, or continue raddle run in it with --resume");
+        } catch (DirectoryNotEmptyException e) {
+            throw wrong("--results must name a directory that is new or empty, was \"" + results
+                    + "\", which contains other files; name another");
+        } catch (IOException e) {
+            throw wrong("the run directory cannot be created, " + Failure.text(e));
+        }
+    }
+
+    /** Returns the exception for wrong arguments. */
+    ParameterException wrong(String text) {
+        return new ParameterException(spec.commandLine(), text);
+    }
+}
