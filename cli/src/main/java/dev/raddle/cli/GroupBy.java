@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.Syntax;
 import dev.raddle.cli.file.template.Template;
 import dev.raddle.cli.file.value.Printable;
 import java.util.regex.Matcher;
@@ -21,30 +22,19 @@ interface GroupBy {
      *
      * @throws IllegalArgumentException if it is none of these
      */
-    static GroupBy parse(@Nullable String text) {
+    static GroupBy parse(@Nullable String text, Syntax syntax) {
         if (text == null) {
             return (row, line) -> "all";
         }
         if (text.length() > 2 && text.startsWith("/") && text.endsWith("/")) {
             return byPattern(text.substring(1, text.length() - 1));
         }
-        return CommandLines.named("--group-by", () -> {
-            Template template = Template.parse(text, true);
-            CommandLines.check(template.names());
-            return (row, line) -> template.fill(row);
-        });
+        Template template = Template.parse(text, syntax);
+        return (row, line) -> template.fill(row);
     }
 
     private static GroupBy byPattern(String expression) {
-        Pattern pattern;
-        try {
-            pattern = Pattern.compile(expression);
-        } catch (PatternSyntaxException e) {
-            throw new IllegalArgumentException(
-                    "--group-by must be a regular expression between the slashes, \"" + expression + "\" is not valid: "
-                            + e.getDescription() + " near index " + e.getIndex(),
-                    e);
-        }
+        Pattern pattern = pattern(expression);
         return (row, line) -> {
             Matcher matcher = pattern.matcher(line);
             if (!matcher.find()) {
@@ -54,5 +44,21 @@ interface GroupBy {
             String group = matcher.groupCount() > 0 ? matcher.group(1) : matcher.group();
             return group == null ? "" : group;
         };
+    }
+
+    /**
+     * Returns the pattern of a regular expression.
+     *
+     * @throws IllegalArgumentException if it is invalid
+     */
+    static Pattern pattern(String expression) {
+        try {
+            return Pattern.compile(expression);
+        } catch (PatternSyntaxException e) {
+            throw new IllegalArgumentException(
+                    "must be a regular expression, \"" + expression + "\" is not valid: " + e.getDescription()
+                            + " near index " + e.getIndex(),
+                    e);
+        }
     }
 }

@@ -85,7 +85,8 @@ public final class Main implements Runnable {
 
     /** Starts the command. */
     public static void main(String[] args) {
-        System.exit(run(args));
+        boolean any = args.length > 0 && args[0].equals("map"); // any bytes; others take names of files and tasks
+        System.exit(run(any ? MapInput.exact(args) : args));
     }
 
     /** Returns the parser of all commands. */

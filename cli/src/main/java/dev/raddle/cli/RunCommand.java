@@ -58,7 +58,7 @@ import picocli.CommandLine.Parameters;
         })
 final class RunCommand extends Subcommand {
     @Mixin
-    private CommonOptions options = new CommonOptions();
+    private RunOptions options = new RunOptions();
 
     @Mixin
     private FileArguments arguments = new FileArguments();

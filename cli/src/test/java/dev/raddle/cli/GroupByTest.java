@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.Syntax;
 import dev.raddle.cli.file.value.Location;
 import org.junit.jupiter.api.Test;
 
 class GroupByTest {
     private static String group(String groupBy, String line) throws InvalidRowException {
-        return GroupBy.parse(groupBy).group(Row.ofLine(new Location("standard input", 1, 1), 5, line), line);
+        return GroupBy.parse(groupBy, Syntax.arguments(name -> null))
+                .group(Row.ofLine(new Location("standard input", 1, 1), 5, line), line);
     }
 
     @Test
@@ -40,10 +42,11 @@ class GroupByTest {
 
     @Test
     void an_invalid_value_is_refused() {
-        assertThatThrownBy(() -> GroupBy.parse("/(/")).hasMessageContaining("--group-by must be a regular expression");
-        assertThatThrownBy(() -> GroupBy.parse("${hots}"))
-                .hasMessageContaining("--group-by has the unknown placeholder ${hots} (known: ${line}, ${n}, ${host}");
-        assertThatThrownBy(() -> GroupBy.parse("${host"))
-                .hasMessageContaining("--group-by has a placeholder without an end");
+        assertThatThrownBy(() -> GroupBy.parse("/(/", Syntax.arguments(name -> null)))
+                .hasMessage("must be a regular expression, \"(\" is not valid: Unclosed group near index 1");
+        assertThatThrownBy(() -> GroupBy.parse("${hots}", Syntax.arguments(name -> null)))
+                .hasMessageContaining("has the unknown placeholder ${hots} (known: ${line}, ${n}, ${host}");
+        assertThatThrownBy(() -> GroupBy.parse("${host", Syntax.arguments(name -> null)))
+                .hasMessageContaining("has a placeholder without an end");
     }
 }

@@ -28,9 +28,10 @@ import picocli.CommandLine.Model.OptionSpec;
 @Timeout(120)
 class HelpTextsTest {
     private static final Pattern FISH = Pattern.compile("complete -c raddle -n '.*?= \"([^\"]*)\"'(.*?)(?: -d '.*)?");
-    private static final Pattern FISH_OPTION = Pattern.compile(" -([ls]) ([A-Za-z-]+)");
+    private static final Pattern FISH_OPTION = Pattern.compile(" -([ls]) ([0-9A-Za-z-]+)");
     private static final Pattern ZSH_FUNCTION = Pattern.compile("_(raddle\\w*)\\(\\) \\{");
-    private static final Pattern ZSH_OPTION = Pattern.compile("(?<=[{,)'])(--?[A-Za-z][A-Za-z-]*)[+=]?(?=[},']|\\[)");
+    private static final Pattern ZSH_OPTION =
+            Pattern.compile("(?<=[{,)'])(--?[0-9A-Za-z][A-Za-z-]*)[+=]?(?=[},']|\\[)");
 
     @TempDir
     private Path directory;

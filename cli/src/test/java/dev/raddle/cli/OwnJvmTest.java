@@ -106,6 +106,16 @@ class OwnJvmTest {
     }
 
     @Test
+    void the_arguments_of_map_keep_their_bytes_in_the_locale_c() throws Exception {
+        assumeTrue(ProcessStarter.limitation() == null, "only processes that posix_spawn starts keep them");
+        String script = "LC_ALL=C exec \"$@\" \"$(printf 'gr\\303\\266\\303\\237e')\"";
+
+        Ended ended = raddle(List.of("sh", "-c", script, "sh"), "map", "echo", "{.}", ":::");
+
+        assertThat(ended.out()).as(ended.err()).isEqualTo("größe\n");
+    }
+
+    @Test
     void what_the_locale_c_cannot_express_is_refused_before_anything_runs() throws Exception {
         write("checks.yaml", "tasks: [{ id: a, run: 'true', dir: größe }]");
 
@@ -115,7 +125,7 @@ class OwnJvmTest {
 
         // The shell adds the argument, because the locale of the tests may not be able to express it either.
         String script = "LC_ALL=C exec \"$@\" \"$(printf 'gr\\303\\266\\303\\237e')\"";
-        Ended argument = raddle(List.of("sh", "-c", script, "sh"), "map", "echo");
+        Ended argument = raddle(List.of("sh", "-c", script, "sh"), "check");
         assertThat(argument.exitCode()).isEqualTo(ExitCode.INVALID);
         assertThat(argument.err())
                 .startsWith("raddle: The locale's character set, US-ASCII, cannot decode the argument 'gr")

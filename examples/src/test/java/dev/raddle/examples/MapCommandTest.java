@@ -142,7 +142,7 @@ class MapCommandTest {
         String untilOneIsRejected = "[ {} != 1 ] || until grep -q rejected run/journal.jsonl; do sleep 0.01; done";
 
         Raddle.Ended slow = map("600\n", "--timeout", "100ms", "sleep");
-        Raddle.Ended full = map("1\n2\n3\n", "-j1", "--queue", "1", "--out", "run", "--shell", untilOneIsRejected);
+        Raddle.Ended full = map("1\n2\n3\n", "-j1", "--queue", "1", "--results", "run", "--shell", untilOneIsRejected);
 
         assertThat(slow.exitCode()).isEqualTo(124);
         assertThat(full.exitCode()).as(full.err()).isEqualTo(3);
@@ -152,7 +152,7 @@ class MapCommandTest {
     @Test
     void out_stores_the_output_a_journal_and_a_report() throws Exception {
         Raddle.Ended ended =
-                map("a\nb\n", "--limit", "1", "--out", "run", "--shell", "echo {}; echo {}! >&2; [ {} = a ]");
+                map("a\nb\n", "--limit", "1", "--results", "run", "--shell", "echo {}; echo {}! >&2; [ {} = a ]");
 
         assertThat(ended.exitCode()).isEqualTo(1);
         assertThat(ended.out()).isEqualTo("a\nb\n");
@@ -161,13 +161,13 @@ class MapCommandTest {
         assertThat(Raddle.tasks(report).get("2").get("state")).isEqualTo("failed");
         assertThat(directory.resolve("run/output/2.out")).hasContent("b");
         assertThat(directory.resolve("run/output/2.err")).hasContent("b!");
-        assertThat(map("a\n", "--out", "run", "echo").exitCode()).isEqualTo(2);
+        assertThat(map("a\n", "--results", "run", "echo").exitCode()).isEqualTo(2);
     }
 
     @Test
     void json_and_dry_run_work_as_in_the_run_command() throws Exception {
         Raddle.Ended dry = map("http://a.org/x y\n", "--dry-run", "--group-by", "${host}", "curl", "-fsS");
-        Raddle.Ended json = map("a\n", "--json", "--out", "run", "echo");
+        Raddle.Ended json = map("a\n", "--json", "--results", "run", "echo");
 
         assertThat(dry.out()).isEqualTo("1 [a.org]  curl -fsS 'http://a.org/x y'\n");
         assertThat(json.lines())
@@ -180,7 +180,7 @@ class MapCommandTest {
 
     @Test
     void wrong_arguments_have_exit_code_2_and_say_what_is_right() throws Exception {
-        assertThat(map("", "--limit", "0", "echo").err()).contains("--limit must be at least 1, was 0");
+        assertThat(map("", "--limit", "x", "echo").err()).contains("--limit must be a number of commands at once");
         assertThat(map("", "echo {} | wc").err()).contains("use --shell");
         assertThat(map("", "--shell", "echo", "x").err()).contains("with --shell the command must be one word, was 2");
         assertThat(map("", "echo", "${hots}").err()).contains("unknown placeholder ${hots}");
@@ -191,7 +191,7 @@ class MapCommandTest {
 
     @Test
     void ctrl_c_ends_it_although_its_input_is_open() throws Exception {
-        Raddle.Run run = new Raddle(directory).start("map", "--json", "--out", "run", "sleep");
+        Raddle.Run run = new Raddle(directory).start("map", "--json", "--results", "run", "sleep");
         run.type("600\n");
         run.awaitLine("\"task-started\"");
 
@@ -207,7 +207,7 @@ class MapCommandTest {
     @Test
     void after_sigterm_it_ends_when_running_tasks_have_ended_although_its_input_is_open() throws Exception {
         Raddle.Run run = new Raddle(directory)
-                .start("map", "--json", "--out", "run", "--grace", "1h", "--shell", ": {}; cat fifo");
+                .start("map", "--json", "--results", "run", "--grace", "1h", "--shell", ": {}; cat fifo");
         new ProcessBuilder("mkfifo", directory.resolve("fifo").toString())
                 .start()
                 .waitFor();

@@ -2,7 +2,6 @@ package dev.raddle.cli.file;
 
 import dev.raddle.cli.file.template.CommandTemplate;
 import dev.raddle.cli.file.template.Condition;
-import dev.raddle.cli.file.template.Placeholder;
 import dev.raddle.cli.file.template.Reference;
 import dev.raddle.cli.file.template.ShellTemplate;
 import dev.raddle.cli.file.template.Syntax;
@@ -15,6 +14,8 @@ import dev.raddle.cli.file.value.Values;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.common.ScalarStyle;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -59,10 +60,17 @@ final class TemplateReader {
 
     private @Nullable Located<Template> template(
             Node node, String what, String text, boolean deferrable, Syntax syntax) {
+        return parsed(node, what, deferrable, () -> Template.parse(text, syntax), Template::names);
+    }
+
+    private <T> @Nullable Located<T> parsed(
+            Node node, String what, boolean deferrable, Supplier<T> parsing, Function<T, Set<String>> names) {
         Location at = Location.of(node);
         try {
-            Template template = Template.parse(text, syntax);
-            return checkPlaceholders(template.names(), what, at, deferrable) ? new Located<>(template, what, at) : null;
+            T template = parsing.get();
+            return checkPlaceholders(names.apply(template), what, at, deferrable)
+                    ? new Located<>(template, what, at)
+                    : null;
         } catch (IllegalArgumentException e) {
             addInvalid(at, what + " " + e.getMessage());
             return null;
@@ -146,22 +154,9 @@ final class TemplateReader {
 
     private @Nullable Located<CommandTemplate> script(Node node, String what) {
         String script = values.nonEmptyText(node, what);
-        if (script == null) {
-            return null;
-        }
-        Location at = Location.of(node);
-        try {
-            ShellTemplate template = ShellTemplate.parse(script, syntax());
-            if (!checkPlaceholders(template.names(), what, at, true)) {
-                return null;
-            }
-            boolean verbatim = columns == null && template.names().isEmpty() && !script.contains(Placeholder.ESCAPED);
-            return new Located<>(
-                    verbatim ? new CommandTemplate.Verbatim(script) : new CommandTemplate.Script(template), what, at);
-        } catch (IllegalArgumentException e) {
-            addInvalid(at, what + " " + e.getMessage());
-            return null;
-        }
+        return script == null
+                ? null
+                : parsed(node, what, true, () -> ShellTemplate.parse(script, syntax()), CommandTemplate::names);
     }
 
     private Syntax syntax() {
@@ -175,26 +170,17 @@ final class TemplateReader {
             problems.add(at, what + " must name at least a program, was an empty list");
             return null;
         }
-        List<String> texts = new ArrayList<>();
         List<Template> templates = new ArrayList<>();
         for (Node item : items) {
-            String text = texts.isEmpty()
+            String text = templates.isEmpty()
                     ? values.nonEmptyText(item, what.equals("run") ? "the program to run" : "the program of " + what)
                     : values.text(item, "an argument of " + what);
             Located<Template> template = text == null ? null : template(item, what, text, true, syntax());
             if (template == null) {
                 return null;
             }
-            texts.add(text);
             templates.add(template.value());
         }
-        boolean plain = columns == null
-                && templates.stream().allMatch(template -> template.names().isEmpty());
-        return new Located<>(
-                plain && texts.stream().noneMatch(text -> text.contains(Placeholder.ESCAPED))
-                        ? new CommandTemplate.Plain(texts)
-                        : new CommandTemplate.Words(templates),
-                what,
-                at);
+        return new Located<>(new CommandTemplate.Words(templates), what, at);
     }
 }

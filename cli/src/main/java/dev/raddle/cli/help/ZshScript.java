@@ -106,7 +106,7 @@ final class ZshScript {
                         ? "'(- *)'"
                         : "'(" + String.join(" ", CommandNode.excluded(option)) + ")'";
         String written = names.size() == 1 ? names.getFirst() : "{" + String.join(",", names) + "}";
-        String value = takesValue ? ":" + option.paramLabel() + ":" + action(option) : "";
+        String value = takesValue ? ":" + escaped(option.paramLabel()) + ":" + action(option) : "";
         return excluded + written + quoted("[" + escaped(CommandNode.description(option)) + "]" + value);
     }
 

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The end of an attempt. */
 sealed interface AttemptEnd {
+    int BY_SIGNAL = 128;
+    int LAST_SIGNAL = 64;
 
     /** Returns a description of the end, if the attempt did not succeed. */
     String text();
@@ -23,11 +25,13 @@ sealed interface AttemptEnd {
         return true;
     }
 
+    /** Returns the number of the signal that an exit code stands for, or 0. */
+    static int signal(int exitCode) {
+        return exitCode > BY_SIGNAL && exitCode <= BY_SIGNAL + LAST_SIGNAL ? exitCode - BY_SIGNAL : 0;
+    }
+
     /** The process ended by itself, or by a signal from another process. */
     record Exited(Integer exitCode) implements AttemptEnd {
-        private static final int BY_SIGNAL = 128;
-        private static final int LAST_SIGNAL = 64;
-
         @Override
         public boolean succeeded() {
             return exitCode == 0;
@@ -35,8 +39,8 @@ sealed interface AttemptEnd {
 
         @Override
         public String text() {
-            boolean signal = exitCode > BY_SIGNAL && exitCode <= BY_SIGNAL + LAST_SIGNAL;
-            return "exit code " + exitCode + (signal ? " (signal " + (exitCode - BY_SIGNAL) + ")" : "");
+            int signal = signal(exitCode);
+            return "exit code " + exitCode + (signal > 0 ? " (signal " + signal + ")" : "");
         }
     }
 

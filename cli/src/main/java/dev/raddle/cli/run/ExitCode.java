@@ -46,7 +46,10 @@ public final class ExitCode {
                         return TIMED_OUT;
                     }
                 }
-                case FAIL_FAST -> {}
+                case SUCCEEDED -> {
+                    return OK;
+                }
+                case FAIL_FAST, FAILED -> {}
             }
         }
         if (degraded) {

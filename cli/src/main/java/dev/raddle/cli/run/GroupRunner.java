@@ -40,7 +40,7 @@ public final class GroupRunner implements AutoCloseable {
     private final EventLoop events;
     private final Stop stop;
     private final InstantSource clock;
-    private final boolean failFast;
+    private final @Nullable Halt halt;
     private final AtomicLong unfinished = new AtomicLong(1); // one for the submitter
     private final CompletableFuture<Void> finished = new CompletableFuture<>();
     private final Set<Stoppable> running = ConcurrentHashMap.newKeySet();
@@ -54,7 +54,7 @@ public final class GroupRunner implements AutoCloseable {
             EventLoop events,
             Stop stop,
             InstantSource clock,
-            boolean failFast,
+            @Nullable Halt halt,
             ProcessStarter starter,
             boolean recordsProcesses) {
         this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
@@ -63,7 +63,7 @@ public final class GroupRunner implements AutoCloseable {
         this.events = events;
         this.stop = stop;
         this.clock = clock;
-        this.failFast = failFast;
+        this.halt = halt;
         stop.onceRequested(() -> running.forEach(Stoppable::endPause));
     }
 
@@ -267,8 +267,8 @@ public final class GroupRunner implements AutoCloseable {
     void end(TaskResult result) {
         Instant now = clock.instant();
         events.post(new RunEvent.TaskEnded(now, result.endedAt(now)));
-        if (failFast && !result.succeeded() && result.state() != TaskState.SKIPPED) {
-            stop.request(Stop.Reason.FAIL_FAST);
+        if (halt != null) {
+            halt.ended(result, stop);
         }
     }
 

@@ -1,64 +1,68 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.LocaleText;
+import dev.raddle.cli.file.value.Location;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines from a stream as they arrive. Only a line feed ends a line, with or without a preceding carriage return.
- * Empty and blank lines are skipped. For one thread.
+ * Reads lines from a stream as they arrive, or items that end with NUL. All other bytes are data. Empty lines are
+ * skipped; an empty item is an item. For one thread.
  */
 public final class LineInput {
     private final InputStream input;
+    private final String name;
+    private final char end;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    private int line;
-
-    /** Creates a reader of a stream, which should be buffered. */
-    public LineInput(InputStream input) {
-        this.input = input;
-    }
+    private int number;
 
     /**
-     * A line.
+     * Creates a reader of a stream, which should be buffered.
      *
-     * @param number the number of the line in the input, counted from 1
-     * @param text the text of the line; bytes that are not UTF-8 are replaced by question marks
-     * @param valid whether the line is valid UTF-8
+     * @param name the name of the stream in messages
+     * @param end the end of each item, a line feed or NUL
      */
-    public record Line(int number, String text, boolean valid) {}
+    public LineInput(InputStream input, String name, char end) {
+        this.input = input;
+        this.name = name;
+        this.end = end;
+    }
 
-    /** Returns the next line that is not blank, or null at the end. */
+    /** A line or an item, with its bytes as {@linkplain LocaleText#text text}. */
+    public record Line(Location at, String text) {}
+
+    /**
+     * Returns the next line that is not empty, or the next item; null at the end.
+     *
+     * @throws IOException if the stream cannot be read; the message names it
+     */
     public @Nullable Line next() throws IOException {
         while (true) {
             bytes.reset();
-            int b = input.read();
+            int b = read();
             if (b < 0) {
                 return null;
             }
-            while (b >= 0 && b != '\n') {
+            while (b >= 0 && b != end) {
                 bytes.write(b);
-                b = input.read();
+                b = read();
             }
-            line++;
-            Line next = decoded(bytes.toByteArray());
-            if (!next.text.isBlank()) {
-                return next;
+            number++;
+            String text = LocaleText.text(bytes.toByteArray(), ProcessStarter.charset());
+            if (end == '\0' || !text.isEmpty()) {
+                return new Line(new Location(name, number, 1), text);
             }
         }
     }
 
-    private Line decoded(byte[] raw) {
-        int length = raw.length > 0 && raw[raw.length - 1] == '\r' ? raw.length - 1 : raw.length;
+    private int read() throws IOException {
         try {
-            ByteBuffer buffer = ByteBuffer.wrap(raw, 0, length);
-            return new Line(
-                    line, StandardCharsets.UTF_8.newDecoder().decode(buffer).toString(), true);
-        } catch (CharacterCodingException e) {
-            return new Line(line, new String(raw, 0, length, StandardCharsets.UTF_8), false);
+            return input.read();
+        } catch (IOException e) {
+            throw new IOException(name + " cannot be read: " + Failure.text(e), e);
         }
     }
 }

@@ -23,7 +23,6 @@ public final class LineWork implements Work {
      */
     private boolean closed; // guarded by this
 
-    private final LineInput input;
     private final LineTasks tasks;
     private final Limits limits;
     private final WorkFiles files;
@@ -38,14 +37,12 @@ public final class LineWork implements Work {
      * @param readAhead the maximum number of unfinished tasks
      */
     public LineWork(
-            LineInput input,
             LineTasks tasks,
             Limits limits,
             WorkFiles files,
             @Nullable Journal journal,
             List<Path> reports,
             int readAhead) {
-        this.input = input;
         this.tasks = tasks;
         this.limits = limits;
         this.files = files;
@@ -86,7 +83,7 @@ public final class LineWork implements Work {
         try {
             stop.awaitOr(end);
         } catch (ExecutionException e) {
-            throw new IOException("standard input cannot be read: " + Failure.text(e.getCause()), e);
+            throw new IOException(Failure.text(e.getCause()), e);
         } finally {
             close();
         }
@@ -98,12 +95,10 @@ public final class LineWork implements Work {
 
     private void read(GroupRunner runner, CompletableFuture<Void> end) {
         try {
-            long number = 0;
-            for (LineInput.Line line = input.next(); line != null; line = input.next()) {
+            LineTasks.LineTask next = tasks.next();
+            while (next != null) {
                 unfinishedPermits.acquire();
-                if (!submit(runner, tasks.of(line, ++number))) {
-                    break;
-                }
+                next = submit(runner, next) ? tasks.next() : null;
             }
             end.complete(null);
         } catch (IOException | InterruptedException | RuntimeException | Error e) {

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.value.LocaleText;
 import java.io.IOException;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
@@ -277,7 +278,7 @@ final class Posix {
             Charset charset)
             throws IOException {
         MemorySegment pid = arena.allocate(C_INT);
-        MemorySegment program = arena.allocateFrom(words.getFirst(), charset);
+        MemorySegment program = string(arena, words.getFirst(), charset);
         MemorySegment arguments = strings(arena, words, charset);
         int error = spawn(pid, program, actions, attributes, arguments, variables);
         if (error == ENOEXEC) {
@@ -318,8 +319,13 @@ final class Posix {
 
     private static MemorySegment strings(Arena arena, List<String> texts, Charset charset) {
         List<MemorySegment> segments = new ArrayList<>();
-        texts.forEach(text -> segments.add(arena.allocateFrom(text, charset)));
+        texts.forEach(text -> segments.add(string(arena, text, charset)));
         return pointers(arena, segments);
+    }
+
+    private static MemorySegment string(Arena arena, String text, Charset charset) {
+        byte[] bytes = LocaleText.bytes(text, charset);
+        return arena.allocateFrom(ValueLayout.JAVA_BYTE, Arrays.copyOf(bytes, bytes.length + 1));
     }
 
     private static MemorySegment pointers(Arena arena, List<MemorySegment> segments) {
@@ -367,7 +373,7 @@ final class Posix {
                 entries.add(variable.entry);
             }
         }
-        variables.forEach((name, value) -> entries.add(arena.allocateFrom(name + "=" + value, charset)));
+        variables.forEach((name, value) -> entries.add(string(arena, name + "=" + value, charset)));
         return pointers(arena, entries);
     }
 

@@ -123,6 +123,9 @@ public final class ProcessStarter {
         if (posix != null) {
             return spawned(posix, token, words, all, directory, out, err);
         }
+        if (texts.stream().anyMatch(LocaleText::hasBytes)) {
+            throw new IOException("it has bytes that are no text, which only posix_spawn can pass");
+        }
         prepare(out, err);
         return built(token, ownSession, builder(words, all, directory, out, err).start());
     }

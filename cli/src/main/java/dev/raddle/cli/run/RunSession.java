@@ -31,9 +31,15 @@ public final class RunSession {
      *
      * @param grace the time that processes have to end after SIGTERM; in a drain, also the time before that in which
      *     they may end by themselves
-     * @param failFast whether the first task that does not succeed ends the run
+     * @param halt when tasks that have ended end the run, or null if they never do
      */
-    public record Settings(Duration grace, boolean failFast) {}
+    public record Settings(Duration grace, @Nullable Halt halt) {
+
+        /** Creates settings by which the first task that does not succeed ends the run, or none does. */
+        public Settings(Duration grace, boolean failFast) {
+            this(grace, failFast ? Halt.failFast() : null);
+        }
+    }
 
     /**
      * Creates a session.
@@ -78,7 +84,7 @@ public final class RunSession {
                         events,
                         stop,
                         clock,
-                        settings.failFast(),
+                        settings.halt(),
                         ProcessStarter.of(work.key()),
                         work.recordsProcesses())) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));

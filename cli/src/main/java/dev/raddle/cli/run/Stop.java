@@ -27,6 +27,10 @@ public final class Stop {
         FAIL_FAST,
         /** The time of the run is over. */
         TIMED_OUT,
+        /** As many tasks failed as {@code --halt} allows. */
+        FAILED,
+        /** As many tasks succeeded as {@code --halt} demands. */
+        SUCCEEDED,
         /** The reader of the output has closed it. */
         OUTPUT_CLOSED,
         /** Raddle itself cannot continue, for example because the disk is full. */
@@ -39,6 +43,7 @@ public final class Stop {
 
     private enum Phase {
         RUNNING,
+        FINISHING,
         DRAINING,
         ENDING
     }
@@ -96,10 +101,8 @@ public final class Stop {
      * reason is kept, except that a signal replaces any other reason. Does not wait.
      */
     public void request(Reason why) {
-        if (phase.compareAndSet(Phase.RUNNING, Phase.ENDING)) {
-            onRequest.accept(why); // first, so that the event precedes its consequences
-            reason.compareAndSet(null, why);
-            wake(why);
+        if (begin(Phase.ENDING)) {
+            announce(why);
             trees.forEach(this::terminate);
             return;
         }
@@ -109,11 +112,30 @@ public final class Stop {
         }
     }
 
+    /** Requests a stop and lets running tasks end by themselves, however long that takes. Does not wait. */
+    void finish(Reason why) {
+        if (phase.compareAndSet(Phase.RUNNING, Phase.FINISHING)) {
+            announce(why);
+        }
+    }
+
+    private void announce(Reason why) {
+        onRequest.accept(why); // first, so that the event precedes its consequences
+        reason.compareAndSet(null, why);
+        prefer(why);
+        wake(why);
+    }
+
+    private boolean begin(Phase next) {
+        return phase.compareAndSet(Phase.RUNNING, next) || phase.compareAndSet(Phase.FINISHING, next);
+    }
+
     /** Requests a stop and lets running tasks end by themselves within the grace period. Does not wait. */
     public void drain() {
-        if (phase.compareAndSet(Phase.RUNNING, Phase.DRAINING)) {
+        if (begin(Phase.DRAINING)) {
             drained = true;
             reason.compareAndSet(null, Reason.TERMINATED);
+            prefer(Reason.TERMINATED);
             onDrain.run(); // first, so that no task is placed once the stop is visible
             onRequest.accept(Reason.TERMINATED);
             wake(Reason.TERMINATED);
@@ -148,6 +170,11 @@ public final class Stop {
     /** Returns whether running processes are to end at once. */
     boolean isEnding() {
         return isRequested() && phase.get() == Phase.ENDING;
+    }
+
+    /** Returns whether running tasks may end by themselves, and those that wait do not start. */
+    boolean isFinishing() {
+        return phase.get() == Phase.FINISHING;
     }
 
     /** Returns whether running tasks were given time to end by themselves, at least at first. */

@@ -152,7 +152,10 @@ final class TaskAttempts implements Callable<TaskResult> {
      * first.
      */
     private boolean isOver(int attempts) {
-        return stop.isEnding() || Thread.currentThread().isInterrupted() || (attempts > 0 && stop.isRequested());
+        return stop.isEnding()
+                || stop.isFinishing()
+                || Thread.currentThread().isInterrupted()
+                || (attempts > 0 && stop.isRequested());
     }
 
     /** Returns whether a stop of the whole run caused this end. */

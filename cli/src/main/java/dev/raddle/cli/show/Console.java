@@ -15,8 +15,6 @@ import org.jline.terminal.spi.SystemStream;
 import org.jline.terminal.spi.TerminalProvider;
 import org.jline.utils.AttributedCharSequence;
 import org.jline.utils.AttributedString;
-import org.jline.utils.AttributedStringBuilder;
-import org.jline.utils.AttributedStyle;
 
 /**
  * Standard output or standard error, and the properties of the terminal behind it. Unlike {@code System.out} it reports
@@ -111,12 +109,6 @@ public final class Console implements AutoCloseable {
     }
 
     /** Returns a text in one colour. */
-    static AttributedString coloured(String text, int colour) {
-        return new AttributedStringBuilder()
-                .styled(AttributedStyle.DEFAULT.foreground(colour), text)
-                .toAttributedString();
-    }
-
     void write(String text) throws OutputClosedException {
         try {
             stream.write(text.getBytes(charset));

@@ -1,6 +1,7 @@
 package dev.raddle.cli.show;
 
 import dev.raddle.cli.run.RunListener;
+import java.util.List;
 
 /** Creates the display of a run. */
 public final class Displays {
@@ -22,6 +23,13 @@ public final class Displays {
             return new LiveDisplay(screen, System::nanoTime);
         }
         return new LineDisplay(screen, verbosity != Verbosity.NORMAL);
+    }
+
+    /** Creates a display of failures and the progress, which is live on a terminal and elsewhere a line a second. */
+    public static List<RunListener> bar(Screen screen) {
+        return screen.console().isTerminal()
+                ? List.of(of(screen, Verbosity.NORMAL))
+                : List.of(of(screen, Verbosity.QUIET), new TotalDisplay(screen, System::nanoTime));
     }
 
     /** Creates a display for programs. */

@@ -90,6 +90,8 @@ final class EventText {
                 "terminated: nothing new starts, running commands may end, then get SIGTERM (once more: SIGKILL)";
             case FAIL_FAST -> "a task did not succeed: nothing new starts, running commands get SIGTERM";
             case TIMED_OUT -> "the time of the run is over: nothing new starts, running commands get SIGTERM";
+            case FAILED -> "enough tasks failed: nothing new starts";
+            case SUCCEEDED -> "enough tasks succeeded: nothing new starts";
             case OUTPUT_CLOSED -> "the output is closed: nothing new starts, running commands get SIGTERM";
             case BROKEN -> "raddle cannot continue: nothing new starts, running commands get SIGTERM";
         };

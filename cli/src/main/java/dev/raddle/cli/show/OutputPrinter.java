@@ -1,23 +1,26 @@
 package dev.raddle.cli.show;
 
+import dev.raddle.cli.file.value.LocaleText;
+import dev.raddle.cli.run.ProcessStarter;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
-import dev.raddle.cli.run.TaskResult;
+import java.io.BufferedOutputStream;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Queue;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
  * Prints the output of each task as a whole when the task has ended: standard output to standard output, standard error
- * to standard error. Prints either in the order in which tasks end, or in the order of their ids, which are then 1, 2,
- * 3, ….
+ * to standard error. Prints either in the order in which tasks end, or in the order in which they were queued.
  */
 public final class OutputPrinter implements RunListener {
     private final Console out;
@@ -26,24 +29,25 @@ public final class OutputPrinter implements RunListener {
     private final Function<String, Printed> files;
     private final Consumer<String> onPrinted;
     private final boolean ordered;
-    private final Map<Long, String> pending = new HashMap<>(); // ended before an earlier task
-    private long next = 1;
+    private final Queue<String> queued = new ArrayDeque<>(); // not printed yet, if ordered
+    private final Set<String> ended = new HashSet<>(); // of these
 
     /**
      * The files of one task.
      *
      * @param keep whether the files are kept after they have been printed
+     * @param tag the text before each line
      */
-    public record Printed(Path out, Path err, boolean keep) {}
+    public record Printed(Path out, Path err, boolean keep, String tag) {}
 
     /**
      * Creates a printer.
      *
      * @param screen the screen whose fixed lines are hidden while output is printed
      * @param files the function from the id of a task to its files
-     * @param onPrinted the action to run with the id of every task whose files are no longer needed, including tasks
-     *     that never ran
-     * @param ordered whether to print in the order of ids
+     * @param onPrinted the action to run with the id of every task whose output has been printed, including tasks that
+     *     never ran
+     * @param ordered whether to print in the order in which tasks were queued
      */
     public OutputPrinter(
             Console out,
@@ -62,17 +66,17 @@ public final class OutputPrinter implements RunListener {
 
     @Override
     public void on(RunEvent event) throws IOException {
-        if (event instanceof RunEvent.TaskEnded ended) {
-            TaskResult result = ended.result();
-            if (!ordered) {
-                print(result.id());
-                return;
+        switch (event) {
+            case RunEvent.TaskQueued task when ordered -> queued.add(task.id());
+            case RunEvent.TaskEnded task
+            when ordered -> {
+                ended.add(task.result().id());
+                while (ended.remove(queued.peek())) {
+                    print(queued.remove());
+                }
             }
-            pending.put(Long.parseLong(result.id()), result.id());
-            for (String id = pending.remove(next); id != null; id = pending.remove(next)) {
-                next++;
-                print(id);
-            }
+            case RunEvent.TaskEnded task -> print(task.result().id());
+            default -> {}
         }
     }
 
@@ -80,16 +84,17 @@ public final class OutputPrinter implements RunListener {
         Printed printed = files.apply(id);
         try {
             screen.writeAside(() -> {
-                copy(printed.out, out);
-                copy(printed.err, err);
+                byte[] tag = LocaleText.bytes(printed.tag, ProcessStarter.charset());
+                copy(printed.out, out, tag);
+                copy(printed.err, err, tag);
             });
         } finally {
             if (!printed.keep) {
                 delete(printed.out);
                 delete(printed.err);
             }
-            onPrinted.accept(id);
         }
+        onPrinted.accept(id);
     }
 
     private static void delete(Path file) throws IOException {
@@ -98,11 +103,11 @@ public final class OutputPrinter implements RunListener {
         }
     }
 
-    private void copy(Path file, Console to) throws IOException {
+    private void copy(Path file, Console to, byte[] tag) throws IOException {
         if (file.toFile().length() == 0) { // or it does not exist
             return;
         }
-        LastByte stream = new LastByte(to.stream());
+        Lines stream = new Lines(new BufferedOutputStream(to.stream()), tag);
         try (InputStream input = new FileInputStream(file.toFile())) {
             input.transferTo(stream);
         }
@@ -112,25 +117,32 @@ public final class OutputPrinter implements RunListener {
         stream.flush();
     }
 
-    /** Remembers the last byte written. */
-    private static final class LastByte extends OutputStream {
+    /** Writes a tag before each line, and remembers the last byte written. */
+    private static final class Lines extends OutputStream {
         private final OutputStream to;
+        private final byte[] tag;
         private int last = '\n';
 
-        LastByte(OutputStream to) {
+        Lines(OutputStream to, byte[] tag) {
             this.to = to;
+            this.tag = tag;
         }
 
         @Override
         public void write(int b) throws IOException {
+            if (last == '\n') {
+                to.write(tag);
+            }
             to.write(b);
             last = b;
         }
 
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
-            to.write(bytes, offset, length);
-            if (length > 0) {
+            if (tag.length > 0) {
+                super.write(bytes, offset, length);
+            } else if (length > 0) {
+                to.write(bytes, offset, length);
                 last = bytes[offset + length - 1];
             }
         }

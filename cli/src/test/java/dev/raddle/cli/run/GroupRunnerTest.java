@@ -51,7 +51,7 @@ class GroupRunnerTest {
 
     private GroupRunner runner(Threads threads) {
         return new GroupRunner(
-                LIMITS, threads, events, stop, Session.CLOCK, false, ProcessStarter.of(ProcessStarter.newKey()), false);
+                LIMITS, threads, events, stop, Session.CLOCK, null, ProcessStarter.of(ProcessStarter.newKey()), false);
     }
 
     private void submit(GroupRunner runner, String id, String script) {

@@ -10,32 +10,29 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LineInputTest {
-    private static List<LineInput.Line> lines(byte[] bytes) throws IOException {
-        LineInput input = new LineInput(new ByteArrayInputStream(bytes));
-        List<LineInput.Line> lines = new ArrayList<>();
+    private static List<String> lines(char end, byte[] bytes) throws IOException {
+        LineInput input = new LineInput(new ByteArrayInputStream(bytes), "in", end);
+        List<String> lines = new ArrayList<>();
         for (LineInput.Line line = input.next(); line != null; line = input.next()) {
-            lines.add(line);
+            lines.add(line.at() + " " + line.text());
         }
         return lines;
     }
 
     @Test
-    void blank_lines_are_skipped_and_every_line_keeps_its_number() throws IOException {
-        assertThat(lines("a\n\n \t\r\nb b\r\nc\rd".getBytes(StandardCharsets.UTF_8)))
-                .containsExactly(
-                        new LineInput.Line(1, "a", true),
-                        new LineInput.Line(4, "b b", true),
-                        new LineInput.Line(5, "c\rd", true));
+    void empty_lines_are_skipped_and_every_other_line_keeps_its_number_and_its_bytes() throws IOException {
+        assertThat(lines('\n', "a\n\n \nb b\r\nc\rd".getBytes(StandardCharsets.UTF_8)))
+                .containsExactly("in:1:1 a", "in:3:1  ", "in:4:1 b b\r", "in:5:1 c\rd");
     }
 
     @Test
-    void a_line_that_is_not_utf_8_is_marked() throws IOException {
-        assertThat(lines(new byte[] {'a', (byte) 0xE4, '\n', (byte) 0xC3, (byte) 0xA4}))
-                .containsExactly(new LineInput.Line(1, "a\uFFFD", false), new LineInput.Line(2, "ä", true));
+    void an_item_ends_with_nul_and_may_be_empty_or_have_lines() throws IOException {
+        assertThat(lines('\0', "a\nb\0\0 \0c".getBytes(StandardCharsets.UTF_8)))
+                .containsExactly("in:1:1 a\nb", "in:2:1 ", "in:3:1  ", "in:4:1 c");
     }
 
     @Test
     void an_empty_input_has_no_lines() throws IOException {
-        assertThat(lines(new byte[0])).isEmpty();
+        assertThat(lines('\n', new byte[0])).isEmpty();
     }
 }

@@ -55,7 +55,15 @@ class LineWorkTest {
     private LineWork work(InputStream input, int readAhead) throws IOException {
         Limits limits = new Limits(new GroupRule(2, null, null, null), Map.of(), 256, Limits.UNLIMITED, null);
         WorkFiles files = new WorkFiles(RunDirectory.create(directory), true);
-        return new LineWork(new LineInput(input), this::task, limits, files, null, List.of(), readAhead);
+        return new LineWork(tasks(input), limits, files, null, List.of(), readAhead);
+    }
+
+    private LineTasks tasks(InputStream input) {
+        LineInput lines = new LineInput(input, "standard input", '\n');
+        return () -> {
+            LineInput.Line line = lines.next();
+            return line == null ? null : task(line, line.at().line());
+        };
     }
 
     private LineTasks.LineTask task(LineInput.Line line, long number) {
@@ -119,8 +127,7 @@ class LineWorkTest {
         session(work(input, 100)).call();
         try (Journal journal = Journal.open(directory.resolve("journal.jsonl"))) {
             LineWork recorded = new LineWork(
-                    new LineInput(new ByteArrayInputStream("2\n".getBytes(StandardCharsets.UTF_8))),
-                    this::task,
+                    tasks(new ByteArrayInputStream("2\n".getBytes(StandardCharsets.UTF_8))),
                     new Limits(new GroupRule(1, null, null, null), Map.of(), 1, Limits.UNLIMITED, null),
                     new WorkFiles(RunDirectory.create(directory.resolve("recorded")), true),
                     journal,

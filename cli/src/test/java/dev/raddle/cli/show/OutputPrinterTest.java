@@ -22,7 +22,8 @@ class OutputPrinterTest {
                 to.console(),
                 err.console(),
                 new Screen(err.console()),
-                id -> new OutputPrinter.Printed(directory.resolve(id + ".out"), directory.resolve(id + ".err"), keep),
+                id -> new OutputPrinter.Printed(
+                        directory.resolve(id + ".out"), directory.resolve(id + ".err"), keep, ""),
                 printed::add,
                 ordered);
     }
@@ -49,21 +50,42 @@ class OutputPrinterTest {
     }
 
     @Test
+    void a_tag_precedes_each_line() throws Exception {
+        OutputPrinter printer = new OutputPrinter(
+                out.console(),
+                err.console(),
+                new Screen(err.console()),
+                id -> new OutputPrinter.Printed(
+                        directory.resolve(id + ".out"), directory.resolve(id + ".err"), true, "x y\t"),
+                printed::add,
+                false);
+        write("1", "a\n\nb", "oops\n");
+
+        printer.on(Events.succeeded("1", "g"));
+
+        assertThat(out.text()).isEqualTo("x y\ta\nx y\t\nx y\tb");
+        assertThat(err.text()).isEqualTo("x y\toops\n");
+    }
+
+    @Test
     void in_order_the_output_of_a_task_waits_for_that_of_earlier_tasks() throws Exception {
         OutputPrinter printer = printer(out, true, true);
         write("1", "one\n", "");
         write("2", "two\n", "");
-        write("3", "three\n", "");
+        write("7", "seven\n", "");
+        for (String id : List.of("1", "2", "7")) { // those between have run before
+            printer.on(Events.queued(id, "g"));
+        }
 
-        printer.on(Events.succeeded("3", "g"));
+        printer.on(Events.succeeded("7", "g"));
         assertThat(out.text()).isEmpty();
         assertThat(printed).isEmpty();
         printer.on(Events.succeeded("1", "g"));
         assertThat(out.text()).isEqualTo("one\n");
         printer.on(Events.succeeded("2", "g"));
 
-        assertThat(out.text()).isEqualTo("one\ntwo\nthree\n");
-        assertThat(printed).containsExactly("1", "2", "3");
+        assertThat(out.text()).isEqualTo("one\ntwo\nseven\n");
+        assertThat(printed).containsExactly("1", "2", "7");
         assertThat(directory.resolve("1.out")).exists();
     }
 

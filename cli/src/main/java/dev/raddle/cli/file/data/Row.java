@@ -3,10 +3,13 @@ package dev.raddle.cli.file.data;
 import dev.raddle.cli.file.value.Location;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Spelling;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,14 +18,23 @@ import org.jspecify.annotations.Nullable;
  * @param at the location of the row
  * @param number the position of the row, counted from 1
  * @param cells the values by name
+ * @param values the values for which <code>{}</code> stands, or an empty list
  */
-public record Row(Location at, long number, Map<String, Cell> cells) {
-    /** The name of the single value of a row that is a line of text. */
+public record Row(Location at, long number, Map<String, Cell> cells, List<String> values) {
+    /** The name of the single value of a row that is a line of text, and of all values of a row of arguments. */
     public static final String LINE = "line";
 
     private static final String NUMBER = "n";
     private static final String HOST = "host";
     private static final String HOST_OF = "." + HOST;
+
+    /** The parts of a path that a placeholder may name after a value, longer names first. */
+    private static final List<String> PARTS = List.of("/.", "//", "/", ".");
+
+    /** Creates a row of named values. */
+    public Row(Location at, long number, Map<String, Cell> cells) {
+        this(at, number, cells, List.of());
+    }
 
     /** A value, or a description of what is there instead. */
     record Cell(@Nullable String text, String otherwise) {
@@ -36,6 +48,45 @@ public record Row(Location at, long number, Map<String, Cell> cells) {
         return new Row(at, number, Map.of(LINE, Cell.of(line)));
     }
 
+    /** Returns a row of arguments, which have numbers from 1 as names. */
+    public static Row ofArguments(Location at, long number, List<String> values) {
+        Map<String, Cell> cells = new HashMap<>();
+        for (String value : values) {
+            cells.put(Integer.toString(cells.size() + 1), Cell.of(value));
+        }
+        return new Row(at, number, cells, List.copyOf(values));
+    }
+
+    /**
+     * Returns the name of the placeholder that is written in braces: <code>{}</code>, <code>{#}</code>, or a number or
+     * name, each with a part of a path; null for any other text.
+     *
+     * @param columns the function from a number or name to the number of an argument, or to null
+     */
+    public static @Nullable String nameInBraces(String text, Function<String, @Nullable String> columns) {
+        if (text.equals("#")) {
+            return NUMBER;
+        }
+        String part = columns.apply(text) == null ? part(text) : "";
+        String value = text.substring(0, text.length() - part.length());
+        String name = value.isEmpty() ? LINE : columns.apply(value);
+        return name == null ? null : name + part;
+    }
+
+    private static String part(String name) {
+        return PARTS.stream().filter(name::endsWith).findFirst().orElse("");
+    }
+
+    /** Returns this row, or a row for each of its values if one of these names stands for all of them. */
+    public List<Row> each(Set<String> names) {
+        if (values.size() < 2 || names.stream().noneMatch(name -> name.equals(LINE + part(name)))) {
+            return List.of(this);
+        }
+        return values.stream()
+                .map(value -> new Row(at, number, cells, List.of(value)))
+                .toList();
+    }
+
     /** Returns this row with further values, which override its own. */
     public Row with(Map<String, String> values) {
         if (values.isEmpty()) {
@@ -43,7 +94,7 @@ public record Row(Location at, long number, Map<String, Cell> cells) {
         }
         Map<String, Cell> all = new LinkedHashMap<>(cells);
         values.forEach((name, value) -> all.put(name, Cell.of(value)));
-        return new Row(at, number, all);
+        return new Row(at, number, all, this.values);
     }
 
     /** Returns every placeholder that is valid for rows with these values. */
@@ -72,9 +123,13 @@ public record Row(Location at, long number, Map<String, Cell> cells) {
 
     /** Returns the value of a placeholder. */
     public String value(String name) throws InvalidRowException {
-        Cell cell = cells.get(name);
+        Cell cell = cell(name);
         if (cell != null) {
             return text(name, cell);
+        }
+        String part = part(name);
+        if (!part.isEmpty()) {
+            return partOf(value(name.substring(0, name.length() - part.length())), part);
         }
         if (name.equals(NUMBER)) {
             return Long.toString(number);
@@ -89,8 +144,26 @@ public record Row(Location at, long number, Map<String, Cell> cells) {
                 + "} needs" + Spelling.hint(name, cells.keySet()));
     }
 
+    private @Nullable Cell cell(String name) {
+        boolean all = name.equals(LINE) && !values.isEmpty();
+        return all ? Cell.of(String.join(" ", values)) : cells.get(name);
+    }
+
+    /** Returns a path without its extension, its last name, its directory, or its last name without extension. */
+    private static String partOf(String path, String part) {
+        return switch (part) {
+            case "." -> path.replaceFirst("\\.[^/.]+\\z", "");
+            case "/" -> path.substring(path.lastIndexOf('/') + 1);
+            case "/." -> partOf(partOf(path, "/"), ".");
+            default -> {
+                String directory = path.replaceFirst("/*[^/]*/*\\z", "");
+                yield !directory.isEmpty() ? directory : path.startsWith("/") ? "/" : ".";
+            }
+        };
+    }
+
     private String host(String placeholder, String name) throws InvalidRowException {
-        Cell cell = cells.get(name);
+        Cell cell = cell(name);
         if (cell == null) {
             throw new InvalidRowException(
                     "there is no value \"" + name + "\" here, which ${" + placeholder + "} needs");

@@ -20,17 +20,9 @@ public record DeferredCommand(CommandTemplate template, Map<String, Template> en
 
     /** Returns the values of other tasks that it needs. */
     public Set<Reference> references() {
-        Set<Reference> references = new LinkedHashSet<>();
-        add(template.names(), references);
-        env.values().forEach(text -> add(text.names(), references));
-        return references;
-    }
-
-    private void add(Set<String> names, Set<Reference> into) {
-        names.stream()
-                .filter(name -> !row.cells().containsKey(name))
-                .forEach(name ->
-                        Reference.of(name).filter(found -> !found.isParam()).ifPresent(into::add));
+        Set<String> names = new LinkedHashSet<>(template.names());
+        env.values().forEach(text -> names.addAll(text.names()));
+        return Reference.among(names, row);
     }
 
     /**

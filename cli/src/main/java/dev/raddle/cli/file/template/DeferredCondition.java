@@ -2,7 +2,6 @@ package dev.raddle.cli.file.template;
 
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -15,12 +14,7 @@ public record DeferredCondition(Condition condition, Row row) {
 
     /** Returns the values of other tasks that it refers to. */
     public Set<Reference> references() {
-        Set<Reference> references = new LinkedHashSet<>();
-        condition.names().stream()
-                .filter(name -> !row.cells().containsKey(name))
-                .forEach(name ->
-                        Reference.of(name).filter(found -> !found.isParam()).ifPresent(references::add));
-        return references;
+        return Reference.among(condition.names(), row);
     }
 
     /**

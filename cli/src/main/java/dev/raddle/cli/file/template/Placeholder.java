@@ -1,6 +1,5 @@
 package dev.raddle.cli.file.template;
 
-import dev.raddle.cli.file.data.Row;
 import dev.raddle.cli.file.value.Printable;
 import org.jspecify.annotations.Nullable;
 
@@ -14,10 +13,7 @@ public record Placeholder(String name, int end) {
      *
      * @throws IllegalArgumentException if a placeholder without an end or a name begins there
      */
-    static @Nullable Placeholder at(String text, int index, boolean braces) {
-        if (braces && text.startsWith("{}", index)) {
-            return new Placeholder(Row.LINE, index + 2);
-        }
+    static @Nullable Placeholder at(String text, int index) {
         if (!text.startsWith("${", index)) {
             return null;
         }

@@ -1,8 +1,12 @@
 package dev.raddle.cli.file.template;
 
+import dev.raddle.cli.file.data.Row;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A placeholder that does not come from a row of data: the output, exit code or state of an upstream task, or a param
@@ -45,6 +49,15 @@ public record Reference(String subject, Kind kind) {
                 .map(kind -> new Reference(
                         name.substring(0, name.length() - kind.suffix().length()), kind))
                 .findFirst();
+    }
+
+    /** Returns those names of placeholders that are values of other tasks, not of a row. */
+    static Set<Reference> among(Set<String> names, Row row) {
+        return names.stream()
+                .filter(name -> !row.cells().containsKey(name))
+                .flatMap(name -> of(name).stream())
+                .filter(found -> !found.isParam())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** Returns the name of the placeholder. */

@@ -7,8 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A shell script with placeholders, into which a line of data can be inserted without ever becoming code. */
-public final class ShellTemplate {
+/**
+ * A script for {@code sh -c} with placeholders, into which a line of data can be inserted without ever becoming code.
+ */
+public final class ShellTemplate implements CommandTemplate {
     /** The prefix of the environment variables that carry values; a run file must not set them. */
     public static final String VARIABLE = "RADDLE_VALUE_";
 
@@ -41,18 +43,14 @@ public final class ShellTemplate {
     /**
      * Parses a script.
      *
-     * @param braces whether <code>{}</code> stands for the line, as in GNU parallel
      * @throws IllegalArgumentException if a placeholder is invalid or at a location where it cannot be made safe; the
      *     message continues a sentence that begins with the name of the value
      */
-    public static ShellTemplate parse(String script, boolean braces) {
-        return parse(script, Syntax.braces(braces));
-    }
-
     public static ShellTemplate parse(String script, Syntax syntax) {
         return new ShellTemplate(Parts.parse(script, syntax, new ShellLexer(script, syntax)));
     }
 
+    @Override
     public Set<String> names() {
         return parts.names();
     }
@@ -62,9 +60,9 @@ public final class ShellTemplate {
         return parts.toString();
     }
 
-    Command fill(Row row) throws InvalidRowException {
-        Map<String, String> variables = new LinkedHashMap<>();
-        Map<String, String> values = new LinkedHashMap<>();
+    @Override
+    public Command fill(Row row) throws InvalidRowException {
+        Map<String, String> variables = new LinkedHashMap<>(); // by value
         StringBuilder script = new StringBuilder();
         StringBuilder shown = new StringBuilder();
         for (Parts.Part part : parts.list()) {
@@ -74,16 +72,26 @@ public final class ShellTemplate {
                     shown.append(literal.text());
                 }
                 case Parts.Value value -> {
-                    String variable =
-                            variables.computeIfAbsent(value.name(), name -> VARIABLE + (variables.size() + 1));
-                    String text = row.value(value.name());
-                    values.put(variable, text);
-                    script.append(value.quotes().reference(variable));
-                    shown.append(value.quotes().literal(text));
+                    boolean quoted = value.quotes() == Quotes.NONE && isInWord(script);
+                    String separator = "";
+                    for (Row each : row.each(Set.of(value.name()))) {
+                        String text = each.value(value.name());
+                        String variable = variables.computeIfAbsent(text, key -> VARIABLE + (variables.size() + 1));
+                        script.append(separator).append(value.quotes().reference(variable));
+                        shown.append(separator).append(value.quotes().literal(text));
+                        separator = quoted ? "\" \"" : " ";
+                    }
                 }
             }
         }
+        Map<String, String> values = new LinkedHashMap<>();
+        variables.forEach((text, variable) -> values.put(variable, text));
         return new Command(List.of("sh", "-c", script.toString()), values, shown.toString());
+    }
+
+    /** Several values stay one word where a word has begun: after x= the second would be the name of a program. */
+    private static boolean isInWord(StringBuilder script) {
+        return !script.isEmpty() && !Character.isWhitespace(script.charAt(script.length() - 1));
     }
 
     /** The quotes around a placeholder. */

@@ -1,18 +1,34 @@
 package dev.raddle.cli.file.template;
 
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.value.Printable;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The kinds of placeholders that a text may contain. */
-public enum Syntax {
+@FunctionalInterface
+public interface Syntax {
     /** <code>${anything}</code>, in a task with {@code forEach}. */
-    ROWS,
-    /** The same, and <code>{}</code> for the line, as in GNU parallel. */
-    BRACES,
-    /** Only {@linkplain Reference references}; every other <code>${…}</code> is left to the shell or is plain text. */
-    REFERENCES;
+    Syntax ROWS = Placeholder::at;
 
-    static Syntax braces(boolean braces) {
-        return braces ? BRACES : ROWS;
+    /** Only {@linkplain Reference references}; every other <code>${…}</code> is left to the shell or is plain text. */
+    Syntax REFERENCES = Syntax::reference;
+
+    /**
+     * Returns the syntax of {@code raddle map}: that of rows, and in braces without a dollar <code>{}</code>,
+     * <code>{#}</code>, <code>{1}</code> and <code>{name}</code>, with the parts of a path as in GNU parallel. Other
+     * braces are plain text.
+     *
+     * @param columns the function from a number or name to the number of an argument, or to null; any other
+     *     <code>${name}</code> is invalid
+     */
+    static Syntax arguments(Function<String, @Nullable String> columns) {
+        return (text, index) -> {
+            int end = text.startsWith("{", index) ? text.indexOf('}', index) : -1;
+            String name = end < 0 ? null : Row.nameInBraces(text.substring(index + 1, end), columns);
+            return name == null ? checked(ROWS.at(text, index), columns) : new Placeholder(name, end + 1);
+        };
     }
 
     /**
@@ -21,14 +37,25 @@ public enum Syntax {
      * @throws IllegalArgumentException if a placeholder without an end or a name begins there
      */
     @Nullable
-    Placeholder at(String text, int index) {
-        return this == REFERENCES ? reference(text, index) : Placeholder.at(text, index, this == BRACES);
-    }
+    Placeholder at(String text, int index);
 
     /** Returns whether the escape <code>$${</code> is at an index. */
-    boolean isEscaped(String text, int index) {
-        return text.startsWith(Placeholder.ESCAPED, index)
-                && (this != REFERENCES || reference(text, index + 1) != null);
+    default boolean isEscaped(String text, int index) {
+        return text.startsWith(Placeholder.ESCAPED, index) && (this != REFERENCES || at(text, index + 1) != null);
+    }
+
+    private static @Nullable Placeholder checked(
+            @Nullable Placeholder found, Function<String, @Nullable String> columns) {
+        if (found == null || Row.placeholders(Set.of(Row.LINE)).contains(found.name())) {
+            return found;
+        }
+        String column = columns.apply(found.name());
+        if (column != null) {
+            return new Placeholder(column, found.end());
+        }
+        String name = "${" + Printable.oneLine(found.name()) + "}";
+        throw new IllegalArgumentException("has the unknown placeholder " + name
+                + " (known: ${line}, ${n}, ${host}; write $" + name + " for the characters themselves)");
     }
 
     private static @Nullable Placeholder reference(String text, int index) {

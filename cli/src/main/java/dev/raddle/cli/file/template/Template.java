@@ -3,6 +3,7 @@ package dev.raddle.cli.file.template;
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
 import dev.raddle.cli.file.template.ShellTemplate.Quotes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -20,14 +21,9 @@ public final class Template {
     /**
      * Parses a template.
      *
-     * @param braces whether <code>{}</code> stands for the line, as in GNU parallel
      * @throws IllegalArgumentException if a placeholder has no end or no name; the message continues a sentence that
      *     begins with the name of the value
      */
-    public static Template parse(String text, boolean braces) {
-        return parse(text, Syntax.braces(braces));
-    }
-
     public static Template parse(String text, Syntax syntax) {
         return new Template(Parts.parse(text, syntax, new PlainText(text, syntax)));
     }
@@ -45,6 +41,15 @@ public final class Template {
     @Override
     public String toString() {
         return parts.toString();
+    }
+
+    /** Returns the text, or one for each value of the row if a placeholder stands for all of them. */
+    List<String> fillEach(Row row) throws InvalidRowException {
+        List<String> filled = new ArrayList<>();
+        for (Row each : row.each(names())) {
+            filled.add(fill(each));
+        }
+        return filled;
     }
 
     public String fill(Row row) throws InvalidRowException {

@@ -77,7 +77,7 @@ class ShellTemplateTest {
                     "it's" 'say "hi"' "$( (printf '%s.' "${line}") )" # don't ${line}
                 printf '<%s>' ${line}""";
 
-        String printed = run(ShellTemplate.parse(script, false), line);
+        String printed = run(ShellTemplate.parse(script, Syntax.ROWS), line);
 
         assertThat(printed)
                 .isEqualTo("<" + line + "><x" + line + "y><" + line + "><x" + line + "y><" + line
@@ -109,7 +109,8 @@ class ShellTemplateTest {
             if (line.endsWith("\n")) {
                 continue; // $(…) removes line breaks at the end
             }
-            assertThat(run(ShellTemplate.parse(script, false), line, shell)).isEqualTo("[" + line + "]\n");
+            assertThat(run(ShellTemplate.parse(script, Syntax.ROWS), line, shell))
+                    .isEqualTo("[" + line + "]\n");
         }
         assertThat(directory).isEmptyDirectory();
     }
@@ -134,7 +135,8 @@ class ShellTemplateTest {
     @ParameterizedTest
     @MethodSource("hostile")
     void the_shown_command_has_the_same_effect_when_it_is_pasted(String line) throws Exception {
-        ShellTemplate template = ShellTemplate.parse("printf '<%s>' ${line} \"a${line}\" x=${line} # ${line}", false);
+        ShellTemplate template =
+                ShellTemplate.parse("printf '<%s>' ${line} \"a${line}\" x=${line} # ${line}", Syntax.ROWS);
 
         String shown = template.fill(Row.ofLine(AT, 1, line)).shown();
 
@@ -144,7 +146,7 @@ class ShellTemplateTest {
 
     @Test
     void values_are_passed_in_the_environment_and_never_in_the_script() throws Exception {
-        Command command = ShellTemplate.parse("curl ${line} -o \"${n}\" \"${line}\"", false)
+        Command command = ShellTemplate.parse("curl ${line} -o \"${n}\" \"${line}\"", Syntax.ROWS)
                 .fill(Row.ofLine(AT, 4, "http://h/a b"));
 
         assertThat(command.words())
@@ -160,13 +162,15 @@ class ShellTemplateTest {
 
     @Test
     void expansions_of_the_shell_are_left_unchanged() throws Exception {
-        assertThat(run(ShellTemplate.parse("a=1; printf '%s' \"$a $${a} $${a:-x} \\${line} $((2 * 3))\"", false), "z"))
+        assertThat(run(
+                        ShellTemplate.parse("a=1; printf '%s' \"$a $${a} $${a:-x} \\${line} $((2 * 3))\"", Syntax.ROWS),
+                        "z"))
                 .isEqualTo("1 1 1 ${line} 6");
     }
 
     @Test
     void braces_are_the_line_where_that_is_wanted() throws Exception {
-        assertThat(run(ShellTemplate.parse("printf '%s' {} \"{}\"", true), "a b"))
+        assertThat(run(ShellTemplate.parse("printf '%s' {} \"{}\"", Syntax.arguments(name -> null)), "a b"))
                 .isEqualTo("a ba b");
     }
 
@@ -191,7 +195,7 @@ class ShellTemplateTest {
                 "if ! let ${line}; then :; fi @ after \"let\""
             })
     void a_placeholder_is_refused_where_no_quoting_is_safe(String script, String where) {
-        assertThatThrownBy(() -> ShellTemplate.parse(script, false))
+        assertThatThrownBy(() -> ShellTemplate.parse(script, Syntax.ROWS))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("has the placeholder ${line} " + where);
     }
@@ -199,7 +203,7 @@ class ShellTemplateTest {
     @ParameterizedTest
     @ValueSource(strings = {"cat <<END\n${line}\nEND", "cat <<-'END'\n'${line}'\nEND", "cat << END\nEND\necho ${line}"})
     void a_placeholder_is_refused_after_a_here_document(String script) {
-        assertThatThrownBy(() -> ShellTemplate.parse(script, false))
+        assertThatThrownBy(() -> ShellTemplate.parse(script, Syntax.ROWS))
                 .hasMessageContaining("has the placeholder ${line} after the here-document");
     }
 
@@ -217,7 +221,7 @@ class ShellTemplateTest {
                 "a=(1 2); echo ${line} <(echo ${line})"
             })
     void a_placeholder_is_accepted_where_quoting_is_safe(String script) {
-        assertThat(ShellTemplate.parse(script, false).names()).containsExactly("line");
+        assertThat(ShellTemplate.parse(script, Syntax.ROWS).names()).containsExactly("line");
     }
 
     @ParameterizedTest
@@ -232,7 +236,7 @@ class ShellTemplateTest {
                 "echo $((echo a); (echo ${line}))"
             })
     void a_script_whose_quotes_cannot_be_determined_is_refused(String script) {
-        assertThatThrownBy(() -> ShellTemplate.parse(script, false)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> ShellTemplate.parse(script, Syntax.ROWS)).isInstanceOf(IllegalArgumentException.class);
     }
 
     /*
@@ -250,7 +254,7 @@ class ShellTemplateTest {
             String script = new RandomScript(random).text();
             ShellTemplate template;
             try {
-                template = ShellTemplate.parse(script, false);
+                template = ShellTemplate.parse(script, Syntax.ROWS);
             } catch (IllegalArgumentException e) {
                 continue;
             }
