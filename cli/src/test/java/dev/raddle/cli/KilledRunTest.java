@@ -31,8 +31,11 @@ class KilledRunTest {
     private static final int LAYERS = 4;
     private static final int WIDTH = 4;
 
-    /** About twice as long as a run takes with its JVM. */
-    private static final int LONGEST_MILLIS = 2_000;
+    /** About as long as the JVM needs before it runs the first task. */
+    private static final int START_MILLIS = 700;
+
+    /** About half of what the journal grows by in a whole run. */
+    private static final int JOURNAL_BYTES = 4_000;
 
     private final long seed = Long.getLong("raddle.seed", new Random().nextLong());
     private final Random random = new Random(seed);
@@ -41,7 +44,8 @@ class KilledRunTest {
     private Path directory;
 
     private final Map<String, Build> written = new HashMap<>(); // by the text of the file
-    private final Map<String, String> done = new HashMap<>(); // what each recorded success has printed, by task
+    private final Map<String, String> printed = new HashMap<>(); // what each task printed when it last ended
+    private final Map<String, String> done = new HashMap<>(); // the same, of those that were not started since
     private int linesRead;
 
     /**
@@ -77,6 +81,12 @@ class KilledRunTest {
                     + needs(task).stream().map(this::output).collect(Collectors.joining(",")) + ")";
         }
 
+        /** Returns whether a task that it is made of was another when it last ended. */
+        boolean isStale(int task, Map<String, String> printed) {
+            return !printed.getOrDefault(id(task), output(task)).equals(output(task))
+                    || needs(task).stream().anyMatch(need -> isStale(need, printed));
+        }
+
         Map<String, String> outputs() {
             Map<String, String> outputs = new LinkedHashMap<>();
             tasks().forEach(task -> outputs.put(id(task), output(task)));
@@ -97,23 +107,13 @@ class KilledRunTest {
             return text.toString();
         }
 
-        /** Returns this file with another version, with one task more or less, or with another limit. */
+        /** Returns this file with another version of a task, with a task more or less, and with another limit. */
         Build changed(Random random) {
             int[] newVersions = versions.clone();
             boolean[] newPresent = present.clone();
-            int task = random.nextInt(versions.length);
-            switch (random.nextInt(4)) {
-                case 0 -> newVersions[task]++;
-                case 1 -> newPresent[task] ^= true;
-                case 2 -> {
-                    return new Build(versions, present, 1 + random.nextInt(4));
-                }
-                default -> {
-                    return this;
-                }
-            }
-            newPresent[0] = true;
-            return new Build(newVersions, newPresent, limit);
+            newVersions[random.nextInt(versions.length)]++;
+            newPresent[1 + random.nextInt(versions.length - 1)] ^= random.nextInt(3) == 0;
+            return new Build(newVersions, newPresent, 1 + random.nextInt(4));
         }
     }
 
@@ -138,6 +138,19 @@ class KilledRunTest {
                 .start();
     }
 
+    /** Waits for a random moment while the JVM starts or while tasks run, but not beyond the end of the process. */
+    private void awaitMoment(Process process) throws InterruptedException {
+        Path journal = run().resolve("journal.jsonl");
+        if (random.nextInt(4) == 0) {
+            process.waitFor(random.nextInt(START_MILLIS), TimeUnit.MILLISECONDS);
+            return;
+        }
+        long bytes = journal.toFile().length() + random.nextInt(JOURNAL_BYTES);
+        while (journal.toFile().length() < bytes && !process.waitFor(1, TimeUnit.MILLISECONDS)) {
+            // the journal grows
+        }
+    }
+
     /** Checks the lines that a process has added to the journal. Returns how many successes they record. */
     private int readJournal(Build build) throws IOException {
         Path journal = run().resolve("journal.jsonl");
@@ -150,12 +163,14 @@ class KilledRunTest {
             String event = line == null ? "" : line.text("event").orElse("");
             String id = line == null ? "" : line.text("id").orElse("");
             if (event.equals("started") || event.equals("again")) {
-                assertThat(outputs.getOrDefault(id, ""))
+                boolean mayRun = !outputs.containsKey(id) || build.isStale(Integer.parseInt(id.substring(1)), printed);
+                assertThat(mayRun ? "" : outputs.get(id))
                         .as("seed %s: %s", seed, id)
                         .isNotEqualTo(done.remove(id));
             } else if (event.equals("ended")) {
                 assertThat(text).as("seed %s", seed).contains("\"state\":\"succeeded\"");
                 done.put(id, outputs.get(id));
+                printed.put(id, outputs.get(id));
                 successes++;
             }
         }
@@ -177,9 +192,15 @@ class KilledRunTest {
         boolean[] present = new boolean[LAYERS * WIDTH];
         Arrays.fill(present, true);
         Build build = write(new Build(new int[LAYERS * WIDTH], present, 2));
+        List<Build> builds = new ArrayList<>(List.of(build));
         List<Integer> successes = new ArrayList<>();
         for (int kill = 0; kill < KILLS; kill++) {
-            build = write(build.changed(random));
+            build = switch (random.nextInt(4)) {
+                case 0 -> build;
+                case 1 -> builds.get(random.nextInt(builds.size()));
+                default -> build.changed(random);
+            };
+            builds.add(write(build));
             Build inEffect = build;
             Process process;
             if (!Files.exists(run().resolve("run.json"))) {
@@ -190,7 +211,8 @@ class KilledRunTest {
                 inEffect = written.get(RunDirectory.existing(run()).origin().text());
                 process = start("--resume", "run");
             }
-            if (process.waitFor(random.nextInt(LONGEST_MILLIS), TimeUnit.MILLISECONDS)) {
+            awaitMoment(process);
+            if (!process.isAlive()) {
                 assertThat(process.exitValue())
                         .as("seed %s: %s", seed, Files.readString(directory.resolve("stderr")))
                         .isZero();
