@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -113,8 +112,7 @@ class MapResumeTest {
             boolean ended = round == KILLS || process.waitFor(300 + random.nextInt(700), TimeUnit.MILLISECONDS);
             int exitCode = ended ? process.waitFor() : process.destroyForcibly().waitFor();
             List<String> again =
-                    new ArrayList<>(lines("ran").subList(ran, lines("ran").size()));
-            again.retainAll(before);
+                    lines("ran").stream().skip(ran).filter(before::contains).toList();
             assertThat(again).as("repeated in round " + round).isEmpty();
             if (ended) {
                 assertThat(exitCode).as(lines("err").toString()).isZero();
