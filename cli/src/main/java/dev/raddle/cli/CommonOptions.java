@@ -1,18 +1,13 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.value.Durations;
-import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.ProcessStarter;
-import dev.raddle.task.Rate;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options that {@code run} and {@code map} share. */
 class CommonOptions {
@@ -31,7 +26,6 @@ class CommonOptions {
             names = "--grace",
             paramLabel = "TIME",
             defaultValue = "5s",
-            converter = DurationConverter.class,
             description =
                     "How long commands have to end after SIGTERM, before SIGKILL; when raddle itself gets SIGTERM, also"
                             + " how long they have to end by themselves before that (default: ${DEFAULT-VALUE}).")
@@ -77,29 +71,5 @@ class CommonOptions {
 
     Duration grace() {
         return grace;
-    }
-
-    /** Parses 5/s, 300/m, 10/30s. */
-    static final class RateConverter implements ITypeConverter<Rate> {
-        @Override
-        public Rate convert(String text) {
-            try {
-                return Rates.parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
-    }
-
-    /** Parses 200ms, 5s, 2m, 1h. */
-    static final class DurationConverter implements ITypeConverter<Duration> {
-        @Override
-        public Duration convert(String text) {
-            try {
-                return Durations.parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 }

@@ -37,7 +37,6 @@ final class FleetSetCommand extends Subcommand {
     @Option(
             names = "--rate",
             paramLabel = "RATE",
-            converter = CommonOptions.RateConverter.class,
             description = "How many tasks of the group start per time in all JVMs, such as 5/s or 300/m.")
     private @Nullable Rate rate;
 
@@ -59,7 +58,6 @@ final class FleetSetCommand extends Subcommand {
     @Option(
             names = "--default-rate",
             paramLabel = "RATE",
-            converter = CommonOptions.RateConverter.class,
             description = "The rate of every group that has none of its own.")
     private @Nullable Rate defaultRate;
 

@@ -1,21 +1,28 @@
 package dev.raddle.cli;
 
+import dev.raddle.cli.file.value.Durations;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.LocaleText;
 import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
+import dev.raddle.task.Rate;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The {@code raddle} command. */
 @Command(
@@ -97,8 +104,21 @@ public final class Main implements Runnable {
     private static CommandLine commandLine(List<String> commands) {
         CommandLine commandLine = new CommandLine(new Main());
         commands.forEach(name -> commandLine.addSubcommand(command(name)));
+        commandLine.registerConverter(Duration.class, converter(Durations::parse));
+        commandLine.registerConverter(Rate.class, converter(Rates::parse));
         commandLine.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Main::commandList);
         return commandLine;
+    }
+
+    /** Returns a converter of the texts of options, whose messages say what is right. */
+    private static <T> ITypeConverter<T> converter(Function<String, T> parser) {
+        return text -> {
+            try {
+                return parser.apply(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        };
     }
 
     private static String commandList(Help help) {

@@ -150,7 +150,6 @@ final class MapCommand extends Subcommand {
     @Option(
             names = "--rate",
             paramLabel = "N/TIME",
-            converter = CommonOptions.RateConverter.class,
             description = "How many start per time in each group, such as 5/s or 300/m (default: no limit).")
     private @Nullable Rate rate;
 
@@ -163,7 +162,6 @@ final class MapCommand extends Subcommand {
     @Option(
             names = "--total-rate",
             paramLabel = "N/TIME",
-            converter = CommonOptions.RateConverter.class,
             description = "How many start per time in all (default: no limit).")
     private @Nullable Rate totalRate;
 
@@ -180,11 +178,7 @@ final class MapCommand extends Subcommand {
             description = "How many lines may be unfinished before reading pauses (default: ${DEFAULT-VALUE}).")
     private int readAhead = 10_000;
 
-    @Option(
-            names = "--timeout",
-            paramLabel = "TIME",
-            converter = CommonOptions.DurationConverter.class,
-            description = "How long an attempt may take, such as 30s.")
+    @Option(names = "--timeout", paramLabel = "TIME", description = "How long an attempt may take, such as 30s.")
     private @Nullable Duration timeout;
 
     @Option(

@@ -81,7 +81,6 @@ final class RunCommand extends Subcommand {
     @Option(
             names = "--timeout",
             paramLabel = "TIME",
-            converter = CommonOptions.DurationConverter.class,
             description = "How long the run may take; then it ends as on Ctrl-C, with exit code 124 (default: what the"
                     + " file says).")
     private @Nullable Duration timeout;
