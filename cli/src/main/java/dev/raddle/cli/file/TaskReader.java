@@ -200,17 +200,14 @@ final class TaskReader {
             return;
         }
         Set<String> known = Row.placeholders(rows.names());
-        check(template.id(), template.id().value().names(), known, rows);
-        check(template.group(), template.group().value().names(), known, rows);
+        check(template.id(), Template::names, known, rows);
+        check(template.group(), Template::names, known, rows);
         check(template.command(), CommandTemplate::names, known, rows);
-        check(template.dir(), template.dir().value().names(), known, rows);
+        check(template.dir(), Template::names, known, rows);
         check(template.desc(), Template::names, known, rows);
-        template.env().values().forEach(text -> check(text, text.value().names(), known, rows));
+        template.env().values().forEach(text -> check(text, Template::names, known, rows));
         TaskTemplate.Relations relations = template.relations();
-        relations
-                .needs()
-                .forEach(clause ->
-                        clause.ids().forEach(id -> check(id, id.value().names(), known, rows)));
+        relations.needs().forEach(clause -> clause.ids().forEach(id -> check(id, Template::names, known, rows)));
         check(relations.when(), Condition::names, known, rows);
         check(relations.fallback(), CommandTemplate::names, known, rows);
         check(relations.fallbackValue(), Template::names, known, rows);
@@ -218,13 +215,10 @@ final class TaskReader {
     }
 
     private <T> void check(@Nullable Located<T> where, Function<T, Set<String>> names, Set<String> known, Rows rows) {
-        if (where != null) {
-            check(where, names.apply(where.value()), known, rows);
+        if (where == null) {
+            return;
         }
-    }
-
-    private void check(Located<?> where, Set<String> names, Set<String> known, Rows rows) {
-        for (String name : names) {
+        for (String name : names.apply(where.value())) {
             if (!known.contains(name) && Reference.of(name).isEmpty()) {
                 problems.add(
                         where.at(),

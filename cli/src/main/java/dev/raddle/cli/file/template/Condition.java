@@ -80,42 +80,20 @@ public sealed interface Condition {
         }
     }
 
-    /** The conjunction. The parts are listed instead of nested, so that their number is not limited. */
-    record And(List<Condition> parts) implements Condition {
-        public And {
+    /** All conditions, or one. They are listed instead of nested, so that their number is not limited. */
+    record Several(List<Condition> parts, boolean all) implements Condition {
+        public Several {
             parts = List.copyOf(parts);
         }
 
         @Override
         public boolean holds(Row row) throws InvalidRowException {
             for (Condition part : parts) {
-                if (!part.holds(row)) {
-                    return false;
+                if (part.holds(row) != all) {
+                    return !all;
                 }
             }
-            return true;
-        }
-
-        @Override
-        public void addNames(Set<String> names) {
-            parts.forEach(part -> part.addNames(names));
-        }
-    }
-
-    /** The disjunction. */
-    record Or(List<Condition> parts) implements Condition {
-        public Or {
-            parts = List.copyOf(parts);
-        }
-
-        @Override
-        public boolean holds(Row row) throws InvalidRowException {
-            for (Condition part : parts) {
-                if (part.holds(row)) {
-                    return true;
-                }
-            }
-            return false;
+            return all;
         }
 
         @Override

@@ -72,7 +72,7 @@ final class ConditionParser {
         while (accept("or")) {
             parts.add(all());
         }
-        return parts.size() == 1 ? parts.getFirst() : new Condition.Or(parts);
+        return parts.size() == 1 ? parts.getFirst() : new Condition.Several(parts, false);
     }
 
     private Condition all() throws InvalidConditionException {
@@ -80,7 +80,7 @@ final class ConditionParser {
         while (accept("and")) {
             parts.add(single());
         }
-        return parts.size() == 1 ? parts.getFirst() : new Condition.And(parts);
+        return parts.size() == 1 ? parts.getFirst() : new Condition.Several(parts, true);
     }
 
     private Condition single() throws InvalidConditionException {
