@@ -413,8 +413,7 @@ final class MapCommand extends Subcommand {
             if (bar) {
                 displays.addAll(Displays.bar(screen));
             } else if (!options.json()) {
-                displays.add(
-                        Displays.of(screen, options.quiet() ? Displays.Verbosity.QUIET : Displays.Verbosity.RESERVED));
+                displays.add(Displays.of(screen, options.quiet()));
             }
             return new RunSession(settings, displays, List.of(), screen::restore, clock).run(work);
         }

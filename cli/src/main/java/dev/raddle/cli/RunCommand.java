@@ -14,6 +14,7 @@ import dev.raddle.cli.run.RunSession;
 import dev.raddle.cli.show.Console;
 import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
+import dev.raddle.cli.show.OutputMode;
 import dev.raddle.cli.show.Screen;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -98,6 +99,23 @@ final class RunCommand extends Subcommand {
                     + " of the file and data. With FILE, tasks that it changes and their downstream tasks run as well.")
     private @Nullable Path resume;
 
+    @Option(
+            names = "--output",
+            paramLabel = "HOW",
+            completionCandidates = Modes.class,
+            converter = Modes.class,
+            description = "How to print the output of tasks: files for not at all, because the run directory has it;"
+                    + " group for that of each task as a whole at its end; prefix for each line as it comes, after the"
+                    + " id of its task (default: files on a terminal, otherwise group).")
+    private @Nullable OutputMode output;
+
+    /** The names of the output modes. */
+    static final class Modes extends Choice<OutputMode> {
+        Modes() {
+            super(OutputMode.class);
+        }
+    }
+
     private final List<String> problems = new ArrayList<>();
     private final InstantSource clock = InstantSource.system();
 
@@ -111,6 +129,7 @@ final class RunCommand extends Subcommand {
         refuse(
                 resume != null && !arguments.namesFile() && !arguments.params().isEmpty(),
                 "--param needs a FILE beside --resume, which otherwise uses the values of the earlier run");
+        refuse(output != null && options.json(), "--output cannot be combined with --json, which prints only events");
         refuse(jobs != null && jobs < 0, "--jobs must be at least 0, was " + jobs);
         refuse(timeout != null && timeout.isZero(), "--timeout must be longer than 0");
         throwIfAny();
@@ -162,8 +181,9 @@ final class RunCommand extends Subcommand {
         boolean onOut = options.json() || !options.quiet();
         try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
             Screen screen = new Screen(console);
-            Displays.Verbosity verbosity = options.quiet() ? Displays.Verbosity.QUIET : Displays.Verbosity.NORMAL;
-            RunListener display = options.json() ? Displays.json(console) : Displays.of(screen, verbosity);
+            RunListener display = options.json()
+                    ? Displays.json(console)
+                    : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
             RunPage page = new RunPage(plan, directory.page());
             return new RunSession(options.settings(), List.of(display), List.of(page), screen::restore, clock)
                     .run(work);

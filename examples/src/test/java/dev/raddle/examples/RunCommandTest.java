@@ -89,7 +89,7 @@ class RunCommandTest {
     }
 
     @Test
-    void without_a_terminal_it_prints_a_line_for_every_event_and_the_rest_is_in_the_run_directory() throws Exception {
+    void without_a_terminal_it_prints_a_line_for_every_event_and_the_output_of_each_task() throws Exception {
         write("checks.yaml", """
                 name: nightly
                 defaults: { limit: 1 }
@@ -103,15 +103,16 @@ class RunCommandTest {
         assertThat(ended.exitCode()).isEqualTo(1);
         assertThat(ended.out()).doesNotContain("\033");
         List<String> lines = ended.lines();
-        assertThat(lines).hasSize(6);
+        assertThat(lines).hasSize(8);
         assertThat(lines.get(0)).matches("nightly: 2 tasks in 1 group; output in raddle-runs/nightly-\\d{8}-\\d{6}");
         Path run = directory.resolve(lines.get(0).replaceFirst(".* in ", ""));
         assertThat(lines.get(1)).isEqualTo("start     good [default]");
         assertThat(lines.get(2)).matches("ok        good \\[default], \\d.*");
-        assertThat(lines.get(4))
-                .matches("failed    bad \\[default]: exit code 9, .* s;"
-                        + " output in raddle-runs/.*/output/bad.log; last line: sorry");
+        assertThat(lines.get(3)).isEqualTo("fine");
         assertThat(lines.get(5))
+                .matches("failed    bad \\[default]: exit code 9, .* s; output in raddle-runs/.*/output/bad.log");
+        assertThat(lines.get(6)).isEqualTo("sorry");
+        assertThat(lines.get(7))
                 .matches("done      2 tasks: 1 succeeded, 1 failed, .* s; report in raddle-runs/.*/report.json");
         assertThat(run.resolve("output/good.log")).hasContent("fine");
         assertThat(Raddle.tasks(Raddle.report(run))).containsOnlyKeys("good", "bad");

@@ -68,6 +68,13 @@ public final class PlanWork implements Work {
         return plan.timeout();
     }
 
+    /** Returns the logs of the tasks by id. */
+    public Map<String, Path> logs() {
+        Map<String, Path> logs = new LinkedHashMap<>();
+        files.forEach((id, output) -> logs.put(id, output.out()));
+        return logs;
+    }
+
     @Override
     public List<RunListener> listeners() {
         return List.of(journal, results);

@@ -108,10 +108,13 @@ public final class Console implements AutoCloseable {
         return colours ? text.toAnsi(COLOURS, AttributedCharSequence.ForceMode.None) : text.toString();
     }
 
-    /** Returns a text in one colour. */
+    byte[] encoded(String text) {
+        return text.getBytes(charset);
+    }
+
     void write(String text) throws OutputClosedException {
         try {
-            stream.write(text.getBytes(charset));
+            stream.write(encoded(text));
             stream.flush();
         } catch (IOException e) {
             throw new OutputClosedException(e);

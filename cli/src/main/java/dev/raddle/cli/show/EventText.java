@@ -119,18 +119,17 @@ final class EventText {
 
     static AttributedString end(RunEnded event) {
         boolean good = event.exitCode() == 0;
-        StringBuilder text = new StringBuilder()
-                .append(TextFormat.count(event.summary().totals().tasks(), "task", "tasks"))
-                .append(": ")
-                .append(TextFormat.outcomes(event.summary().totals()))
-                .append(", ")
-                .append(TextFormat.time(event.summary().wall().toMillis()));
-        if (event.report() != null) {
-            text.append("; report in ").append(path(event.report()));
-        }
+        String report = event.report() == null ? "" : "; report in " + path(event.report());
         AttributedStyle style = PLAIN.foreground(good ? AttributedStyle.GREEN : AttributedStyle.RED)
                 .bold();
-        return line("done", style, text.toString());
+        return line("done", style, totals(event) + report);
+    }
+
+    /** Formats the outcomes of all tasks: 3 tasks: 2 succeeded, 1 failed, 3.21 s. */
+    static String totals(RunEnded event) {
+        return TextFormat.count(event.summary().totals().tasks(), "task", "tasks") + ": "
+                + TextFormat.outcomes(event.summary().totals()) + ", "
+                + TextFormat.time(event.summary().wall().toMillis());
     }
 
     /** Returns the name of a task or a group, shortened because data may have made it long. */

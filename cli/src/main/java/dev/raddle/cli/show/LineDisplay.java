@@ -50,15 +50,7 @@ final class LineDisplay implements RunListener {
     private void ended(RunEvent.TaskEnded event) throws IOException {
         TaskResult result = event.result();
         if (EventText.isFailure(event)) {
-            AttributedString line = EventText.ended(result);
-            List<String> last = Tail.of(result.output(), 1);
-            print(
-                    last.isEmpty()
-                            ? line
-                            : AttributedString.join(
-                                    new AttributedString("; last line: "),
-                                    line,
-                                    new AttributedString(last.getFirst())));
+            print(EventText.ended(result));
         } else if (result.state() == TaskState.SKIPPED || !EventText.isDropped(result)) {
             detail(EventText.ended(result));
         }

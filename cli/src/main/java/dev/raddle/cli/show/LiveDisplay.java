@@ -10,17 +10,22 @@ import java.util.function.LongSupplier;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
 
-/** Shows bars on a terminal, and prints failures above them as soon as they occur. */
+/**
+ * Shows bars on a terminal, and prints above them the end of each task; or only the end of each that failed, with its
+ * last lines of output.
+ */
 final class LiveDisplay implements RunListener {
     private static final int LAST_LINES = 5;
 
     private final Screen screen;
     private final ProgressView view;
+    private final boolean onlyFailures;
     private boolean begun;
     private boolean ended;
 
-    LiveDisplay(Screen screen, LongSupplier nanos) {
+    LiveDisplay(Screen screen, LongSupplier nanos, boolean onlyFailures) {
         this.screen = screen;
+        this.onlyFailures = onlyFailures;
         this.view = new ProgressView(nanos, screen.console().canDrawBlocks());
     }
 
@@ -35,6 +40,7 @@ final class LiveDisplay implements RunListener {
             case RunEvent.AttemptFailed failed -> screen.print(List.of(EventText.retry(failed)));
             case RunEvent.TaskUndone undone -> screen.print(List.of(EventText.undone(undone)));
             case RunEvent.RunStopping stopping -> screen.print(List.of(EventText.stopping(stopping.reason())));
+            case RunEvent.TaskEnded task when !onlyFailures -> screen.print(List.of(EventText.ended(task.result())));
             case RunEvent.TaskEnded task when EventText.isFailure(event) -> failure(task);
             case RunEvent.RunEnded end -> {
                 ended = true;

@@ -8,7 +8,6 @@ import java.io.BufferedOutputStream;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -111,45 +110,9 @@ public final class OutputPrinter implements RunListener {
         try (InputStream input = new FileInputStream(file.toFile())) {
             input.transferTo(stream);
         }
-        if (to.isTerminal() && stream.last != '\n') {
-            stream.write('\n'); // otherwise the next line would be drawn after this one
+        if (to.isTerminal()) {
+            stream.end(); // otherwise the next line would be drawn after this one
         }
         stream.flush();
-    }
-
-    /** Writes a tag before each line, and remembers the last byte written. */
-    private static final class Lines extends OutputStream {
-        private final OutputStream to;
-        private final byte[] tag;
-        private int last = '\n';
-
-        Lines(OutputStream to, byte[] tag) {
-            this.to = to;
-            this.tag = tag;
-        }
-
-        @Override
-        public void write(int b) throws IOException {
-            if (last == '\n') {
-                to.write(tag);
-            }
-            to.write(b);
-            last = b;
-        }
-
-        @Override
-        public void write(byte[] bytes, int offset, int length) throws IOException {
-            if (tag.length > 0) {
-                super.write(bytes, offset, length);
-            } else if (length > 0) {
-                to.write(bytes, offset, length);
-                last = bytes[offset + length - 1];
-            }
-        }
-
-        @Override
-        public void flush() throws IOException {
-            to.flush();
-        }
     }
 }

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 class LineDisplayTest {
     private final TestConsole page = TestConsole.file();
 
-    private void show(Displays.Verbosity verbosity, RunEvent... events) throws Exception {
-        RunListener display = Displays.of(new Screen(page.console()), verbosity);
+    private void show(boolean onlyFailures, RunEvent... events) throws Exception {
+        RunListener display = new LineDisplay(new Screen(page.console()), onlyFailures);
         for (RunEvent event : events) {
             display.on(event);
             display.tick();
@@ -46,7 +46,7 @@ class LineDisplayTest {
     void every_event_is_one_line(@TempDir Path directory) throws Exception {
         Path output = Files.writeString(directory.resolve("b.log"), "some\nlast words\n");
 
-        show(Displays.Verbosity.NORMAL, everything(output));
+        show(false, everything(output));
 
         assertThat(page.text()).isEqualTo("""
                         checks: 12 tasks in 3 groups; output in runs/checks
@@ -54,7 +54,7 @@ class LineDisplayTest {
                         retry     fetch-a [web]: exit code 22, attempt 1 of 3, again in 200 ms
                         start     fetch-a [web], attempt 2 of 3
                         ok        fetch-a [web], 0.21 s
-                        failed    odd\\nid\\u001b[2J [web]: exit code 1, 0.21 s; output in %s; last line: last words
+                        failed    odd\\nid\\u001b[2J [web]: exit code 1, 0.21 s; output in %s
                         timed-out late [web]: ran out of time after 5 s (its timeout), 0.21 s; command: echo x
                         rejected  full [web]: rejected, group-queue: 4 of 4 running
                         stop      interrupted: nothing new starts, running commands get SIGTERM (once more: SIGKILL)
@@ -64,7 +64,7 @@ class LineDisplayTest {
 
     @Test
     void quiet_prints_only_failures(@TempDir Path directory) throws Exception {
-        show(Displays.Verbosity.QUIET, everything(directory.resolve("none")));
+        show(true, everything(directory.resolve("none")));
 
         assertThat(page.text().lines().map(line -> line.split(" ", 2)[0]))
                 .containsExactly("failed", "timed-out", "rejected", "stop", "done");
@@ -72,7 +72,7 @@ class LineDisplayTest {
 
     @Test
     void quiet_prints_nothing_if_all_tasks_succeed() throws Exception {
-        show(Displays.Verbosity.QUIET, Events.begin(1, 1), Events.succeeded("a", "g"), Events.end(0, 1, 0));
+        show(true, Events.begin(1, 1), Events.succeeded("a", "g"), Events.end(0, 1, 0));
 
         assertThat(page.text()).isEmpty();
     }
@@ -80,7 +80,7 @@ class LineDisplayTest {
     @Test
     void a_drained_run_has_an_account() throws Exception {
         show(
-                Displays.Verbosity.QUIET,
+                true,
                 new RunEvent.RunStopping(Events.NOW, Stop.Reason.TERMINATED),
                 Events.drained(6, List.of("a", "b\n")),
                 Events.drained(15, IntStream.range(0, 12).mapToObj(i -> "t" + i).toList()),
@@ -101,7 +101,7 @@ class LineDisplayTest {
 
     @Test
     void tasks_that_succeeded_before_are_reported() throws Exception {
-        show(Displays.Verbosity.NORMAL, new RunEvent.RunStarted(Events.NOW, "checks", 10, 1, Events.DIRECTORY, 7));
+        show(false, new RunEvent.RunStarted(Events.NOW, "checks", 10, 1, Events.DIRECTORY, 7));
 
         assertThat(page.text()).isEqualTo("checks: 10 tasks in 1 group, 7 succeeded before; output in runs/checks\n");
     }
@@ -111,7 +111,7 @@ class LineDisplayTest {
         Path output = Files.writeString(directory.resolve("b.log"), "x".repeat(50_000));
 
         show(
-                Displays.Verbosity.NORMAL,
+                false,
                 Events.failed("a".repeat(50_000), "g".repeat(50_000), output.toString()),
                 Events.ended("b", "g", TaskState.FAILED, null, "e".repeat(50_000)));
 
@@ -120,7 +120,7 @@ class LineDisplayTest {
 
     @Test
     void a_report_that_was_not_written_is_not_announced() throws Exception {
-        show(Displays.Verbosity.NORMAL, Events.begin(1, 1), Events.endWithoutReport());
+        show(false, Events.begin(1, 1), Events.endWithoutReport());
 
         assertThat(page.text().lines().toList().getLast()).isEqualTo("done      1 task: 1 succeeded, 3.21 s");
     }

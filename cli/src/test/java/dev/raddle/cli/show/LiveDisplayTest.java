@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LiveDisplayTest {
     private final TestConsole page = TestConsole.terminal(100, 24);
-    private final RunListener display = Displays.of(new Screen(page.console()), Displays.Verbosity.NORMAL);
+    private final RunListener display = Displays.of(new Screen(page.console()), false);
 
     @Test
     void failures_are_printed_above_the_bars_at_once_with_the_last_lines_of_their_output(@TempDir Path directory)
