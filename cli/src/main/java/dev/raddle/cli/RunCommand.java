@@ -126,9 +126,6 @@ final class RunCommand extends Subcommand {
         refuse(
                 resume != null && results != null,
                 "--results cannot be combined with --resume, which continues in the directory it names");
-        refuse(
-                resume != null && !arguments.namesFile() && !arguments.params().isEmpty(),
-                "--param needs a FILE beside --resume, which otherwise uses the values of the earlier run");
         refuse(output != null && options.json(), "--output cannot be combined with --json, which prints only events");
         refuse(jobs != null && jobs < 0, "--jobs must be at least 0, was " + jobs);
         refuse(timeout != null && timeout.isZero(), "--timeout must be longer than 0");
@@ -136,9 +133,8 @@ final class RunCommand extends Subcommand {
         options.checkReport(spec.commandLine());
         try {
             RunDirectory old = resume == null ? null : reopened(resume);
-            RunFile source = old == null || arguments.namesFile()
-                    ? arguments.read(spec.commandLine())
-                    : new RunFile(old.origin());
+            RunFile source =
+                    old == null || arguments.namesFile() ? arguments.read(spec.commandLine()) : kept(old.origin());
             Plan plan = source.plan(jobs != null && jobs == 0 ? (Integer) Limits.UNLIMITED : jobs, timeout);
             Set<String> only = targets(plan);
             if (options.dryRun()) {
@@ -148,7 +144,7 @@ final class RunCommand extends Subcommand {
             try (Journal journal = Journal.open(directory.journal())) {
                 Journal.Past past = past(old, plan);
                 if (old == null || arguments.namesFile()) {
-                    directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
+                    directory.keep(source.origin(), plan, clock.instant());
                 }
                 return run(plan, directory, journal, past, only);
             }
@@ -159,6 +155,18 @@ final class RunCommand extends Subcommand {
             RunFile.print(e, ", nothing was run" + advice, spec.commandLine());
             return ExitCode.INVALID;
         }
+    }
+
+    /** Returns a kept file with the values of params that were not kept. */
+    private RunFile kept(RunDirectory.Origin origin) throws InvalidFileException {
+        Set<String> given = arguments.params().keySet();
+        refuse(
+                !given.isEmpty()
+                        && !new RunFile(origin).draft().secrets().names().containsAll(given),
+                "--param needs a FILE beside --resume, except for a secret; the other values are those of the earlier"
+                        + " run");
+        throwIfAny();
+        return new RunFile(origin.with(arguments.params()));
     }
 
     private static Journal.Past past(@Nullable RunDirectory old, Plan plan) throws IOException, InvalidFileException {

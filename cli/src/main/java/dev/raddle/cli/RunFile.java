@@ -77,6 +77,7 @@ record RunFile(RunDirectory.Origin origin) {
     private PlanReader reader() {
         return new PlanReader(origin.file(), origin.directory(), origin.inputs())
                 .params(origin.params())
+                .environment(System.getenv())
                 .charset(ProcessStarter.charset());
     }
 

@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.RunDirectory;
@@ -30,11 +31,11 @@ class DamagedRunDirectoryTest {
     private Path run;
 
     @BeforeEach
-    void keep() throws IOException {
+    void keep() throws IOException, InvalidFileException {
         RunDirectory directory = RunDirectory.create(run);
         RunDirectory.Origin origin = new RunDirectory.Origin(
                 "a.yaml", run, "tasks: [{ id: a, run: 'true' }]\n", name -> new byte[0], Map.of());
-        directory.keep(origin, "a", Map.of(), Instant.EPOCH);
+        directory.keep(origin, new RunFile(origin).draft(), Instant.EPOCH);
         Journal.open(directory.journal()).close();
     }
 

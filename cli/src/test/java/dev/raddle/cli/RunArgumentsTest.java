@@ -218,8 +218,8 @@ class RunArgumentsTest {
         Ended ended = raddle("run", "--resume", results.toString(), invalid);
 
         assertThat(param.err())
-                .startsWith("raddle: --param needs a FILE beside --resume, which otherwise uses the values of the"
-                        + " earlier run\n");
+                .startsWith("raddle: --param needs a FILE beside --resume, except for a secret; the other values are"
+                        + " those of the earlier run\n");
         assertThat(ended.exitCode()).isEqualTo(ExitCode.INVALID);
         assertThat(ended.err())
                 .isEqualTo(invalid + ":1:8: tasks must have at least one task\nraddle: 1 problem, nothing was run\n");

@@ -4,7 +4,7 @@ import java.util.List;
 
 /** The keys of a run file, by the map that contains them. The published schema has the same. */
 final class Keys {
-    static final List<String> FILE = words("name params defaults groups jobs total timeout results tasks");
+    static final List<String> FILE = words("name params secrets defaults groups jobs total timeout results tasks");
     static final List<String> TOTAL = words("queue rate burst");
     static final List<String> GROUP = words("limit queue weight rate burst");
     static final List<String> DEFAULTS = words("limit queue weight rate burst timeout retry env dir");

@@ -4,6 +4,7 @@ import dev.raddle.cli.file.template.Reference;
 import dev.raddle.cli.file.value.Location;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Secrets;
 import dev.raddle.cli.file.value.Spelling;
 import dev.raddle.cli.file.value.Values;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ final class Params {
     private final Set<String> used = new HashSet<>();
     private final Problems problems;
     private boolean incomplete;
+    private Secrets secrets = Secrets.NONE;
 
     Params(Problems problems) {
         this.problems = problems;
@@ -105,10 +107,23 @@ final class Params {
         return values;
     }
 
-    /** Returns the values by the names of the params. */
-    Map<String, String> byName() {
-        Map<String, String> values = new LinkedHashMap<>();
-        params.forEach((name, param) -> values.put(name, param.value == null ? "" : param.value));
-        return values;
+    boolean isDeclared(String name) {
+        return params.containsKey(name);
+    }
+
+    /** Returns the value of a param; null if it has none, or if there is no such param. */
+    @Nullable
+    String value(String name) {
+        Param param = params.get(name);
+        return param == null ? null : param.value;
+    }
+
+    /** Sets what the values of params and of other placeholders may contain. */
+    void hide(Secrets values) {
+        secrets = values;
+    }
+
+    Secrets secrets() {
+        return secrets;
     }
 }

@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.value.Secrets;
 import dev.raddle.cli.file.value.Spelling;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param tasks the tasks in the order of the file
  * @param inputs the data files that were read, by their names in the run file
  * @param results the tasks whose results are requested; empty if the file does not name any
- * @param params the values of the params by name
+ * @param secrets what is neither printed nor kept
  */
 public record Plan(
         String name,
@@ -30,7 +31,7 @@ public record Plan(
         List<PlannedTask> tasks,
         Map<String, byte[]> inputs,
         List<String> results,
-        Map<String, String> params) {
+        Secrets secrets) {
 
     /** Returns whether any task depends on another or has a rule that only a flow supports. */
     public boolean isFlow() {

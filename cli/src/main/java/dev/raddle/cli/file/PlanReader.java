@@ -8,6 +8,7 @@ import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Location;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Secrets;
 import dev.raddle.cli.file.value.Utf8;
 import dev.raddle.cli.file.value.Values;
 import java.nio.charset.Charset;
@@ -39,6 +40,7 @@ public final class PlanReader {
     private Map<String, String> given = Map.of();
     private boolean requireValues = true;
     private Charset charset = StandardCharsets.UTF_8;
+    private Map<String, String> environment = Map.of();
     private @Nullable Integer jobs;
     private @Nullable Duration timeout;
 
@@ -73,6 +75,12 @@ public final class PlanReader {
         return this;
     }
 
+    /** Sets the variables of the environment, of which some may be secrets. */
+    public PlanReader environment(Map<String, String> variables) {
+        environment = variables;
+        return this;
+    }
+
     /**
      * Overrides what the file says.
      *
@@ -100,6 +108,12 @@ public final class PlanReader {
         Duration ofFile = section.duration("timeout");
         DataReader data = new DataReader(file, inputs, problems);
         params.read(section.get("params"), given, Location.of(root), requireValues);
+        Node hidden = section.get("secrets");
+        SecretsReader reader = new SecretsReader(params, environment, problems);
+        Secrets secrets = reader.read(hidden, requireValues, charset);
+        params.hide(secrets);
+        problems.hide(secrets);
+        reader.check(file, text.getBytes(StandardCharsets.UTF_8), secrets);
         GraphCheck graph = new GraphCheck(problems);
         TaskReader tasks = new TaskReader(directory, data, defaults, limits, params, graph, charset, problems);
         Node list = section.required("tasks");
@@ -114,6 +128,8 @@ public final class PlanReader {
         List<Located<String>> results = results(section.get("results"));
         graph.check(results);
         params.checkUse();
+        data.filesRead().forEach((input, content) -> reader.check(input, content, secrets));
+        reader.check(planned, Location.of(hidden == null ? root : hidden), secrets);
         problems.throwIfAny();
         return new Plan(
                 name == null ? stem(file) : name,
@@ -122,7 +138,7 @@ public final class PlanReader {
                 List.copyOf(planned),
                 data.filesRead(),
                 results.stream().map(Located::value).toList(),
-                params.byName());
+                secrets);
     }
 
     /**

@@ -151,6 +151,7 @@ final class TaskReader {
                 priority == null ? 0 : priority,
                 cost == null ? 1 : cost,
                 relations,
+                params.secrets(),
                 desc);
     }
 

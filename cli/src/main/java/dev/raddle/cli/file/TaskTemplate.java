@@ -7,6 +7,7 @@ import dev.raddle.cli.file.template.Condition;
 import dev.raddle.cli.file.template.DeferredCommand;
 import dev.raddle.cli.file.template.DeferredCondition;
 import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.Secrets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,6 +33,7 @@ record TaskTemplate(
         int priority,
         int cost,
         Relations relations,
+        Secrets secrets,
         @Nullable Located<Template> desc) {
 
     /** The relations of the task to other tasks. */
@@ -73,7 +75,7 @@ record TaskTemplate(
         Map<String, Template> variables = new LinkedHashMap<>();
         defaultEnv.forEach((name, value) -> variables.put(name, Template.literal(value)));
         env.forEach((name, value) -> variables.put(name, value.value()));
-        return new DeferredCommand(template.value(), variables, row);
+        return new DeferredCommand(template.value(), variables, row, secrets);
     }
 
     private TaskFlow flow(DeferredCommand run, Row row, Map<String, String> defaultEnv) throws InvalidRowException {

@@ -5,6 +5,7 @@ import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.TaskFlow;
 import dev.raddle.cli.file.template.DeferredCommand;
 import dev.raddle.cli.file.template.DeferredCondition;
+import dev.raddle.cli.file.value.Secrets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A checksum covers the command with its values and its environment, the directory, the needs, the condition, the
  * fallback, and the checksums of all upstream tasks. So it also changes when something upstream changes. Limits, times,
- * priorities and texts for people are not part of it.
+ * priorities, texts for people and secrets are not part of it.
  */
 final class Definitions {
     private Definitions() {}
@@ -36,7 +37,7 @@ final class Definitions {
             Set<String> upstreams = task.flow().upstreams();
             if (found.keySet().containsAll(upstreams)) {
                 open.pop();
-                found.computeIfAbsent(task.id(), id -> checksum(task, found));
+                found.computeIfAbsent(task.id(), id -> checksum(task, found, plan.secrets()));
             } else {
                 upstreams.stream().filter(id -> !found.containsKey(id)).forEach(open::push);
             }
@@ -44,12 +45,12 @@ final class Definitions {
         return found;
     }
 
-    private static String checksum(PlannedTask task, Map<String, String> found) {
+    private static String checksum(PlannedTask task, Map<String, String> found, Secrets secrets) {
         TaskFlow flow = task.flow();
         List<@Nullable Object> parts = new ArrayList<>();
-        parts.add(task.command().words());
-        parts.add(new TreeMap<>(task.command().values()));
-        parts.add(new TreeMap<>(task.env()));
+        parts.add(task.command().words().stream().map(secrets::mask).toList());
+        parts.add(masked(task.command().values(), secrets));
+        parts.add(masked(task.env(), secrets));
         parts.add(task.dir());
         parts.add(flow.deferred() == null ? null : flow.deferred().references());
         flow.needs().forEach(need -> parts.add(List.of(need.label(), need.ids())));
@@ -57,14 +58,20 @@ final class Definitions {
         DeferredCondition when = flow.when();
         if (when != null) {
             parts.add(when.condition());
-            parts.add(when.row().values(when.condition().names()));
+            parts.add(masked(when.row().values(when.condition().names()), secrets));
         }
         if (flow.fallback() instanceof TaskFlow.Fallback.Run(DeferredCommand command)) {
             parts.add(command.template());
-            parts.add(command.row().values(command.template().names()));
+            parts.add(masked(command.row().values(command.template().names()), secrets));
         } else {
-            parts.add(flow.fallback());
+            parts.add(secrets.mask(String.valueOf(flow.fallback())));
         }
         return OutputNames.checksum(Json.text(parts), 16);
+    }
+
+    private static Map<String, String> masked(Map<String, String> values, Secrets secrets) {
+        Map<String, String> masked = new TreeMap<>(values);
+        masked.replaceAll((name, value) -> secrets.mask(value));
+        return masked;
     }
 }

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.value.Secrets;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ public final class EventLoop implements AutoCloseable {
     private final List<RunListener> listeners;
     private final BiConsumer<RunListener, Throwable> onFailure;
     private final Thread thread;
+    private Secrets secrets = Secrets.NONE; // set before the thread starts
 
     private sealed interface Item {}
 
@@ -41,6 +43,12 @@ public final class EventLoop implements AutoCloseable {
         this.listeners = new ArrayList<>(listeners);
         this.onFailure = onFailure;
         this.thread = Thread.ofPlatform().name("raddle-events").daemon().unstarted(this::loop);
+    }
+
+    /** Hides secrets from the listeners. */
+    EventLoop hiding(Secrets values) {
+        secrets = values;
+        return this;
     }
 
     public EventLoop start() {
@@ -89,7 +97,10 @@ public final class EventLoop implements AutoCloseable {
         while (open) {
             switch (poll(TICK.toNanos() - (System.nanoTime() - lastTick))) {
                 case null -> {}
-                case PostedEvent posted -> notifyListeners(listener -> listener.on(posted.event));
+                case PostedEvent posted -> {
+                    RunEvent event = posted.event.masked(secrets);
+                    notifyListeners(listener -> listener.on(event));
+                }
                 case Marker marker -> {
                     marker.reached.countDown();
                     open = !marker.last;

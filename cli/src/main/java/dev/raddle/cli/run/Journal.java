@@ -146,7 +146,8 @@ public final class Journal implements RunListener, Closeable {
                     line.put(DEFINITION, definitions.get(id));
                 }
                 if (output != null && output.capture() != null) {
-                    line.put(STORED, output.capture().toFile().length());
+                    long size = output.capture().file().toFile().length();
+                    line.put(STORED, output.capture().isMasked() ? ~size : size);
                 }
                 write(Json.text(line));
             }
@@ -193,7 +194,8 @@ public final class Journal implements RunListener, Closeable {
      * @param keys the prefixes of the tokens of its processes
      * @param closed the tokens of attempts that ended
      * @param unsuccessful the tasks that were to run again, were started or failed, and have not succeeded since
-     * @param stored the sizes of stored outputs, by the id of the task
+     * @param stored the sizes of stored outputs, by the id of the task; {@code ~size}, which is negative, of one that
+     *     lacks its secrets
      * @param definitions the checksums of the definitions of the tasks that ended, by id
      */
     public record Past(
@@ -211,8 +213,8 @@ public final class Journal implements RunListener, Closeable {
 
         /**
          * Returns this record with more tasks counted as undone: each that the plan defines otherwise; each whose
-         * stored output is lost and needed, because the plan or a task that may run reads it; and the direct and
-         * indirect downstream tasks of every undone task. Those of them that succeeded are unsuccessful as well.
+         * stored output is a result and lost, or is read by a task that may run and is lost or masked; and the direct
+         * and indirect downstream tasks of every undone task. Those of them that succeeded are unsuccessful as well.
          */
         Past followedBy(Plan plan, Map<String, OutputFiles> outputs) {
             Map<String, PlannedTask> tasks = plan.byId();
@@ -233,7 +235,7 @@ public final class Journal implements RunListener, Closeable {
             while (!running.isEmpty()) {
                 PlannedTask task = Objects.requireNonNull(tasks.get(running.remove()));
                 PlanFlow.read(task, tasks.keySet()).stream()
-                        .filter(lost)
+                        .filter(lost.or(past::isMasked))
                         .filter(all::add)
                         .forEach(running::add);
                 if (all.contains(task.id())) {
@@ -252,10 +254,20 @@ public final class Journal implements RunListener, Closeable {
         }
 
         /** Returns whether the output that a task has stored is missing or incomplete. It may have grown. */
-        boolean isLost(String id, @Nullable Path capture) {
+        boolean isLost(String id, @Nullable Capture capture) {
             return done(id) != null
                     && capture != null
-                    && (!Files.exists(capture) || capture.toFile().length() < stored.getOrDefault(id, 0L));
+                    && (!Files.exists(capture.file())
+                            || capture.file().toFile().length() < Math.max(stored(id), ~stored(id)));
+        }
+
+        /** Returns whether the output that a task has stored lacks its secrets. */
+        boolean isMasked(String id) {
+            return done(id) != null && stored(id) < 0;
+        }
+
+        private long stored(String id) {
+            return stored.getOrDefault(id, 0L);
         }
 
         /** Returns the result of a task whose success counts: it was not undone, and the task was not started since. */

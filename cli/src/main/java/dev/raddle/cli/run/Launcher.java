@@ -15,7 +15,6 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -52,9 +51,15 @@ final class Launcher {
 
     /** Runs one attempt to its end; an interrupt of this thread ends the process and all its descendants. */
     AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output) {
+        try (MaskedOutputs targets = starter.outputs()) {
+            return attempt(task, attempt, output, targets);
+        }
+    }
+
+    private AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output, MaskedOutputs targets) {
         ChildProcess child;
         try {
-            child = start(task, attempt, output);
+            child = start(task, attempt, output, targets);
         } catch (ClosedByInterruptException e) {
             return new AttemptEnd.Stopped(null);
         } catch (IOException | OutOfMemoryError e) { // the JDK's exception if no thread can be started
@@ -73,6 +78,7 @@ final class Launcher {
                     recordsProcesses ? startInstant(child) : null,
                     child.token()));
             AttemptEnd end = await(child, tree, task);
+            targets.await();
             addCapture(output);
             return end;
         } catch (IOException e) {
@@ -92,10 +98,10 @@ final class Launcher {
     }
 
     private static void addCapture(OutputFiles output) throws IOException {
-        Path capture = output.capture();
-        if (capture != null && Files.size(capture) > 0) {
+        Capture capture = output.capture();
+        if (capture != null && Files.size(capture.file()) > 0) {
             try (OutputStream log = Channels.newOutputStream(OutputFiles.open(output.out(), true));
-                    InputStream printed = Files.newInputStream(capture, LinkOption.NOFOLLOW_LINKS)) {
+                    InputStream printed = Files.newInputStream(capture.file(), LinkOption.NOFOLLOW_LINKS)) {
                 printed.transferTo(log);
             }
         }
@@ -106,19 +112,29 @@ final class Launcher {
      * that end; a later stop, or a second signal, does.
      */
     AttemptEnd undo(PlannedTask task, OutputFiles output) {
+        try (MaskedOutputs targets = starter.outputs()) {
+            return undo(task, output, targets);
+        }
+    }
+
+    private AttemptEnd undo(PlannedTask task, OutputFiles output, MaskedOutputs targets) {
         ChildProcess child;
         try {
-            child = start(task, UNDO, output);
+            child = start(task, UNDO, output, targets);
         } catch (IOException | OutOfMemoryError e) {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
         ProcessTree tree = ProcessTree.of(child);
         stop.registerLast(tree);
         try {
-            return new AttemptEnd.Exited(child.waitFor());
+            int exitCode = child.waitFor();
+            targets.await();
+            return new AttemptEnd.Exited(exitCode);
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
             return new AttemptEnd.Stopped(child.exit().join());
+        } catch (IOException e) {
+            return new AttemptEnd.NotStarted("its output cannot be kept: " + e.getMessage());
         } finally {
             stop.unregister(tree, child);
         }
@@ -161,7 +177,8 @@ final class Launcher {
         }
     }
 
-    private ChildProcess start(PlannedTask task, int attempt, OutputFiles output) throws IOException {
+    private ChildProcess start(PlannedTask task, int attempt, OutputFiles output, MaskedOutputs targets)
+            throws IOException {
         List<String> words = task.command().words();
         Map<String, String> variables = new HashMap<>(task.env());
         variables.putAll(task.command().values());
@@ -171,16 +188,20 @@ final class Launcher {
         if (output.keepsAttempts()) {
             mark(output, attempt);
         }
-        Posix.Target out;
-        Posix.Target err;
-        if (output.capture() != null) {
-            out = new Posix.Target(output.capture(), false);
-            err = new Posix.Target(output.out(), true);
-        } else {
-            out = new Posix.Target(output.out(), output.keepsAttempts());
-            err = output.err() == null ? null : new Posix.Target(output.err(), false);
+        try {
+            Posix.Target out;
+            Posix.Target err;
+            if (output.capture() != null) {
+                out = targets.through(output.capture());
+                err = targets.through(new Posix.Target(output.out(), true));
+            } else {
+                out = targets.through(new Posix.Target(output.out(), output.keepsAttempts()));
+                err = output.err() == null ? null : targets.through(new Posix.Target(output.err(), false));
+            }
+            return starter.start(words, variables, task.dir(), out, err);
+        } finally {
+            targets.opened();
         }
-        return starter.start(words, variables, task.dir(), out, err);
     }
 
     /** Writes a separator line between the outputs of attempts, if there are any. */

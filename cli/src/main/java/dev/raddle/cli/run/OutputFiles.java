@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
  * @param keepsAttempts whether an attempt appends to the output of earlier ones, after a separator line; otherwise only
  *     the output of the last attempt remains
  * @param name the name in results, or null if the file is deleted afterwards
- * @param capture the file for the last attempt's standard output alone, for other tasks; null if none reads it. It is
- *     appended to {@code out} when the attempt has ended
+ * @param capture the last attempt's standard output alone, for other tasks; null if none reads it. It is appended to
+ *     {@code out} when the attempt has ended
  */
 public record OutputFiles(
         Path out,
         @Nullable Path err,
         boolean keepsAttempts,
         @Nullable String name,
-        @Nullable Path capture) {
+        @Nullable Capture capture) {
 
     private static final Set<OpenOption> CREATE =
             Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS);

@@ -25,9 +25,6 @@ import dev.raddle.flow.OnFailure;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.RejectedTaskException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -41,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 /** Runs a plan with dependencies: every task is a node of one flow, and waits and runs in its group. */
 final class PlanFlow {
     /** The maximum size of a value that is passed to a command in a variable; Linux allows slightly more. */
-    private static final int MAX_VALUE_BYTES = 120_000;
+    static final int MAX_VALUE_BYTES = 120_000;
 
     /*
      * Overview.
@@ -266,9 +263,9 @@ final class PlanFlow {
                 null);
     }
 
-    private static void keep(OutputFiles output, String text) throws IOException {
+    private void keep(OutputFiles output, String text) throws IOException {
         if (output.capture() != null) {
-            OutputFiles.write(output.capture(), text);
+            output.capture().write(text, plan.secrets().mask(text));
         }
     }
 
@@ -315,17 +312,20 @@ final class PlanFlow {
 
     /** Returns the output of a task without the line breaks at its end, as a shell's $(…) does. */
     private String printed(FlowStep step) throws IOException {
-        Path capture = Objects.requireNonNull(step.output().capture());
+        Capture capture = Objects.requireNonNull(step.output().capture());
         String id = step.task().id();
         if (past.isLost(id, capture)) {
-            throw new IOException("the output of \"" + id + "\" is incomplete or missing; restore " + capture);
+            throw new IOException("the output of \"" + id + "\" is incomplete or missing; restore " + capture.file());
         }
-        long size = Files.size(capture);
+        if (past.isMasked(id)) {
+            throw new IOException("the output of \"" + id + "\" contained a secret and was not kept");
+        }
+        long size = capture.size();
         if (size > MAX_VALUE_BYTES) {
             throw new IOException("the output of \"" + id + "\" must be at most " + MAX_VALUE_BYTES
                     + " bytes to be passed on, was " + size + "; write it to a file and print the file's name");
         }
-        String text = new String(Files.readAllBytes(capture), StandardCharsets.UTF_8);
+        String text = capture.text();
         int end = text.length();
         while (end > 0 && (text.charAt(end - 1) == '\n' || text.charAt(end - 1) == '\r')) {
             end--;

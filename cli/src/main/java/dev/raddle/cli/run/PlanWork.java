@@ -3,10 +3,9 @@ package dev.raddle.cli.run;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Secrets;
 import dev.raddle.flow.OnFailure;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -66,6 +65,11 @@ public final class PlanWork implements Work {
     @Override
     public @Nullable Duration timeout() {
         return plan.timeout();
+    }
+
+    @Override
+    public Secrets secrets() {
+        return plan.secrets();
     }
 
     /** Returns the logs of the tasks by id. */
@@ -138,9 +142,8 @@ public final class PlanWork implements Work {
     public Map<String, @Nullable String> outputs() throws IOException {
         Map<String, @Nullable String> outputs = new LinkedHashMap<>();
         for (String id : plan.results()) {
-            Path capture = Objects.requireNonNull(files.get(id)).capture();
-            boolean printed = results.succeeded(id) && capture != null;
-            outputs.put(id, printed ? new String(Files.readAllBytes(capture), StandardCharsets.UTF_8) : null);
+            Capture capture = Objects.requireNonNull(files.get(id)).capture();
+            outputs.put(id, capture != null && results.succeeded(id) ? capture.kept() : null);
         }
         return outputs;
     }

@@ -73,6 +73,7 @@ final class Posix {
     private final MemorySegment spawn = symbol("posix_spawnp");
     private final MemorySegment describe = symbol("strerror");
     private final MemorySegment kill = symbol("kill");
+    private final MemorySegment makePipe = symbol("mkfifo");
     private final MemorySegment waitId = symbol("waitid");
     private final MemorySegment setHandler = symbol("signal");
     private final MemorySegment getGroup = symbol("getpgid");
@@ -383,6 +384,17 @@ final class Posix {
     void kill(long to, int signal) {
         try (Arena arena = Arena.ofConfined()) {
             errorOf(arena, kill, to, signal);
+        }
+    }
+
+    /** Creates a pipe with a name, which only its user may open. */
+    void createPipe(Path path) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocateFrom(path.toString(), ProcessStarter.charset());
+            int error = errorOf(arena, makePipe, name.address(), 0600);
+            if (error != 0) {
+                throw new IOException("error=" + error + ", " + text(error));
+            }
         }
     }
 

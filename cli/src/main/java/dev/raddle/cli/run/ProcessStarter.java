@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.value.LocaleText;
+import dev.raddle.cli.file.value.Secrets;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.Charset;
@@ -36,30 +37,42 @@ public final class ProcessStarter {
     private final String key;
     private final @Nullable Posix posix;
     private final @Nullable String setsid;
+    private final Secrets secrets;
     private final AtomicLong serial = new AtomicLong();
     private final Executor waiters = waiters();
 
-    private ProcessStarter(String key, @Nullable Posix posix, @Nullable String setsid) {
+    private ProcessStarter(String key, @Nullable Posix posix, @Nullable String setsid, Secrets secrets) {
         this.key = key;
         this.posix = posix;
         this.setsid = setsid;
+        this.secrets = secrets;
     }
 
     /** Creates a starter with the best functions that this system offers. */
     static ProcessStarter of(String key) {
         Posix posix = Posix.get();
-        return posix == null ? withoutFunctions(key) : new ProcessStarter(key, posix, null);
+        return posix == null ? withoutFunctions(key) : new ProcessStarter(key, posix, null, Secrets.NONE);
     }
 
     /** Creates a starter that uses no native functions of the operating system. */
     static ProcessStarter withoutFunctions(String key) {
         String setsid = Programs.find("setsid");
-        return setsid.contains("/") ? new ProcessStarter(key, null, setsid) : plain(key);
+        return setsid.contains("/") ? new ProcessStarter(key, null, setsid, Secrets.NONE) : plain(key);
     }
 
     /** Creates a starter whose processes stay in the session of this process. */
     static ProcessStarter plain(String key) {
-        return new ProcessStarter(key, null, null);
+        return new ProcessStarter(key, null, null, Secrets.NONE);
+    }
+
+    /** Returns this starter for a run with secrets. */
+    ProcessStarter hiding(Secrets values) {
+        return new ProcessStarter(key, posix, setsid, values);
+    }
+
+    /** Returns the outputs for one process. */
+    MaskedOutputs outputs() {
+        return new MaskedOutputs(secrets);
     }
 
     /** Returns the character set in which the words and variables of a command are passed. */

@@ -76,7 +76,14 @@ public final class RunDirectory {
      * @param inputs the data files
      * @param params the values of params that were given, by name
      */
-    public record Origin(String file, Path directory, String text, InputFiles inputs, Map<String, String> params) {}
+    public record Origin(String file, Path directory, String text, InputFiles inputs, Map<String, String> params) {
+        /** Returns this input with the values of further params. */
+        public Origin with(Map<String, String> values) {
+            Map<String, String> all = new LinkedHashMap<>(params);
+            all.putAll(values);
+            return new Origin(file, directory, text, inputs, all);
+        }
+    }
 
     /** Creates a directory below {@code raddle-runs}, named after the run and the time. */
     public static RunDirectory createFresh(String name, Instant now) throws IOException {
@@ -216,7 +223,9 @@ public final class RunDirectory {
         for (PlannedTask task : plan.tasks()) {
             String name = names.name(task.id());
             Path file = output(name + ".log");
-            Path capture = captured.contains(task.id()) ? path.resolve(VALUES).resolve(name + ".out") : null;
+            Capture capture = captured.contains(task.id())
+                    ? new Capture(path.resolve(VALUES).resolve(name + ".out"))
+                    : null;
             outputs.put(task.id(), new OutputFiles(file, null, true, shown(file), capture));
         }
         return outputs;
@@ -236,8 +245,13 @@ public final class RunDirectory {
         return file.toAbsolutePath().normalize().toString();
     }
 
-    /** Keeps the input that a resumed run needs, beside that of earlier runs. Until this returns, that is the input. */
-    public void keep(Origin origin, String name, Map<String, byte[]> inputs, Instant now) throws IOException {
+    /**
+     * Keeps the input that a resumed run needs, except secrets, beside that of earlier runs. Until this returns, that is
+     * the input.
+     *
+     * @param content the plan that was made of it
+     */
+    public void keep(Origin origin, Plan content, Instant now) throws IOException {
         String plan = PLAN;
         String folder = INPUTS;
         for (int i = 2; Files.exists(path.resolve(plan)) || Files.exists(path.resolve(folder)); i++) {
@@ -246,23 +260,25 @@ public final class RunDirectory {
         }
         write(path.resolve(plan), origin.text);
         Map<String, String> kept = new LinkedHashMap<>();
-        if (!inputs.isEmpty()) {
+        if (!content.inputs().isEmpty()) {
             prepare(path.resolve(folder));
         }
         OutputNames names = new OutputNames();
-        for (Map.Entry<String, byte[]> input : inputs.entrySet()) {
+        for (Map.Entry<String, byte[]> input : content.inputs().entrySet()) {
             String file = folder + "/" + names.name(input.getKey());
             write(path.resolve(file), input.getValue());
             kept.put(input.getKey(), file);
         }
         Map<String, Object> run = new LinkedHashMap<>();
         run.put("plan", plan);
-        run.put("name", name);
+        run.put("name", content.name());
         run.put("file", origin.file);
         run.put("directory", origin.directory.toAbsolutePath().normalize());
         run.put("startedAt", now);
         run.put("inputs", kept);
-        run.put("params", origin.params);
+        Map<String, String> params = new LinkedHashMap<>(origin.params);
+        params.keySet().removeAll(content.secrets().names());
+        run.put("params", params);
         WholeFile.write(path.resolve(RUN), writer -> writer.write(Json.text(run) + "\n"));
     }
 

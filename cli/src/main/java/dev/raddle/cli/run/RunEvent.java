@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.value.Secrets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -9,6 +10,21 @@ import org.jspecify.annotations.Nullable;
 public sealed interface RunEvent {
 
     Instant time();
+
+    /** Returns this event without secrets, which only the reasons of failures may contain. */
+    default RunEvent masked(Secrets secrets) {
+        if (secrets.isEmpty()) {
+            return this;
+        }
+        return switch (this) {
+            case AttemptFailed e ->
+                new AttemptFailed(
+                        e.time, e.id, e.group, e.attempt, e.attempts, e.exitCode, secrets.mask(e.error), e.pause);
+            case TaskEnded e -> new TaskEnded(e.time, e.result.masked(secrets));
+            case TaskUndone e -> new TaskUndone(e.time, e.id, e.group, e.error == null ? null : secrets.mask(e.error));
+            default -> this;
+        };
+    }
 
     /**
      * The run begins.

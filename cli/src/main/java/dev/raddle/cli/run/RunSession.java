@@ -76,7 +76,9 @@ public final class RunSession {
         long start = System.nanoTime();
         int exitCode;
         Threads.startTimers();
-        try (EventLoop events = new EventLoop(listeners, this::failed).start();
+        try (EventLoop events = new EventLoop(listeners, this::failed)
+                        .hiding(work.secrets())
+                        .start();
                 Threads threads = new Threads(settings.grace(), TimeSource.system());
                 GroupRunner runner = new GroupRunner(
                         work.limits(),
@@ -85,7 +87,7 @@ public final class RunSession {
                         stop,
                         clock,
                         settings.halt(),
-                        ProcessStarter.of(work.key()),
+                        ProcessStarter.of(work.key()).hiding(work.secrets()),
                         work.recordsProcesses())) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
             stop.onDrain(threads::drain, threads::endGrace);
@@ -116,7 +118,7 @@ public final class RunSession {
         }
         Throwable broken = failure.get();
         if (broken != null) {
-            throw new IOException(Failure.text(broken), broken);
+            throw new IOException(work.secrets().mask(Failure.text(broken)), broken);
         }
         return exitCode;
     }

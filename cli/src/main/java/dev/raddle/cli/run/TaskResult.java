@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.data.JsonLine;
+import dev.raddle.cli.file.value.Secrets;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
@@ -40,14 +41,21 @@ public record TaskResult(
 
     /** Returns this result with another wait time. */
     TaskResult withWait(long millis) {
-        return new TaskResult(
-                id, group, command, state, exitCode, attempts, millis, runMillis, output, error, via, endedAt);
+        return with(millis, error, endedAt);
     }
 
     /** Returns this result with a time. */
     TaskResult endedAt(Instant time) {
-        return new TaskResult(
-                id, group, command, state, exitCode, attempts, waitMillis, runMillis, output, error, via, time);
+        return with(waitMillis, error, time);
+    }
+
+    /** Returns this result without secrets. Its command has none. */
+    TaskResult masked(Secrets secrets) {
+        return with(waitMillis, error == null ? null : secrets.mask(error), endedAt);
+    }
+
+    private TaskResult with(long wait, @Nullable String why, @Nullable Instant end) {
+        return new TaskResult(id, group, command, state, exitCode, attempts, wait, runMillis, output, why, via, end);
     }
 
     public boolean succeeded() {

@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.Limits;
+import dev.raddle.cli.file.value.Secrets;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +18,11 @@ public interface Work {
     /** Returns how long the run may take, or null. */
     default @Nullable Duration timeout() {
         return null;
+    }
+
+    /** Returns what must be neither printed nor kept. */
+    default Secrets secrets() {
+        return Secrets.NONE;
     }
 
     /** Returns the listeners that the work itself needs; if one of them fails, the run cannot continue. */

@@ -107,7 +107,6 @@ class FlowFileTest {
 
         assertThat(task(plan, "b").command().words()).containsExactly("echo", "b friday");
         assertThat(task(plan, "c").flow().fallback()).isEqualTo(new TaskFlow.Fallback.Value("friday: none"));
-        assertThat(plan.params()).isEqualTo(Map.of("day", "friday"));
         assertThat(plan.results()).containsExactly("report");
     }
 

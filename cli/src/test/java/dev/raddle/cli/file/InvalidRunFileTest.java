@@ -36,7 +36,8 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, params, defaults, groups, jobs, total, timeout, results, tasks)",
+                                + " (allowed: name, params, secrets, defaults, groups, jobs, total, timeout, results,"
+                                + " tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
                                 + " (allowed: limit, queue, weight, rate, burst)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
@@ -141,7 +142,7 @@ class InvalidRunFileTest {
 
     @Test
     void an_unknown_key_is_reported_with_the_allowed_ones() {
-        String inFile = " (allowed: name, params, defaults, groups, jobs, total, timeout, results, tasks)";
+        String inFile = " (allowed: name, params, secrets, defaults, groups, jobs, total, timeout, results, tasks)";
         String inGroup = " (allowed: limit, queue, weight, rate, burst)";
         assertThat(RunFiles.problems("""
                         globalMaxInFlight: 8

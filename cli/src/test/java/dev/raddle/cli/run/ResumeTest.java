@@ -194,6 +194,76 @@ class ResumeTest {
     }
 
     @Test
+    void a_task_that_printed_a_secret_runs_again_only_for_a_task_that_reads_its_output() throws Exception {
+        Map<String, String> params = Map.of("token", "it's \"secret\"");
+        String file = """
+                params: { token: }
+                secrets: [token]
+                results: [p]
+                tasks:
+                  - { id: p, run: "echo ran >> p.txt; echo ${param.token}" }
+                  - { id: q, run: "echo ran >> q.txt; echo plain" }
+                  - id: r
+                    needs: [p, q]
+                    run: "test -e repaired && test ${p.stdout} = ${param.token} && echo ${q.stdout}"
+                """;
+        assertThat(new Session(directory).params(params).run(file)).isEqualTo(ExitCode.FAILED);
+        Files.writeString(directory.resolve("repaired"), "");
+
+        assertThat(new Session(directory).params(params).resume()).isEqualTo(ExitCode.OK);
+        assertThat(new Session(directory).params(params).resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(times("p.txt")).isEqualTo(2);
+        assertThat(times("q.txt")).isEqualTo(1);
+        assertThat(value("p")).hasContent("***");
+    }
+
+    @Test
+    void a_secret_with_a_new_value_is_no_change() throws Exception {
+        String file = """
+                params: { token: }
+                secrets: [token]
+                tasks:
+                  - { id: a, run: "echo ${param.token} >> a.txt" }
+                  - { id: b, run: [echo, "${param.token}"], env: { T: "${param.token}" }, when: "${param.token} != x" }
+                  - { id: c, needs: b, run: "false", fallback: { value: "${param.token}" } }
+                  - { id: d, needs: c, run: "false", when: "${c.state} == succeeded", \
+                fallback: "touch d-${param.token}" }
+                  - { id: e, run: "false" }
+                """;
+        new Session(directory).params(Map.of("token", "hunter22")).run(file);
+        Session second = new Session(directory).params(Map.of("token", "it's \"new\""));
+
+        second.resume(file);
+
+        assertThat(second.recorder().all(RunEvent.AttemptStarted.class))
+                .extracting(RunEvent.AttemptStarted::id)
+                .containsExactly("e");
+    }
+
+    @Test
+    void an_undo_that_reads_the_secret_output_of_an_earlier_run_does_not_run() throws Exception {
+        Map<String, String> params = Map.of("token", "hunter2-");
+        new Session(directory).params(params).run("""
+                params: { token: }
+                secrets: [token]
+                tasks:
+                  - { id: a, run: "echo ${param.token}", undo: "echo ${a.stdout} >> undone" }
+                  - { id: b, run: "exit 1", needs: a }
+                """);
+        assertThat(directory.resolve("undone")).hasContent("hunter2-");
+        Files.delete(directory.resolve("undone"));
+        edit(text -> text.replaceAll("(?m)^.*\"undone\".*\\n", "")); // as if the run had been killed
+        Session second = new Session(directory).params(params);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.FAILED);
+
+        assertThat(directory.resolve("undone")).doesNotExist();
+        assertThat(second.recorder().all(RunEvent.TaskUndone.class).getFirst().error())
+                .isEqualTo("not started: the output of \"a\" contained a secret and was not kept");
+    }
+
+    @Test
     void an_undo_that_reads_a_lost_output_does_not_run() throws Exception {
         new Session(directory).run("""
                 tasks:

@@ -27,6 +27,7 @@ final class Session {
     private boolean failFast;
     private boolean keepGoing;
     private Set<String> only = Set.of();
+    private Map<String, String> params = Map.of();
     private Duration grace = Duration.ofSeconds(20);
 
     Session(Path directory) {
@@ -45,6 +46,11 @@ final class Session {
 
     Session only(String... targets) {
         only = Set.of(targets);
+        return this;
+    }
+
+    Session params(Map<String, String> values) {
+        params = values;
         return this;
     }
 
@@ -75,9 +81,9 @@ final class Session {
 
     private Plan kept(String text, RunDirectory at) throws IOException, InvalidFileException {
         RunDirectory.Origin origin = new RunDirectory.Origin(
-                "checks.yaml", directory, text, name -> Files.readAllBytes(directory.resolve(name)), Map.of());
+                "checks.yaml", directory, text, name -> Files.readAllBytes(directory.resolve(name)), params);
         Plan plan = plan(origin);
-        at.keep(origin, plan.name(), plan.inputs(), CLOCK.instant());
+        at.keep(origin, plan, CLOCK.instant());
         return plan;
     }
 
@@ -91,12 +97,14 @@ final class Session {
     /** Resumes a run. */
     int resume() throws IOException, InterruptedException, InvalidFileException {
         RunDirectory reopened = RunDirectory.reopen(out());
-        Plan plan = plan(reopened.origin());
+        Plan plan = plan(reopened.origin().with(params));
         return run(plan, reopened, reopened.past(plan));
     }
 
     private static Plan plan(RunDirectory.Origin origin) throws InvalidFileException {
-        return new PlanReader(origin.file(), origin.directory(), origin.inputs()).read(origin.text());
+        return new PlanReader(origin.file(), origin.directory(), origin.inputs())
+                .params(origin.params())
+                .read(origin.text());
     }
 
     private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {

@@ -2,6 +2,7 @@ package dev.raddle.cli.file.data;
 
 import dev.raddle.cli.file.value.Location;
 import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Secrets;
 import dev.raddle.cli.file.value.Spelling;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -95,6 +96,17 @@ public record Row(Location at, long number, Map<String, Cell> cells, List<String
         Map<String, Cell> all = new LinkedHashMap<>(cells);
         values.forEach((name, value) -> all.put(name, Cell.of(value)));
         return new Row(at, number, all, this.values);
+    }
+
+    /** Returns this row without secrets in its values. */
+    public Row masked(Secrets secrets) {
+        Map<String, String> masked = new LinkedHashMap<>();
+        cells.forEach((name, cell) -> {
+            if (cell.text != null) {
+                masked.put(name, secrets.mask(cell.text));
+            }
+        });
+        return with(masked);
     }
 
     /** Returns every placeholder that is valid for rows with these values. */

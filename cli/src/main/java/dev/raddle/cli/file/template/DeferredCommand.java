@@ -2,6 +2,7 @@ package dev.raddle.cli.file.template;
 
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.value.Secrets;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -12,8 +13,9 @@ import java.util.Set;
  * A command that is completed only during the run, with values of upstream tasks.
  *
  * @param row the values that are known before the run
+ * @param secrets what must not be shown
  */
-public record DeferredCommand(CommandTemplate template, Map<String, Template> env, Row row) {
+public record DeferredCommand(CommandTemplate template, Map<String, Template> env, Row row, Secrets secrets) {
 
     /** A complete command with its environment. */
     public record Filled(Command command, Map<String, String> env) {}
@@ -37,7 +39,11 @@ public record DeferredCommand(CommandTemplate template, Map<String, Template> en
         for (Map.Entry<String, Template> variable : env.entrySet()) {
             variables.put(variable.getKey(), variable.getValue().fill(full));
         }
-        return new Filled(template.fill(full), variables);
+        Command command = template.fill(full);
+        String shown = secrets.isEmpty()
+                ? command.shown()
+                : template.fill(full.masked(secrets)).shown();
+        return new Filled(new Command(command.words(), command.values(), shown), variables);
     }
 
     /** Returns the command with its references in their textual form. */

@@ -9,6 +9,12 @@ import java.util.List;
  */
 public final class Problems {
     private final List<Problem> found = new ArrayList<>();
+    private Secrets secrets = Secrets.NONE;
+
+    /** Hides secrets in the texts of all problems. */
+    public void hide(Secrets values) {
+        secrets = values;
+    }
 
     public void add(Location at, String text) {
         found.add(new Problem(at, text));
@@ -24,7 +30,9 @@ public final class Problems {
 
     public void throwIfAny() throws InvalidFileException {
         if (!found.isEmpty()) {
-            throw new InvalidFileException(found);
+            throw new InvalidFileException(found.stream()
+                    .map(problem -> new Problem(problem.at(), secrets.mask(problem.text())))
+                    .toList());
         }
     }
 }
