@@ -13,6 +13,8 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongPredicate;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -689,6 +692,18 @@ class Group extends TaskGate {
     GroupRun<?> firstWaiting(@Nullable String taskId) {
         return locked(() -> (GroupRun<?>) firstWaiting(
                 permit -> taskId == null || ((GroupRun<?>) permit).taskId().equals(taskId)));
+    }
+
+    /** Returns up to a number of tasks: those that hold slots, oldest grant first, then the first waiting ones. */
+    List<TaskStats> tasks(int max) {
+        long now = engine.time.nanoTime();
+        List<TaskStats> tasks = new ArrayList<>();
+        Predicate<Permit> add = permit -> {
+            boolean isFull = tasks.size() == max;
+            return isFull || !tasks.add(((GroupRun<?>) permit).stats(isWaiting(permit), now));
+        };
+        locked(() -> anyHeld(add) || firstWaiting(add) != null);
+        return Collections.unmodifiableList(tasks);
     }
 
     private Explanation reasonToWait(GroupRun<?> run, long now) {

@@ -640,6 +640,29 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
+     * Returns tasks of a group that have not ended: first those that hold slots, in the order in which they received
+     * them, then those that wait, in the order in which they would start. Locks the group for a time proportional to
+     * the number of tasks returned.
+     *
+     * {@snippet :
+     * for (TaskStats task : executor.tasks("payments", 20)) {
+     *     if (task.thread() != null) {
+     *         log(task.handle().taskId(), task.since(), task.thread().getStackTrace());
+     *     }
+     * }
+     * }
+     *
+     * @param groupKey the key of the group
+     * @param max the largest number of tasks to return, at least 1
+     * @return an unmodifiable list; empty if the group is unknown or idle
+     */
+    public List<TaskStats> tasks(String groupKey, int max) {
+        requireAtLeastOne("max", max);
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        return group == null ? List.of() : group.tasks(max);
+    }
+
+    /**
      * Returns why a task waits. Takes time proportional to the number of tasks before it in its group and, if it waits
      * for the global cap, to the number of groups.
      *

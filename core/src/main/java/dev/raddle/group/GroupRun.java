@@ -166,6 +166,13 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         return false;
     }
 
+    /** Returns this run as it is now. */
+    TaskStats stats(boolean waits, long now) {
+        long since = sinceNanos();
+        return new TaskStats(
+                this, waits, runner(), since == NOT_MEASURED ? null : Duration.ofNanos(Math.max(0, now - since)));
+    }
+
     // Options and timeouts.
 
     @Override

@@ -543,8 +543,13 @@ public abstract class Gate extends SpinLock {
         PriorityQueues.forEach(queue, action);
     }
 
-    /** Returns whether any held permit has a property, which must not change this gate. */
-    final boolean anyHeld(Predicate<Permit> property) {
+    /**
+     * Returns whether a held permit has a property, oldest grant first.
+     *
+     * @param property the property, which must not change this gate
+     * @return true if one has it; the permits behind that one were not asked
+     */
+    protected final boolean anyHeld(Predicate<Permit> property) {
         assert isLocked();
         return Ring.any(held, property);
     }

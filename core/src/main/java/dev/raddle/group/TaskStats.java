@@ -1,0 +1,17 @@
+package dev.raddle.group;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task of a group that has not ended, read at one moment.
+ *
+ * @param handle the handle of the task, to explain its wait or to cancel it
+ * @param isWaiting whether it waits; otherwise it holds its slots
+ * @param thread the thread that is inside the callable; null if the task has not begun, or was cancelled and its
+ *     callable has not returned
+ * @param since the time since the start of the task, or since its submission if it has not begun; null if the moment of
+ *     submission is unknown, because the executor has no listener
+ */
+public record TaskStats(
+        TaskHandle<?> handle, boolean isWaiting, @Nullable Thread thread, @Nullable Duration since) {}
