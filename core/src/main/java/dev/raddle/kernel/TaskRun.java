@@ -327,16 +327,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
     }
 
-    /** {@return the thread that is inside the callable, or null if none is or the run was decided meanwhile} */
-    protected final @Nullable Thread runner() {
-        return state instanceof Thread runner ? runner : null;
-    }
-
-    /** {@return the moment of the start of this run, or of its submission if it has not begun; or NOT_MEASURED} */
-    protected final long sinceNanos() {
-        return state == ENTERING ? NOT_MEASURED : startNanos; // while ENTERING the runner writes it
-    }
-
     /** Replaces the runner in the field `state` by its outcome; returns false if the run was decided before. */
     private boolean leave(Thread self, Outcome<T> outcome) {
         boolean deciding = step(self, outcome);
@@ -573,6 +563,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      */
     protected final @Nullable Thread runningThread() {
         return state instanceof Thread runner ? runner : null;
+    }
+
+    /** {@return the moment of the start of this run, or of its submission if it has not begun; or NOT_MEASURED} */
+    protected final long sinceNanos() {
+        return state == ENTERING ? NOT_MEASURED : startNanos; // while ENTERING the runner writes it
     }
 
     /**
