@@ -1,0 +1,70 @@
+package dev.raddle.console;
+
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what happens to the tasks of each owner, such as a group, and collects their failures. */
+final class Activity implements TaskListener {
+
+    /** When so many owners have counts, all counts begin again: the memory is bounded, whatever the keys are. */
+    private static final int MOST_OWNERS = 100_000;
+
+    /** The counts of one owner. */
+    static final class Counts {
+        final LongAdder starts = new LongAdder(); // only while a client looks
+        final LongAdder rejected = new LongAdder();
+        final LongAdder failed = new LongAdder();
+    }
+
+    private final String name;
+    private final Failures failures;
+    private final BooleanSupplier isLookedAt;
+    private final ConcurrentHashMap<String, Counts> byOwner = new ConcurrentHashMap<>();
+
+    Activity(String name, Failures failures, BooleanSupplier isLookedAt) {
+        this.name = name;
+        this.failures = failures;
+        this.isLookedAt = isLookedAt;
+    }
+
+    @Override
+    public void onStarted(TaskIdentity task, long waitNanos) {
+        if (isLookedAt.getAsBoolean()) {
+            countsOf(task.owner()).starts.increment();
+        }
+    }
+
+    @Override
+    public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+        switch (outcome) {
+            case Outcome.Failure<?> failure -> {
+                countsOf(task.owner()).failed.increment();
+                failures.add(name, task.owner(), failure.error(), System.currentTimeMillis());
+            }
+            case Outcome.Rejected<?> rejected -> countsOf(task.owner()).rejected.increment();
+            default -> {}
+        }
+    }
+
+    private Counts countsOf(String owner) {
+        Counts known = byOwner.get(owner);
+        if (known != null) {
+            return known;
+        }
+        if (byOwner.mappingCount() >= MOST_OWNERS) {
+            byOwner.clear();
+        }
+        return byOwner.computeIfAbsent(owner, key -> new Counts());
+    }
+
+    /** Returns the counts of an owner, or null if nothing was counted. */
+    @Nullable
+    Counts get(String owner) {
+        return byOwner.get(owner);
+    }
+}

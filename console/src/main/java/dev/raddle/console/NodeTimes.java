@@ -1,0 +1,48 @@
+package dev.raddle.console;
+
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The times and errors of the nodes of one run, which the run itself tells only when it has ended. */
+final class NodeTimes implements TaskListener {
+
+    /** What is known of a node; a moment is 0 before it. */
+    record Times(long startedAt, long endedAt, @Nullable String error) {}
+
+    static final Times UNKNOWN = new Times(0, 0, null);
+
+    private final String flow;
+    private final Failures failures;
+    private final ConcurrentHashMap<String, Times> byNode = new ConcurrentHashMap<>();
+
+    NodeTimes(String flow, Failures failures) {
+        this.flow = flow;
+        this.failures = failures;
+    }
+
+    @Override
+    public void onStarted(TaskIdentity node, long waitNanos) {
+        byNode.put(node.name(), new Times(System.currentTimeMillis(), 0, null));
+    }
+
+    @Override
+    public void onSettled(TaskIdentity node, Outcome<?> outcome, long runNanos) {
+        long now = System.currentTimeMillis();
+        String error = switch (outcome) {
+            case Outcome.Failure<?> failure -> Failures.lineOf(failure.error());
+            case Outcome.Cancelled<?> cancelled -> Failures.lineOf(cancelled.cause());
+            default -> null;
+        };
+        byNode.put(node.name(), new Times(of(node.name()).startedAt, now, error));
+        if (outcome instanceof Outcome.Failure<?> failure) {
+            failures.add(flow, flow, failure.error(), now);
+        }
+    }
+
+    Times of(String node) {
+        return byNode.getOrDefault(node, UNKNOWN);
+    }
+}

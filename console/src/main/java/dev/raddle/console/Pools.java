@@ -1,0 +1,157 @@
+package dev.raddle.console;
+
+import dev.raddle.pool.PoolListener;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.NamedTask;
+import dev.raddle.time.UserCode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The watched pools, and their tasks that are stuck. */
+final class Pools {
+
+    private static final int MOST_STUCK = 100; // of a pool
+
+    record StuckRow(String task, long ranSinceAt, String thread, String stack) {}
+
+    record Row(
+            String state,
+            int threads,
+            int core,
+            int max,
+            int largest,
+            int active,
+            long queued,
+            @Nullable Integer capacity,
+            long accepted,
+            long completed,
+            long rejected,
+            long handedBack,
+            long removed,
+            @Nullable Long drainingSinceAt,
+            List<StuckRow> stuck) {}
+
+    record Rows(List<String> order, Map<String, Row> rows) {}
+
+    record Summary(int count, int active, long queued, int stuck) {}
+
+    /** Remembers the tasks of a pool that are stuck until they end. */
+    static final class StuckTasks implements PoolListener {
+
+        private final IdentityHashMap<Runnable, StuckRow> rows = new IdentityHashMap<>(); // guarded by this
+        private volatile boolean isEmpty = true; // whether there are no rows, so that the end of a task costs a read
+
+        @Override
+        public synchronized void stuck(Stuck event) {
+            if (rows.size() < MOST_STUCK || rows.containsKey(event.task())) {
+                StuckRow row = new StuckRow(
+                        Failures.cut(nameOf(event.task())),
+                        System.currentTimeMillis() - event.ranFor().toMillis(),
+                        event.thread().getName(),
+                        Failures.textOf(event.stack()));
+                rows.put(event.task(), row);
+                isEmpty = false;
+            }
+        }
+
+        private static String nameOf(Runnable task) {
+            return task instanceof NamedTask named ? UserCode.nameOf(named::name, task) : UserCode.textOf(task);
+        }
+
+        @Override
+        public void ended(Ended event) {
+            if (!isEmpty) {
+                remove(event.task());
+            }
+        }
+
+        private synchronized void remove(Runnable task) {
+            rows.remove(task);
+            isEmpty = rows.isEmpty();
+        }
+
+        synchronized List<StuckRow> rows() {
+            return rows.values().stream()
+                    .sorted(Comparator.comparingLong(StuckRow::ranSinceAt))
+                    .toList();
+        }
+    }
+
+    final Watched<ThreadPool> pools = new Watched<>(ThreadPool::isTerminated);
+    private final ConcurrentHashMap<String, StuckTasks> stuck = new ConcurrentHashMap<>();
+    private final Map<String, Long> drainingSince = new TreeMap<>(); // used by the sampler's thread only
+
+    PoolListener listener(String name) {
+        return stuck.computeIfAbsent(name, created -> new StuckTasks());
+    }
+
+    Summary summary() {
+        int active = 0;
+        long queued = 0;
+        int stuckTasks = 0;
+        Map<String, ThreadPool> all = pools.all();
+        for (Map.Entry<String, ThreadPool> each : all.entrySet()) {
+            ThreadPool.Stats stats = each.getValue().stats();
+            active += stats.active();
+            queued += stats.queued();
+            stuckTasks += stuckOf(each.getKey()).size();
+        }
+        return new Summary(all.size(), active, queued, stuckTasks);
+    }
+
+    private List<StuckRow> stuckOf(String name) {
+        StuckTasks tasks = stuck.get(name);
+        return tasks == null ? List.of() : tasks.rows();
+    }
+
+    Rows rows(long now) {
+        Map<String, Row> rows = new TreeMap<>();
+        Map<String, ThreadPool> all = pools.all();
+        drainingSince.keySet().retainAll(all.keySet());
+        all.forEach((name, pool) -> rows.put(name, row(name, pool, now)));
+        return new Rows(new ArrayList<>(rows.keySet()), rows);
+    }
+
+    private Row row(String name, ThreadPool pool, long now) {
+        ThreadPool.Stats stats = pool.stats();
+        boolean isDraining = stats.runState() != ThreadPool.RunState.RUNNING;
+        if (isDraining) {
+            drainingSince.putIfAbsent(name, now); // a pool does not say when; this is when it was seen first
+        } else {
+            drainingSince.remove(name); // that was another one of this name
+        }
+        return new Row(
+                stats.runState().name().toLowerCase(Locale.ROOT),
+                stats.threads(),
+                stats.coreThreads(),
+                stats.maxThreads(),
+                stats.largestThreads(),
+                stats.active(),
+                stats.queued(),
+                capacityOf(pool),
+                stats.accepted(),
+                stats.completed(),
+                stats.rejected(),
+                stats.handedBack(),
+                stats.removed(),
+                isDraining ? drainingSince.get(name) : null,
+                stuckOf(name));
+    }
+
+    /** Returns the capacity of the queue; null if it is unbounded, or the user's. */
+    private static @Nullable Integer capacityOf(ThreadPool pool) {
+        try {
+            int capacity = pool.getQueueCapacity();
+            return capacity == Integer.MAX_VALUE ? null : capacity;
+        } catch (IllegalStateException usersQueue) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package dev.raddle.console;
+
+import dev.raddle.time.UserCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Computes what clients look at, while there are any. */
+final class Sampler {
+
+    /*
+     * Overview.
+     *
+     * One virtual thread begins with the first client and ends with the last one. It reads all groups, computes each
+     * view once, and passes it to all clients that look at it. Then it rests for a quarter of a second, or for thirty
+     * times as long as this took, so that it needs at most a thirtieth of a processor. A client that comes meanwhile
+     * wakes it: its view is then computed from what was read last.
+     */
+
+    /** Computes the state of a view. */
+    interface States {
+        ObjectNode state(View view, long now);
+    }
+
+    private static final long SHORTEST_REST = Duration.ofMillis(250).toNanos();
+    private static final int REST_PER_WORK = 30;
+
+    private final int most;
+    private final LongConsumer sample; // reads all groups; the argument is the time
+    private final States states;
+    private final Set<Client> clients = new LinkedHashSet<>(); // guarded by this
+    private boolean closed; // guarded by this
+    private @Nullable Thread thread; // guarded by this; null if there are no clients
+    private final AtomicLong samples = new AtomicLong();
+    private volatile boolean isActive;
+    private final Semaphore wakeups = new Semaphore(0);
+
+    Sampler(int most, LongConsumer sample, States states) {
+        this.most = most;
+        this.sample = sample;
+        this.states = states;
+    }
+
+    /** Returns whether there are clients. */
+    boolean isActive() {
+        return isActive;
+    }
+
+    /** Returns how often all groups have been read. */
+    long samples() {
+        return samples.get();
+    }
+
+    /** Adds a client, whose connection the calling thread writes to. */
+    synchronized Client open(View view) {
+        if (closed) {
+            throw new Refusal(503, "the console is closed");
+        }
+        if (clients.size() >= most) {
+            throw new Refusal(
+                    503, "the console has " + most + " clients, and admits no more; close other pages, or raise it");
+        }
+        Client client = new Client(view, Thread.currentThread());
+        clients.add(client);
+        isActive = true;
+        if (thread == null) {
+            thread = Thread.ofVirtual().name("raddle-console-sampler").start(this::run);
+        } else {
+            wakeups.release();
+        }
+        return client;
+    }
+
+    synchronized void remove(Client client) {
+        clients.remove(client);
+        wakeups.release();
+    }
+
+    /** Ends all connections, and the thread. */
+    void close() throws InterruptedException {
+        Thread running;
+        synchronized (this) {
+            closed = true;
+            clients.forEach(Client::drop);
+            clients.clear();
+            running = thread;
+            wakeups.release();
+        }
+        if (running != null) {
+            running.join();
+        }
+    }
+
+    /** Returns the clients; if there are none, the calling thread must end. */
+    private synchronized List<Client> clientsOrEnd() {
+        if (clients.isEmpty()) {
+            thread = null;
+            isActive = false;
+        }
+        return new ArrayList<>(clients);
+    }
+
+    private void run() {
+        Map<View, Snapshot> snapshots = new HashMap<>();
+        long restUntil = System.nanoTime();
+        for (List<Client> now = clientsOrEnd(); !now.isEmpty(); now = clientsOrEnd()) {
+            long begin = System.nanoTime();
+            boolean isDue = begin - restUntil >= 0;
+            try {
+                snapshots = compute(now, snapshots, isDue);
+            } catch (RuntimeException | StackOverflowError failure) { // from a name or a toString of the user
+                UserCode.warn("dev.raddle.console", "the console could not be updated", failure);
+            }
+            if (isDue) {
+                long end = System.nanoTime();
+                restUntil = end + Math.max(SHORTEST_REST, REST_PER_WORK * (end - begin));
+            }
+            rest(restUntil);
+        }
+    }
+
+    private void rest(long until) {
+        try {
+            wakeups.tryAcquire(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+            wakeups.drainPermits();
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible); // the thread is known to this class only
+        }
+    }
+
+    private Map<View, Snapshot> compute(List<Client> now, Map<View, Snapshot> before, boolean isDue) {
+        long time = System.currentTimeMillis();
+        if (isDue) {
+            sample.accept(time);
+            samples.incrementAndGet();
+        }
+        Map<View, Snapshot> snapshots = new HashMap<>();
+        for (Client client : now) {
+            Snapshot known = snapshots.get(client.view);
+            if (known == null) {
+                Snapshot last = before.get(client.view);
+                known = last == null || isDue ? new Snapshot(states.state(client.view, time), last) : last;
+                snapshots.put(client.view, known);
+            }
+            client.offer(known);
+        }
+        return snapshots;
+    }
+}

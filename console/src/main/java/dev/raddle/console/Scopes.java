@@ -1,0 +1,121 @@
+package dev.raddle.console;
+
+import dev.raddle.scope.ScopeDump;
+import dev.raddle.scope.ThreadScope;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** The trees of the watched scopes. */
+final class Scopes {
+
+    private static final int MOST_ROOTS = 50;
+
+    record TaskRow(
+            String name,
+            String state,
+            @Nullable Long sinceAt,
+            @Nullable String thread,
+            @Nullable String stack) {}
+
+    record Node(
+            String name,
+            String state,
+            String startedBy,
+            @Nullable String owner,
+            List<TaskRow> tasks,
+            List<Node> children) {}
+
+    record Rows(List<Node> roots) {}
+
+    record Summary(int count) {}
+
+    private final Watched<ThreadScope> scopes = new Watched<>(scope -> false);
+
+    /** Adds a scope, which is forgotten when it has closed and all its tasks have ended. */
+    Console.Watch add(String name, ThreadScope scope) {
+        Console.Watch watch = scopes.add(name + "#" + scope.id(), scope);
+        scope.defer(watch::close);
+        return watch;
+    }
+
+    Summary summary() {
+        return new Summary(scopes.all().size());
+    }
+
+    Rows rows(long now) {
+        List<Node> roots = new ArrayList<>();
+        Set<String> shown = new HashSet<>(); // containers: two scopes of one tree have the same root
+        for (ThreadScope scope : scopes.all().values()) {
+            Node root = roots.size() < MOST_ROOTS ? root(scope, shown, now) : null;
+            if (root != null) {
+                roots.add(root);
+            }
+        }
+        return new Rows(roots);
+    }
+
+    private static @Nullable Node root(ThreadScope scope, Set<String> shown, long now) {
+        Map<String, List<JsonNode>> byParent = new HashMap<>();
+        Map<Long, String> owners = new HashMap<>();
+        for (JsonNode container :
+                Json.read(ScopeDump.json(scope)).path("threadDump").path("threadContainers")) {
+            byParent.computeIfAbsent(container.path("parent").asString(""), created -> new ArrayList<>())
+                    .add(container);
+            for (JsonNode thread : container.path("threads")) {
+                owners.put(number(thread.path("tid")), thread.path("name").asString(""));
+            }
+        }
+        List<JsonNode> outermost = byParent.getOrDefault("<root>", List.of());
+        boolean isNew = !outermost.isEmpty()
+                && shown.add(outermost.getFirst().path("container").asString(""));
+        return isNew ? node(outermost.getFirst(), byParent, owners, now) : null;
+    }
+
+    private static Node node(
+            JsonNode container, Map<String, List<JsonNode>> byParent, Map<Long, String> owners, long now) {
+        String name = container.path("container").asString("");
+        List<TaskRow> tasks = new ArrayList<>();
+        container.path("threads").forEach(thread -> tasks.add(task(thread.path("subtask"), thread, now)));
+        container.path("waiting").forEach(task -> tasks.add(task(task, null, now)));
+        return new Node(
+                name.contains("/") ? name.substring(0, name.lastIndexOf('/')) : name,
+                container.path("state").asString(""),
+                container.path("startedBy").asString(""),
+                owners.get(number(container.path("owner"))),
+                tasks,
+                byParent.getOrDefault(name, List.of()).stream()
+                        .map(child -> node(child, byParent, owners, now))
+                        .toList());
+    }
+
+    private static TaskRow task(JsonNode task, @Nullable JsonNode thread, long now) {
+        StringBuilder stack = new StringBuilder();
+        if (thread != null) {
+            thread.path("stack")
+                    .forEach(frame ->
+                            stack.append("    at ").append(frame.asString("")).append('\n'));
+        }
+        return new TaskRow(
+                task.path("name").asString(""),
+                task.path("state").asString(""),
+                toTenths(now - number(task.path("ageMillis"))),
+                thread == null ? null : thread.path("name").asString(""),
+                thread == null ? null : stack.toString());
+    }
+
+    /** Returns a number, which a dump has in quotes. */
+    private static long number(JsonNode quoted) {
+        return Long.parseLong(quoted.asString("0"));
+    }
+
+    /** Returns a moment to a tenth of a second, so that it is mostly the same in each sample. */
+    private static long toTenths(long at) {
+        return (at + 50) / 100 * 100;
+    }
+}

@@ -1,0 +1,226 @@
+package dev.raddle.console;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Answers requests, each in a virtual thread. */
+final class Server {
+
+    /** What is shown and done. */
+    interface Answers {
+        /** Returns the stack of a running task. */
+        String stack(Map<String, String> query);
+
+        /** Returns a sentence about what was done. */
+        String control(byte[] command, String who);
+    }
+
+    private static final Duration HEARTBEAT = Duration.ofSeconds(10);
+    private static final int LARGEST_BODY = 64 * 1024;
+    private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.UTF_8);
+    private static final String JSON = "application/json";
+
+    private final HttpServer http;
+    private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual().name("raddle-console-", 0).factory());
+    private final Guard guard;
+    private final Sampler sampler;
+    private final Answers answers;
+    private final Duration patience; // with a client that does not read or write
+    private final Page page = new Page();
+
+    Server(HttpServer http, Guard guard, Sampler sampler, Answers answers, Duration patience) {
+        this.http = http;
+        this.guard = guard;
+        this.sampler = sampler;
+        this.answers = answers;
+        this.patience = patience;
+    }
+
+    void start() throws InterruptedException {
+        http.createContext("/", this::handle);
+        http.setExecutor(threads);
+        // The server's threads are like the one that starts it: they must not keep the JVM alive.
+        Thread.ofVirtual().start(http::start).join();
+    }
+
+    InetSocketAddress address() {
+        return http.getAddress();
+    }
+
+    void close() throws InterruptedException {
+        http.stop(0);
+        threads.shutdownNow();
+        threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void handle(HttpExchange exchange) {
+        Headers headers = exchange.getResponseHeaders();
+        headers.set("Content-Security-Policy", Page.POLICY);
+        headers.set("X-Content-Type-Options", "nosniff");
+        headers.set("X-Frame-Options", "DENY");
+        headers.set("Referrer-Policy", "no-referrer");
+        headers.set("Cross-Origin-Opener-Policy", "same-origin");
+        headers.set("Cross-Origin-Resource-Policy", "same-origin");
+        headers.set("Cache-Control", "no-store");
+        try (exchange) {
+            answer(exchange);
+        } catch (IOException | InterruptedException gone) {
+            // the client has gone, or was dropped
+        }
+    }
+
+    private void answer(HttpExchange exchange) throws IOException, InterruptedException {
+        Client client = null;
+        Alarm limit = limit();
+        try {
+            client = route(exchange);
+        } catch (Refusal refusal) {
+            send(exchange, refusal.status, JSON, Json.bytes(Map.of("problem", refusal.sentence())));
+        } finally {
+            limit.cancel();
+        }
+        if (client != null) {
+            try {
+                stream(exchange, client);
+            } finally {
+                sampler.remove(client);
+            }
+        }
+    }
+
+    /** Ends the connection of the calling thread after some time, unless it is cancelled: interrupts close channels. */
+    private Alarm limit() {
+        return TimeSource.system().after(patience, Thread.currentThread()::interrupt);
+    }
+
+    /** Answers a request, or returns the client to whom a stream is to be sent. */
+    private @Nullable Client route(HttpExchange exchange) throws IOException {
+        Headers request = exchange.getRequestHeaders();
+        guard.checkHost(request);
+        String path = String.valueOf(exchange.getRequestURI().getPath());
+        if (path.startsWith("/api/")) {
+            guard.checkSite(request);
+        }
+        switch (path) {
+            case "/" -> sendPage(exchange, "index.html");
+            case "/api/login" -> login(exchange);
+            case "/api/stack" -> {
+                requireGet(exchange);
+                guard.requireToken(request);
+                String stack = answers.stack(View.query(exchange.getRequestURI().getRawQuery()));
+                send(exchange, 200, "text/plain; charset=utf-8", stack.getBytes(StandardCharsets.UTF_8));
+            }
+            case "/api/stream" -> {
+                requireGet(exchange);
+                guard.requireToken(request);
+                return sampler.open(View.of(View.query(exchange.getRequestURI().getRawQuery())));
+            }
+            case "/api/control" -> control(exchange);
+            case String other when other.startsWith("/page/") -> sendPage(exchange, other.substring(6));
+            default -> throw new Refusal(404, "there is no such page");
+        }
+        return null;
+    }
+
+    private static void requireGet(HttpExchange exchange) {
+        if (!exchange.getRequestMethod().equals("GET")) {
+            exchange.getResponseHeaders().set("Allow", "GET");
+            throw new Refusal(405, "the method must be GET");
+        }
+    }
+
+    private void sendPage(HttpExchange exchange, String name) throws IOException {
+        requireGet(exchange);
+        Page.File file = page.get(name);
+        Headers headers = exchange.getResponseHeaders();
+        headers.set("Cache-Control", "no-cache");
+        headers.set("ETag", file.tag);
+        if (file.tag.equals(exchange.getRequestHeaders().getFirst("If-None-Match"))) {
+            exchange.sendResponseHeaders(304, -1);
+        } else {
+            send(exchange, 200, file.type, file.bytes);
+        }
+    }
+
+    private void login(HttpExchange exchange) throws IOException {
+        byte[] body = body(exchange);
+        JsonNode token = Json.readObject(body).path("token");
+        String cookie = guard.login(token.isString() ? token.asString() : "");
+        exchange.getResponseHeaders().set("Set-Cookie", cookie);
+        send(exchange, 200, JSON, Json.bytes(Map.of("done", "the token is right")));
+    }
+
+    private void control(HttpExchange exchange) throws IOException {
+        guard.requireToken(exchange.getRequestHeaders());
+        guard.requireOwnOrigin(exchange.getRequestHeaders());
+        byte[] body = body(exchange);
+        String who = exchange.getRemoteAddress().getAddress().getHostAddress();
+        send(exchange, 200, JSON, Json.bytes(Map.of("done", answers.control(body, who))));
+    }
+
+    /** Reads a body of JSON: no page of another site can send one without asking before. */
+    private static byte[] body(HttpExchange exchange) throws IOException {
+        if (!exchange.getRequestMethod().equals("POST")) {
+            exchange.getResponseHeaders().set("Allow", "POST");
+            throw new Refusal(405, "the method must be POST");
+        }
+        String type = exchange.getRequestHeaders().getFirst("Content-Type");
+        if (type == null || !type.replaceFirst(";.*", "").strip().equalsIgnoreCase(JSON)) {
+            throw new Refusal(415, "the body must be " + JSON);
+        }
+        byte[] body = exchange.getRequestBody().readNBytes(LARGEST_BODY + 1);
+        if (body.length > LARGEST_BODY) {
+            throw new Refusal(413, "the body must have at most " + LARGEST_BODY + " bytes");
+        }
+        return body;
+    }
+
+    private static void send(HttpExchange exchange, int status, String type, byte[] body) throws IOException {
+        exchange.getResponseHeaders().set("Content-Type", type);
+        boolean hasBody = body.length > 0 && !exchange.getRequestMethod().equals("HEAD");
+        exchange.sendResponseHeaders(status, hasBody ? body.length : -1);
+        if (hasBody) {
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    private void stream(HttpExchange exchange, Client client) throws IOException, InterruptedException {
+        exchange.getResponseHeaders().set("Content-Type", "text/event-stream; charset=utf-8");
+        exchange.sendResponseHeaders(200, 0);
+        OutputStream out = exchange.getResponseBody();
+        Snapshot sent = null;
+        while (true) {
+            Snapshot next = client.await(HEARTBEAT);
+            byte[] event = next == null ? COMMENT : next.eventSince(sent);
+            if (event.length > 0) {
+                write(out, event);
+            }
+            sent = next == null ? sent : next;
+        }
+    }
+
+    private void write(OutputStream out, byte[] event) throws IOException {
+        Alarm limit = limit();
+        try {
+            out.write(event);
+            out.flush();
+        } finally {
+            limit.cancel();
+        }
+    }
+}

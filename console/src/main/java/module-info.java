@@ -1,0 +1,14 @@
+/** Raddle's {@linkplain dev.raddle.console.Console console}: a page that shows what runs now and why the rest waits. */
+@org.jspecify.annotations.NullMarked
+module dev.raddle.console {
+    requires transitive dev.raddle;
+    requires jdk.httpserver;
+    requires tools.jackson.databind;
+    requires static dev.raddle.redis; // for FleetConsole
+    requires static org.jspecify;
+
+    exports dev.raddle.console;
+
+    opens dev.raddle.console to
+            tools.jackson.databind; // which reads the records of the answers
+}

@@ -1,0 +1,70 @@
+package dev.raddle.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class FleetsTest {
+
+    private static final Fleets.Row ROW = new Fleets.Row(
+            true,
+            null,
+            2,
+            1,
+            null,
+            Map.of("a", new Fleets.InstanceRow("1", 10, 20)),
+            Map.of("k", new Fleets.GroupRow(3, null, 2, 1, List.of(new Fleets.HolderRow("a", 2, 15)))));
+
+    @Test
+    void a_fleet_whose_server_does_not_answer_delays_nothing_and_is_asked_once() {
+        Semaphore answers = new Semaphore(0);
+        AtomicInteger calls = new AtomicInteger();
+        Fleets fleets = new Fleets();
+        fleets.add("orders", now -> {
+            calls.incrementAndGet();
+            answers.acquireUninterruptibly();
+            return ROW;
+        });
+
+        for (long now = 1_000_000; now < 1_100_000; now += 1_000) {
+            assertThat(fleets.rows(now).fleets().get("orders").up()).isFalse();
+        }
+        answers.release();
+        while (!fleets.rows(1_000_000).fleets().get("orders").up()) {
+            Thread.onSpinWait();
+        }
+        assertThat(calls).hasValue(1);
+        assertThat(fleets.rows(1_000_000).fleets()).containsEntry("orders", ROW);
+    }
+
+    @Test
+    void a_problem_is_shown_beside_what_was_read_last() {
+        AtomicInteger calls = new AtomicInteger();
+        Fleets fleets = new Fleets();
+        Console.Watch watch = fleets.add("orders", now -> {
+            if (calls.incrementAndGet() > 1) {
+                throw new IllegalStateException("no connection");
+            }
+            return ROW;
+        });
+        long now = 1_000_000;
+        Fleets.Row row = fleets.rows(now).fleets().get("orders");
+        while (row.problem() == null) {
+            now += 1_000;
+            row = fleets.rows(now).fleets().get("orders");
+            Thread.onSpinWait();
+        }
+        assertThat(row.problem()).contains("no connection");
+        assertThat(row.up()).isFalse();
+        assertThat(row.groups()).containsOnlyKeys("k");
+
+        watch.close();
+        assertThat(fleets.rows(now).fleets()).isEmpty();
+    }
+}
