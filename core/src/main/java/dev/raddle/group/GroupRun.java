@@ -170,7 +170,10 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     TaskStats stats(boolean waits, long now) {
         long since = sinceNanos();
         return new TaskStats(
-                this, waits, runningThread(), since == NOT_MEASURED ? null : Duration.ofNanos(Math.max(0, now - since)));
+                this,
+                waits,
+                runningThread(),
+                since == NOT_MEASURED ? null : Duration.ofNanos(Math.max(0, now - since)));
     }
 
     // Options and timeouts.

@@ -14,4 +14,7 @@ import org.jspecify.annotations.Nullable;
  *     submission is unknown, because the executor has no listener
  */
 public record TaskStats(
-        TaskHandle<?> handle, boolean isWaiting, @Nullable Thread thread, @Nullable Duration since) {}
+        TaskHandle<?> handle,
+        boolean isWaiting,
+        @Nullable Thread thread,
+        @Nullable Duration since) {}

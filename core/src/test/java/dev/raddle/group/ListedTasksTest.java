@@ -52,8 +52,9 @@ class ListedTasksTest {
 
     @Test
     void a_running_task_has_its_thread_and_both_have_the_time_since_their_last_step() throws InterruptedException {
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                policy().defaultMaxConcurrencyPerGroup(1).addListener(new TaskListener() {}).build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().defaultMaxConcurrencyPerGroup(1)
+                .addListener(new TaskListener() {})
+                .build())) {
             CountDownLatch end = new CountDownLatch(1);
             CountDownLatch begun = new CountDownLatch(1);
             TaskHandle<Thread> holder = executor.submit("a", "holder", () -> {
@@ -68,7 +69,9 @@ class ListedTasksTest {
 
             List<TaskStats> tasks = executor.tasks("a", 10);
 
-            assertThat(tasks).extracting(TaskStats::since).containsExactly(Duration.ofSeconds(5), Duration.ofSeconds(2));
+            assertThat(tasks)
+                    .extracting(TaskStats::since)
+                    .containsExactly(Duration.ofSeconds(5), Duration.ofSeconds(2));
             assertThat(executor.explain(tasks.get(1).handle()).waitingFor())
                     .isEqualTo(Explanation.WaitReason.GROUP_LIMIT);
             assertThat(tasks.get(1).handle().cancel(false)).isTrue();
@@ -93,7 +96,9 @@ class ListedTasksTest {
             executor.submit("a", "waiter", () -> "");
             time.advance(Duration.ofSeconds(2));
 
-            assertThat(executor.tasks("a", 10)).extracting(TaskStats::since).containsExactly(Duration.ofSeconds(2), null);
+            assertThat(executor.tasks("a", 10))
+                    .extracting(TaskStats::since)
+                    .containsExactly(Duration.ofSeconds(2), null);
             end.countDown();
         }
     }
