@@ -109,6 +109,8 @@ final class PropertyCheck {
         notNegative("raddle.shutdown.timeout", properties.shutdown().timeout());
         notNegative("raddle.web.retry-after", properties.web().retryAfter());
         atLeast(0, "raddle.metrics.top-keys", properties.metrics().topKeys());
+        atLeast(0, "raddle.console.port", properties.console().port());
+        atLeast(1, "raddle.console.clients", properties.console().clients());
     }
 
     private void atLeast(int least, String name, @Nullable Integer value) {

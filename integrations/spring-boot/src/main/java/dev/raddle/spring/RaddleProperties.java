@@ -3,6 +3,7 @@ package dev.raddle.spring;
 import dev.raddle.group.LostPermitPolicy;
 import dev.raddle.group.RejectionPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -37,6 +38,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param health the health of groups, pools and the fleet
  * @param redis the fleet, whose connection is configured by {@code spring.data.redis}
  * @param flows the service that keeps runs of flows in a database
+ * @param console the console
  */
 @ConfigurationProperties(prefix = "raddle", ignoreUnknownFields = false)
 public record RaddleProperties(
@@ -48,7 +50,8 @@ public record RaddleProperties(
         @DefaultValue Metrics metrics,
         @DefaultValue Health health,
         @DefaultValue Redis redis,
-        @DefaultValue Flows flows) {
+        @DefaultValue Flows flows,
+        @DefaultValue Console console) {
 
     /**
      * A group executor.
@@ -238,4 +241,26 @@ public record RaddleProperties(
             @Nullable Duration pollInterval,
             @Nullable Duration retention,
             @Nullable Duration closeTimeout) {}
+
+    /**
+     * The console, a page that shows what runs now. There is one if {@code raddle-console} is there and it is enabled.
+     *
+     * @param enabled whether there is a console
+     * @param port the port; 0 for any free one
+     * @param host the address to listen at; one that other machines can reach needs a token
+     * @param token the token, at least 16 characters; by default that of the environment variable RADDLE_CONSOLE_TOKEN
+     * @param tokenFile the file with the token
+     * @param controls whether a user may change limits, and cancel tasks and runs, which needs a token
+     * @param clients how many pages may be open at the same time
+     * @param allowedHosts the names under which the console is reached, besides localhost, addresses and the host
+     */
+    public record Console(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("9090") int port,
+            @DefaultValue("localhost") String host,
+            @Nullable String token,
+            @Nullable String tokenFile,
+            @DefaultValue("false") boolean controls,
+            @DefaultValue("50") int clients,
+            @DefaultValue List<String> allowedHosts) {}
 }

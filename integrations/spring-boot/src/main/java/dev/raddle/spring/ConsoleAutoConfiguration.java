@@ -1,0 +1,70 @@
+package dev.raddle.spring;
+
+import dev.raddle.console.Console;
+import dev.raddle.console.ConsoleOptions;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.task.TaskListener;
+import java.nio.file.Path;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/** Starts the console, if {@code raddle.console.enabled} is set. */
+@AutoConfiguration(after = RaddleAutoConfiguration.class)
+@ConditionalOnClass(Console.class)
+@ConditionalOnBooleanProperty("raddle.console.enabled")
+class ConsoleAutoConfiguration {
+
+    /** Watches the executors and pools that are configured by properties. */
+    private record Watching(Console console) implements Instrumentation {
+        @Override
+        public TaskListener listenerFor(String name) {
+            return console.listener(name);
+        }
+
+        @Override
+        public void created(String name, GroupExecutor executor) {
+            console.watch(name, executor);
+        }
+
+        @Override
+        public void created(ThreadPool pool) {
+            console.watch(pool);
+        }
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Console raddleConsole(RaddleProperties properties) {
+        RaddleProperties.Console settings = properties.console();
+        ConsoleOptions options = ConsoleOptions.defaults()
+                .withPort(settings.port())
+                .withHost(settings.host())
+                .withControls(settings.controls())
+                .withClients(settings.clients())
+                .withAllowedHosts(settings.allowedHosts().toArray(String[]::new));
+        if (settings.token() != null) {
+            options = options.withToken(settings.token());
+        } else if (settings.tokenFile() != null) {
+            options = options.withTokenFile(Path.of(settings.tokenFile()));
+        }
+        return Console.start(options);
+    }
+
+    @Bean
+    Instrumentation raddleConsoleInstrumentation(Console console) {
+        return new Watching(console);
+    }
+
+    /** Comes first, so that a listener which the application sets replaces the console's. */
+    @Bean
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    ThreadPoolCustomizer raddleConsolePools(Console console) {
+        return (name, pool) -> pool.listener(console.poolListener(name));
+    }
+}
