@@ -1,8 +1,6 @@
 package dev.raddle.console;
 
 import dev.raddle.time.UserCode;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -125,12 +123,12 @@ final class Failures {
     }
 
     private synchronized Rows rows(Predicate<Kind> shown) {
-        List<Kind> sorted = new ArrayList<>(kinds.values());
-        sorted.removeIf(shown.negate());
-        sorted.sort(
-                Comparator.comparingLong((Kind kind) -> kind.lastAt).reversed().thenComparing(kind -> kind.id));
         Map<String, Row> rows = new LinkedHashMap<>();
-        sorted.forEach(kind -> rows.put(kind.id, kind.row()));
+        for (Kind kind : List.copyOf(kinds.values()).reversed()) { // the latest first
+            if (shown.test(kind)) {
+                rows.put(kind.id, kind.row());
+            }
+        }
         return new Rows(List.copyOf(rows.keySet()), rows);
     }
 

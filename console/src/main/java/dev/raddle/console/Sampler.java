@@ -23,8 +23,9 @@ final class Sampler {
      *
      * One virtual thread begins with the first client and ends with the last one. It reads all groups, computes each
      * view once, and passes it to all clients that look at it. Then it rests for a quarter of a second, or for thirty
-     * times as long as this took, so that it needs at most a thirtieth of a processor. A client that comes meanwhile
-     * wakes it: its view is then computed from what was read last.
+     * times as long as this took, up to two seconds. One slow round does not count: the first one loads classes, and
+     * any may be delayed by others. A client that comes meanwhile wakes the thread: its view is then computed from
+     * what was read last.
      */
 
     /** Computes the state of a view. */
@@ -33,6 +34,7 @@ final class Sampler {
     }
 
     private static final long SHORTEST_REST = Duration.ofMillis(250).toNanos();
+    private static final long LONGEST_REST = Duration.ofSeconds(2).toNanos();
     private static final int REST_PER_WORK = 30;
 
     private final int most;
@@ -113,6 +115,7 @@ final class Sampler {
     private void run() {
         Map<View, Snapshot> snapshots = new HashMap<>();
         long restUntil = System.nanoTime();
+        long took = 0; // by the last round
         for (List<Client> now = clientsOrEnd(); !now.isEmpty(); now = clientsOrEnd()) {
             long begin = System.nanoTime();
             boolean isDue = begin - restUntil >= 0;
@@ -123,7 +126,8 @@ final class Sampler {
             }
             if (isDue) {
                 long end = System.nanoTime();
-                restUntil = end + Math.max(SHORTEST_REST, REST_PER_WORK * (end - begin));
+                restUntil = end + Math.clamp(REST_PER_WORK * Math.min(took, end - begin), SHORTEST_REST, LONGEST_REST);
+                took = end - begin;
             }
             rest(restUntil);
         }
