@@ -24,12 +24,22 @@ public final class FleetConsole {
      */
     public static Console.Watch watch(Console console, String name, RedisFleet fleet) {
         Objects.requireNonNull(fleet, "fleet");
-        return console.fleets.add(Objects.requireNonNull(name, "name"), now -> read(fleet, now));
+        return console.fleets.add(Objects.requireNonNull(name, "name"), new Source(fleet));
     }
 
-    private static Fleets.Row read(RedisFleet fleet, long now) {
-        FleetStats stats = fleet.stats();
-        FleetStatus status = fleet.status();
+    private record Source(RedisFleet fleet) implements Fleets.Source {
+        @Override
+        public boolean isUp() {
+            return fleet.stats().backendUp();
+        }
+
+        @Override
+        public Fleets.Row read(long now) {
+            return row(fleet.stats(), fleet.status(), now);
+        }
+    }
+
+    private static Fleets.Row row(FleetStats stats, FleetStatus status, long now) {
         Map<String, Fleets.InstanceRow> instances = new TreeMap<>();
         for (FleetStatus.Instance each : status.instances()) {
             long startedAt = toSeconds(now - each.age().toMillis());

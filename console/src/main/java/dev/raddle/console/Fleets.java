@@ -13,8 +13,12 @@ final class Fleets {
 
     private static final long SHORTEST_REST_MILLIS = 1_000;
 
-    /** Reads a fleet. May block, and throw. */
+    /** A fleet, as this JVM sees it. */
     interface Source {
+        /** Returns whether the server has answered last. Does not block. */
+        boolean isUp();
+
+        /** Reads the fleet from its server. May block, and throw. */
         Row read(long now);
     }
 
@@ -34,8 +38,8 @@ final class Fleets {
             Map<String, InstanceRow> instances,
             Map<String, GroupRow> groups) {
 
-        Row withProblem(String text) {
-            return new Row(false, text, outages, lost, quarantineUntilAt, instances, groups);
+        Row with(boolean isUp, @Nullable String text) {
+            return new Row(isUp, text, outages, lost, quarantineUntilAt, instances, groups);
         }
     }
 
@@ -61,14 +65,14 @@ final class Fleets {
                 readAt = now;
                 Thread.ofVirtual().name("raddle-console-fleet").start(() -> read(now));
             }
-            return last;
+            return last.with(source.isUp(), last.problem);
         }
 
         private void read(long now) {
             try {
                 last = source.read(now);
             } catch (RuntimeException failure) {
-                last = last.withProblem(Failures.cut(UserCode.textOf(failure)));
+                last = last.with(false, Failures.cut(UserCode.textOf(failure)));
             } finally {
                 isReading.set(false);
             }
@@ -89,10 +93,9 @@ final class Fleets {
         return new Rows(rows);
     }
 
-    /** Sums up what was read last: a fleet is read while it is looked at. */
     Summary summary() {
         int down = (int) readings.values().stream()
-                .filter(reading -> reading.readAt > 0 && !reading.last.up)
+                .filter(reading -> !reading.source.isUp())
                 .count();
         return new Summary(readings.size(), down);
     }

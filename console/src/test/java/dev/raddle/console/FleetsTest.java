@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,22 +22,36 @@ class FleetsTest {
             Map.of("a", new Fleets.InstanceRow("1", 10, 20)),
             Map.of("k", new Fleets.GroupRow(3, null, 2, 1, List.of(new Fleets.HolderRow("a", 2, 15)))));
 
+    private static Fleets.Source source(LongFunction<Fleets.Row> read) {
+        return new Fleets.Source() {
+            @Override
+            public boolean isUp() {
+                return true;
+            }
+
+            @Override
+            public Fleets.Row read(long now) {
+                return read.apply(now);
+            }
+        };
+    }
+
     @Test
     void a_fleet_whose_server_does_not_answer_delays_nothing_and_is_asked_once() {
         Semaphore answers = new Semaphore(0);
         AtomicInteger calls = new AtomicInteger();
         Fleets fleets = new Fleets();
-        fleets.add("orders", now -> {
+        fleets.add("orders", source(now -> {
             calls.incrementAndGet();
             answers.acquireUninterruptibly();
             return ROW;
-        });
+        }));
 
         for (long now = 1_000_000; now < 1_100_000; now += 1_000) {
-            assertThat(fleets.rows(now).fleets().get("orders").up()).isFalse();
+            assertThat(fleets.rows(now).fleets().get("orders").groups()).isEmpty();
         }
         answers.release();
-        while (!fleets.rows(1_000_000).fleets().get("orders").up()) {
+        while (fleets.rows(1_000_000).fleets().get("orders").groups().isEmpty()) {
             Thread.onSpinWait();
         }
         assertThat(calls).hasValue(1);
@@ -47,12 +62,12 @@ class FleetsTest {
     void a_problem_is_shown_beside_what_was_read_last() {
         AtomicInteger calls = new AtomicInteger();
         Fleets fleets = new Fleets();
-        Console.Watch watch = fleets.add("orders", now -> {
+        Console.Watch watch = fleets.add("orders", source(now -> {
             if (calls.incrementAndGet() > 1) {
                 throw new IllegalStateException("no connection");
             }
             return ROW;
-        });
+        }));
         long now = 1_000_000;
         Fleets.Row row = fleets.rows(now).fleets().get("orders");
         while (row.problem() == null) {
@@ -61,7 +76,6 @@ class FleetsTest {
             Thread.onSpinWait();
         }
         assertThat(row.problem()).contains("no connection");
-        assertThat(row.up()).isFalse();
         assertThat(row.groups()).containsOnlyKeys("k");
 
         watch.close();
