@@ -1,0 +1,114 @@
+// The graph of a run. It is laid out when its nodes or edges change, not when a state does.
+
+import { html, useMemo, useRef, useSignal } from './html.js';
+import { Graph as Dagre, layout } from './vendor/dagre.js';
+import { clipped, signOf, stateName } from './words.js';
+
+const DRAWN = 300; // more nodes than this are a grid
+const EDGES = 1500; // more edges than this are not drawn
+const HIGH = 28;
+
+const wide = text => [...text].reduce((sum, c) => sum + (c.codePointAt(0) > 0x2e7f ? 14 : 7.3), 0);
+const sizeOf = label => Math.max(60, Math.min(260, wide(label) + 40));
+
+function layered(ids, labels, edges) {
+  const graph = new Dagre();
+  graph.setGraph({ rankdir: 'LR', nodesep: 14, ranksep: 46, marginx: 8, marginy: 8 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  ids.forEach((id, i) => graph.setNode('n' + i, { width: sizeOf(labels[i]), height: HIGH }));
+  edges.forEach(([from, to]) => graph.setEdge('n' + from, 'n' + to));
+  layout(graph);
+  return {
+    width: graph.graph().width, height: graph.graph().height,
+    places: ids.map((id, i) => graph.node('n' + i)),
+    paths: edges.map(([from, to, kind]) => ({ from, to, kind, points: graph.edge('n' + from, 'n' + to).points })),
+  };
+}
+
+/** Columns by depth; a column of more than twenty nodes becomes several. */
+function grid(ids, labels, edges) {
+  const out = ids.map(() => []), missing = ids.map(() => 0), depth = ids.map(() => 0);
+  edges.forEach(([from, to]) => { out[from].push(to); missing[to]++; });
+  const all = ids.map((id, i) => i), ready = all.filter(i => missing[i] === 0);
+  for (const i of ready) {
+    for (const to of out[i]) {
+      depth[to] = Math.max(depth[to], depth[i] + 1);
+      if (--missing[to] === 0) ready.push(to);
+    }
+  }
+  const columns = [];
+  all.forEach(i => (columns[depth[i]] ??= []).push(i));
+  const places = [];
+  let x = 8;
+  for (const column of columns) {
+    for (let from = 0; from < (column?.length || 0); from += 20) {
+      const part = column.slice(from, from + 20), width = Math.max(...part.map(i => sizeOf(labels[i])));
+      part.forEach((i, row) => { places[i] = { x: x + width / 2, y: 22 + row * 36, width, height: HIGH }; });
+      x += width + 20;
+    }
+    x += 26;
+  }
+  const paths = edges.length > EDGES ? [] : edges.map(([from, to, kind]) => ({ from, to, kind,
+    points: [{ x: places[from].x + places[from].width / 2, y: places[from].y }, { x: places[to].x - places[to].width / 2, y: places[to].y }] }));
+  return { width: x, height: Math.max(...places.map(place => place.y)) + 30, places, paths };
+}
+
+const lineOf = points => points.map((point, i) => (i ? 'L' : 'M') + point.x.toFixed(1) + ' ' + point.y.toFixed(1)).join('');
+
+export function Graph({ nodes, edges, filter, chosen, choose }) {
+  const zoom = useSignal(0), active = useSignal(0), frame = useRef(null); // zoom 0: as wide as there is room
+  const ids = Object.keys(nodes), shape = JSON.stringify([ids, edges]);
+  const drawing = useMemo(() => {
+    const labels = ids.map(id => clipped(id, 30)), index = new Map(ids.map((id, i) => [id, i]));
+    const known = edges.filter(edge => index.has(edge[0]) && index.has(edge[1])).map(edge => [index.get(edge[0]), index.get(edge[1]), edge[2]]);
+    return { labels, ...(ids.length > DRAWN ? grid : layered)(ids, labels, known) };
+  }, [shape]);
+  if (!ids.length) return html`<p class="dim">The nodes are not known.</p>`;
+
+  const { places, width, height } = drawing;
+  const scale = factor => { zoom.value = Math.max(0.1, Math.min(4, (zoom.value || Math.min(1, frame.current.clientWidth / width)) * factor)); };
+  // The arrows move to the nearest node in their direction.
+  const move = event => {
+    const at = ids.indexOf(event.target.closest('[data-node]')?.dataset.node), here = places[at];
+    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] || [0, 0];
+    if (at < 0 || (dx === 0 && dy === 0)) {
+      if (at >= 0 && event.key === 'Enter') choose(ids[at]);
+      return;
+    }
+    event.preventDefault();
+    let nearest = -1, least = Infinity;
+    places.forEach((place, i) => {
+      const along = (place.x - here.x) * dx + (place.y - here.y) * dy, across = Math.abs((place.x - here.x) * dy) + Math.abs((place.y - here.y) * dx);
+      if (along > 1 && along + 3 * across < least) { least = along + 3 * across; nearest = i; }
+    });
+    if (nearest >= 0) {
+      active.value = nearest;
+      frame.current.querySelectorAll('[data-node]')[nearest].focus();
+    }
+  };
+  const first = Math.min(active.value, ids.length - 1);
+  return html`<div class="bar">
+      <button type="button" class="small" onClick=${() => scale(1.4)}>Zoom in</button>
+      <button type="button" class="small" onClick=${() => scale(1 / 1.4)}>Zoom out</button>
+      <button type="button" class="small" onClick=${() => { zoom.value = 0; }}>Fit</button>
+      ${drawing.paths.length === 0 && edges.length > 0 && html`<span class="dim">Too many edges to draw.</span>`}</div>
+    <div class="graph" ref=${frame}>
+      <svg role="group" aria-label="Graph of the nodes; the arrows move between them" viewBox=${'0 0 ' + width + ' ' + height}
+        class=${zoom.value ? '' : 'fit'} width=${zoom.value ? width * zoom.value : width} height=${zoom.value ? height * zoom.value : undefined} onKeyDown=${move}>
+        <defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>
+        ${drawing.paths.map(path => html`<path key=${path.from + '>' + path.to} class=${'edge' + (path.kind && path.kind !== 'must' ? ' soft' : '')}
+          d=${lineOf(path.points)} marker-end="url(#tip)"><title>${clipped(ids[path.from], 60)} → ${clipped(ids[path.to], 60)} (${path.kind})</title></path>`)}
+        ${ids.map((id, i) => html`<${Box} key=${id} id=${id} label=${drawing.labels[i]} place=${places[i]} state=${stateName(nodes[id].state)}
+          faint=${Boolean(filter) && stateName(nodes[id].state) !== filter} chosen=${id === chosen} tab=${i === first ? 0 : -1} choose=${choose}/>`)}
+      </svg></div>`;
+}
+
+function Box({ id, label, place, state, faint, chosen, tab, choose }) {
+  const x = place.x - place.width / 2, y = place.y - place.height / 2;
+  return html`<g class=${'node s-' + state + (faint ? ' faint' : '') + (chosen ? ' chosen' : '')} role="button" tabindex=${tab}
+    data-node=${id} aria-label=${clipped(id, 200) + ', ' + state.replace('-', ' ')} aria-pressed=${String(chosen)} onClick=${() => choose(id)}>
+    <title>${clipped(id, 200)}: ${state.replace('-', ' ')}</title>
+    <rect class="box" x=${x} y=${y} width=${place.width} height=${place.height} rx="5"/>
+    <rect class=${'fill-' + state} x=${x} y=${y} width="6" height=${place.height} rx="2"/>
+    <text x=${x + 13} y=${place.y + 4}><tspan class="sign">${signOf(state)}</tspan> ${label}</text></g>`;
+}

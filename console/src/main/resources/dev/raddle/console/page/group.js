@@ -1,0 +1,127 @@
+// One group: who holds its slots, for how long and where in the code; what waits, and why?
+
+import { html, useMemo, useSignal } from './html.js';
+import { Failures } from './failures.js';
+import { ask } from './controls.js';
+import { Code, Facts, Name, Since, Stack, Table, Until } from './parts.js';
+import { Plot } from './plot.js';
+import { isFull, stopOf, taken } from './groups.js';
+import { stackOf } from './stream.js';
+import { count, counted, moment, perSecond, sentence } from './words.js';
+
+const STACKS = 20; // of so many holders at most
+
+export const query = params => ({ executor: params.executor, key: params.key });
+
+export function Group({ data, params }) {
+  const { executor, key } = params, { row, controls } = data;
+  const order = data.order || { running: [], waiting: [] };
+  const columns = useMemo(() => columnsFor(executor, key, controls), [executor, key, controls]);
+  if (!row) {
+    return html`<h1 tabindex="-1"><${Name} text=${key} most=${200}/></h1>
+      <p>The group has no task now. This page shows it again with its next task.</p>`;
+  }
+  return html`
+    <h1 tabindex="-1"><${Name} text=${key} most=${200}/> <span class="dim small-text">group of <${Name} text=${executor}/></span></h1>
+    <${Verdict} row=${row} running=${order.running.map(ref => data.running[ref]).filter(Boolean)}/>
+    <${Facts} of=${[
+      ['running', taken(row)],
+      ['waiting', count(row.waiting) + (row.capacity == null ? '' : ' of ' + count(row.capacity))],
+      ['oldest wait', row.waiting > 0 ? html`<${Since} row=${row} of="oldest"/>` : null],
+      ['starts', perSecond(row.startsPerSecond)],
+      ['rate', row.rate],
+      ['rejected', count(row.rejected)],
+      ['failed', count(row.failed)]]}/>
+    ${controls && html`<${Controls} executor=${executor} group=${key} row=${row}/>`}
+    <${Plot} series=${data.series}/>
+    <section><h2>Running <span class="dim">${count(row.running)}</span></h2>
+      <${AllStacks} executor=${executor} group=${key} refs=${order.running} running=${data.running}/>
+      <${Table} label="Running tasks" columns=${columns.running} ids=${order.running} rows=${data.running || {}} detail=${columns.stack}
+        empty="No task runs."/></section>
+    <section><h2>Waiting <span class="dim">${count(row.waiting)}${row.waiting > order.waiting.length ? ', the first ' + order.waiting.length : ''}</span></h2>
+      <${Table} label="Waiting tasks" columns=${columns.waiting} ids=${order.waiting} rows=${data.waiting || {}} empty="No task waits."/></section>
+    <section><h2>Failures</h2><${Failures} failures=${data.failures} label="Failures of the group"/></section>`;
+}
+
+function columnsFor(executor, key, controls) {
+  const target = name => 'task “' + name + '” of group “' + key + '”';
+  const cancel = { title: 'Control', cell: (row, ref) => html`<button type="button" class="small" onClick=${() => ask({
+    title: 'Cancel ' + target(row.name) + '?', verb: 'Cancel the task', grave: true,
+    text: 'A waiting task never runs. A running one is interrupted, and holds its slot until it returns.',
+    request: { action: 'cancelTask', executor, key, ref } })}>Cancel…</button>` };
+  const running = [
+    { title: 'Task', cell: row => html`<${Name} text=${row.name}/>` },
+    { title: 'Runs for', number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
+    { title: 'Thread', wide: true, cell: row => html`<${Name} text=${row.thread} most=${40}/>` },
+  ];
+  const waiting = [
+    { title: 'Task', cell: row => html`<${Name} text=${row.name}/>` },
+    { title: 'Waits for', number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
+    { title: 'Before it', number: true, cell: row => count(row.place) },
+    { title: 'Why', cell: row => row.why ? sentence(row.why) : '' },
+  ];
+  return {
+    running: controls ? [...running, cancel] : running,
+    waiting: controls ? [...waiting, cancel] : waiting,
+    stack: (row, ref) => html`<${Stack} executor=${executor} group=${key} task=${ref}/>`,
+  };
+}
+
+/** The answer in one or two sentences. */
+function Verdict({ row, running }) {
+  const stop = stopOf(row), holder = running[0];
+  if (!stop) return html`<p class="verdict">Nothing waits. ${counted(row.running, 'task runs', 'tasks run')}${row.limit == null ? '' : ' of at most ' + count(row.limit)}.</p>`;
+  return html`<p class=${'verdict stop ' + stop.replace(' ', '-')}>
+    ${row.waiting > 0 ? html`<strong>${counted(row.waiting, 'task waits', 'tasks wait')}${
+      row.oldestAt == null ? '' : html`, the oldest for <${Since} row=${row} of="oldest"/>, since ${moment(row.oldestAt)}`}.</strong> `
+      : html`<strong>The group is ${stop}.</strong> `}
+    ${stop === 'on hold' && html`The hold ends in <${Until} row=${row} of="hold"/>. `}
+    ${row.why && 'The next one ' + sentence(row.why).replace(/^W/, 'w') + ' '}
+    ${isFull(row) && holder && html`All ${count(row.limit)} slots are taken; <${Name} text=${holder.name}/> has held one for <${Since} row=${holder}/>.`}</p>`;
+}
+
+/** The stacks of the holders, equal ones together: a hanging callee shows as one stack. */
+function AllStacks({ executor, group, refs, running }) {
+  const found = useSignal(null), busy = useSignal(false);
+  if (refs.length < 2) return null;
+  const load = async () => {
+    busy.value = true;
+    const stacks = new Map();
+    await Promise.all(refs.slice(0, STACKS).map(async ref => {
+      const name = running[ref]?.name ?? ref;
+      const text = await stackOf(executor, group, ref).catch(failure => failure.message);
+      const frames = text.slice(Math.max(0, text.search(/^\s+at /m))); // without the line that names the thread
+      if (!stacks.has(frames)) stacks.set(frames, []);
+      stacks.get(frames).push(name);
+    }));
+    found.value = [...stacks].sort((a, b) => b[1].length - a[1].length);
+    busy.value = false;
+  };
+  return html`<div class="bar"><button type="button" class="small" disabled=${busy.value} onClick=${load}>
+      Compare the stacks of ${refs.length > STACKS ? 'the first ' + STACKS : 'all ' + refs.length}</button></div>
+    <div aria-live="polite">${found.value?.map(([frames, names]) => html`<div key=${frames} class="stack">
+      <p><strong>${counted(names.length, 'task is', 'tasks are')} here</strong>: ${names.slice(0, 5).map((name, i) => html`${i ? ', ' : ''}<${Name} text=${name}/>`)}${names.length > 5 ? ', …' : ''}</p>
+      <${Code} text=${frames} label=${'Stack of ' + counted(names.length, 'task')}/></div>`)}</div>`;
+}
+
+function Controls({ executor, group, row }) {
+  const name = 'group “' + group + '”', request = action => ({ action, executor, key: group });
+  const buttons = [
+    row.paused
+      ? { label: 'Resume…', title: 'Resume ' + name + '?', verb: 'Resume', text: 'Its tasks start again.', request: request('resume') }
+      : { label: 'Pause…', title: 'Pause ' + name + '?', verb: 'Pause', text: 'Running tasks go on. Others wait, and are rejected when the queue is full.', request: request('pause') },
+    { label: 'Set limit…', title: 'Set the limit of ' + name, verb: 'Set the limit', request: request('setLimit'),
+      text: 'How many of its tasks may run at once. A lower limit takes effect as tasks end.',
+      field: { label: 'Limit', type: 'number', min: 1, step: 1, value: row.limit, read: Number } },
+    { label: 'Set rate…', title: 'Set the rate of ' + name, verb: 'Set the rate', request: request('setRate'),
+      text: 'How many of its tasks may start each second. Leave it empty for no rate.',
+      field: { label: 'Starts per second', type: 'number', min: 1, step: 1, value: '', optional: true, read: text => text === '' ? null : text + '/1000' } },
+    { label: 'Hold…', title: 'Hold ' + name + ' for a time?', verb: 'Hold', request: request('hold'),
+      text: 'Running tasks go on; others wait until the hold ends.',
+      field: { label: 'Seconds', type: 'number', min: 1, step: 1, value: 60, read: text => Number(text) * 1000 } },
+    { label: 'Evict…', title: 'Evict ' + name + '?', verb: 'Evict', grave: true, request: request('evict'),
+      text: 'Its waiting tasks are rejected, ' + count(row.waiting) + ' now. Running tasks go on. Changes of its limits made here are discarded.' },
+  ];
+  return html`<div class="bar" role="group" aria-label="Controls">${buttons.map(button =>
+    html`<button type="button" key=${button.label} class="small" onClick=${() => ask(button)}>${button.label}</button>`)}</div>`;
+}

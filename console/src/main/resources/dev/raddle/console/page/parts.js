@@ -1,0 +1,192 @@
+// The parts of which screens are made.
+
+import { html, signal, useEffect, useLayoutEffect, useRef, useSignal } from './html.js';
+import { clipped, length, moment, signOf, stateName } from './words.js';
+import { change } from './route.js';
+import { now, stackOf } from './stream.js';
+
+/** A name from the program. It may be long, or written from right to left. */
+export function Name({ text, most = 60 }) {
+  const all = String(text ?? '—');
+  return html`<bdi class="name" title=${all.length > most ? clipped(all, 2000) : undefined}>${clipped(all, most)}</bdi>`;
+}
+
+/** The time since a moment; it grows by itself. Reads row.sinceAt, or row.sinceMillis as it was sent. */
+export function Since({ row, of = 'since' }) {
+  const at = row?.[of + 'At'];
+  return length(at == null ? row?.[of + 'Millis'] : now.value - at);
+}
+
+/** The time until a moment. */
+export function Until({ row, of }) {
+  const at = row?.[of + 'At'];
+  return length(at == null ? row?.[of + 'Millis'] : at - now.value);
+}
+
+/** "19:57:12, 3 min 12 s ago". */
+export function Ago({ at }) {
+  return at == null ? '—' : html`<span class="nowrap">${length(now.value - at)} ago</span> <span class="dim nowrap">${moment(at, now.value)}</span>`;
+}
+
+export function State({ state }) {
+  const name = stateName(state);
+  return html`<span class=${'state s-' + name}><span aria-hidden="true">${signOf(name)}</span> ${name.replace('-', ' ')}</span>`;
+}
+
+/** A list of names and values; those without a value are left out. */
+export function Facts({ of }) {
+  return html`<dl class="facts">${of.filter(([, value]) => value != null && value !== '')
+    .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** How much of a limit is taken; in another colour if it is full and keeps others waiting. */
+export function Taken({ taken, limit, keeps }) {
+  const share = limit > 0 ? Math.min(1, taken / limit) : 0;
+  return html`<svg class=${'taken' + (share === 1 && keeps ? ' full' : '')} viewBox="0 0 40 6" aria-hidden="true">
+    <rect class="all" width="40" height="6" rx="1"/><rect class="part" width=${40 * share} height="6" rx="1"/></svg>`;
+}
+
+/** The last 60 seconds of a number. */
+export function Spark({ values }) {
+  if (!values?.some(value => value > 0)) return null;
+  const most = Math.max(...values), step = 60 / Math.max(1, values.length - 1);
+  const points = values.map((value, i) => (i * step).toFixed(1) + ',' + (17 - 16 * value / most).toFixed(1)).join(' ');
+  return html`<svg class="spark" viewBox="0 0 60 18" preserveAspectRatio="none" role="img" aria-label=${'at most ' + most + ' in the last minute'}>
+    <polyline points=${points} fill="none" vector-effect="non-scaling-stroke"/></svg>`;
+}
+
+/** A field that filters; the address follows a moment after the last key. */
+export function Filter({ value, label }) {
+  const timer = useRef(0);
+  return html`<input type="search" maxlength="200" aria-label=${label} placeholder=${label} value=${value || ''} onInput=${event => {
+    clearTimeout(timer.current);
+    const filter = event.currentTarget.value;
+    timer.current = setTimeout(() => change({ filter, page: '' }), 200);
+  }}/>`;
+}
+
+/** A button that is on or off. */
+export const Chip = ({ on, click, children }) =>
+  html`<button type="button" class="chip" aria-pressed=${String(Boolean(on))} onClick=${click}>${children}</button>`;
+
+/** The stack of a running task, as it is now. */
+export function Stack({ executor, group, task }) {
+  const text = useSignal(null), problem = useSignal(null);
+  const load = () => stackOf(executor, group, task).then(
+    found => { text.value = found; problem.value = null; },
+    failure => { problem.value = failure.message; });
+  useEffect(() => { load(); }, [executor, group, task]);
+  return html`<div class="stack">
+    <button type="button" class="small" onClick=${load}>Take it again</button>
+    ${problem.value && html`<p class="problem" role="alert">${problem.value}</p>`}
+    <${Code} text=${text.value ?? 'Taking the stack…'} label="Stack"/></div>`;
+}
+
+const LIBRARY = /^\s+at (\S+\/)?(java|jdk|dev\.raddle\.(flow|group|kernel|pool|scope|task|time))\./;
+
+/** A stack, which the keyboard can scroll. The frames of the program stand out. */
+export const Code = ({ text, label }) => html`<pre tabindex="0" role="region" aria-label=${label}>${text.trimEnd().split('\n').map((line, i) =>
+  html`<span key=${i} class=${LIBRARY.test(line) ? 'dim' : ''}>${line}${'\n'}</span>`)}</pre>`;
+
+/*
+ * Tables.
+ *
+ * The first cell of a row is its link, or the button that opens what is below it. One of them is in the order of tabs;
+ * the arrows move between them. While the pointer or the focus is in the rows their order is held, so that a click
+ * meets what it aims at: rows that are there stay where they are, new ones come last.
+ */
+
+const lastActive = new Map(); // the row of each table that had the focus last, by the table's label
+const returning = signal(null); // the label of the table that gets the focus when it is drawn next
+
+/** Has a table focus the row that it was left from, when it is drawn next. */
+export function returnTo(label) {
+  returning.value = label;
+}
+
+/**
+ * Columns: {title, cell: (row, id) => content, number, wide (left out where there is little room), sort (a word of the
+ * server), below: (row, id) => content under that of the first cell}. A row has a link (href) or opens below itself
+ * (detail). The question is what the server was asked for these rows.
+ */
+export function Table({ label, columns, ids, rows, href, detail, sort, question, empty = 'None.' }) {
+  const body = useRef(null), held = useRef(null), last = useRef(null), asked = useRef(question);
+  const holding = useSignal(false), active = useSignal(lastActive.get(label)), open = useSignal(new Set());
+
+  if (asked.current !== question) held.current = null; // another page or another sort
+  asked.current = question;
+  const has = id => Object.hasOwn(rows, id);
+  const known = ids.filter(has);
+  const kept = holding.value && held.current ? held.current.filter(has) : [];
+  const order = kept.length ? [...kept, ...known.filter(id => !kept.includes(id))] : known;
+  held.current = order;
+  const current = has(active.value) ? active.value : order[0];
+
+  const items = () => [...body.current.querySelectorAll('[data-row]')];
+  useLayoutEffect(() => {
+    const lost = last.current && !last.current.isConnected && document.activeElement === document.body;
+    if (lost) (items()[last.index] || items().at(-1))?.focus({ preventScroll: true });
+    if (returning.value === label && order.length) {
+      returning.value = null;
+      items().find(item => item.tabIndex === 0)?.focus();
+    }
+  });
+  const hold = () => {
+    const inside = body.current && (body.current.matches(':hover') || body.current.contains(document.activeElement));
+    if (holding.value !== Boolean(inside)) holding.value = Boolean(inside);
+  };
+  const move = event => {
+    const all = items(), at = all.indexOf(event.target.closest('[data-row]'));
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1, PageDown: at + 10, PageUp: at - 10 }[event.key];
+    if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    all[Math.max(0, Math.min(all.length - 1, to))].focus();
+  };
+  const focused = event => {
+    hold();
+    const item = event.target.closest('[data-row]');
+    if (!item) return;
+    last.current = item;
+    last.index = items().indexOf(item);
+    active.value = item.dataset.row;
+    lastActive.set(label, item.dataset.row);
+  };
+
+  return html`<div class="table"><table>
+    <caption class="hidden">${label}</caption>
+    <thead><tr>${columns.map(column => html`<th key=${column.title} scope="col" class=${classOf(column)}
+      aria-sort=${column.sort && sort?.by === column.sort ? (column.number ? 'descending' : 'ascending') : undefined}>
+      ${column.sort && sort ? html`<button type="button" class="plain" onClick=${() => sort.change(column.sort)}>${column.title}${
+        html`<span aria-hidden="true">${sort.by === column.sort ? (column.number ? ' ▾' : ' ▴') : ''}</span>`}</button>` : column.title}</th>`)}</tr></thead>
+    <tbody ref=${body} onKeyDown=${move} onFocusIn=${focused} onFocusOut=${() => setTimeout(hold)}
+      onPointerEnter=${hold} onPointerLeave=${() => setTimeout(hold)}>
+      ${order.map(id => html`<${Row} key=${id} id=${id} row=${rows[id]} columns=${columns} href=${href} detail=${detail}
+        active=${id === current} open=${open.value.has(id)} opened=${open}/>`)}
+      ${!order.length && html`<tr><td class="dim" colspan=${columns.length}>${empty}</td></tr>`}
+    </tbody></table>
+    <p class="dim held" aria-hidden="true">${holding.value && order.length > 1 ? 'The order is held while you are in the table.' : ''}</p></div>`;
+}
+
+const classOf = column => (column.number ? 'number' : '') + (column.wide ? ' wide' : '');
+
+function Row({ id, row, columns, href, detail, active, open, opened }) {
+  const item = useRef(null);
+  const [first, ...others] = columns;
+  const content = first.cell(row, id);
+  const tab = active ? 0 : -1;
+  const below = open ? detail(row, id) : null;
+  const toggle = () => { opened.value = open ? new Set([...opened.value].filter(other => other !== id)) : new Set(opened.value).add(id); };
+  // A click anywhere in the row is one on its first cell, unless it selects text or meets another control.
+  const click = event => {
+    if ((href || detail) && !event.target.closest('a, button, input') && !String(getSelection())) item.current.click();
+  };
+  return html`<tr class=${below ? 'open' : ''} onClick=${click}>
+      <th scope="row" class=${classOf(first)}>${href
+        ? html`<a class="item" ref=${item} data-row=${id} tabindex=${tab} href=${href(row, id)}>${content}</a>`
+        : detail ? html`<button class="item plain" type="button" ref=${item} data-row=${id} tabindex=${tab} aria-expanded=${String(open)}
+            onClick=${toggle}><span class="mark" aria-hidden="true">${open ? '▾' : '▸'}</span>${content}</button>`
+        : html`<span class="item" ref=${item} data-row=${id} tabindex=${tab}>${content}</span>`}
+        ${first.below?.(row, id)}</th>
+      ${others.map(column => html`<td key=${column.title} class=${classOf(column)}>${column.cell(row, id)}</td>`)}</tr>
+    ${below && html`<tr class="detail"><td colspan=${columns.length}>${below}</td></tr>`}`;
+}

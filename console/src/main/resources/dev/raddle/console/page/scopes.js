@@ -1,0 +1,31 @@
+// Open scopes as a tree: who started which, and the tasks of each.
+
+import { html } from './html.js';
+import { Code, Name, Since, State } from './parts.js';
+import { counted } from './words.js';
+
+export const query = () => ({});
+
+export function Scopes({ data }) {
+  const roots = data.roots || [];
+  return html`
+    <h1 tabindex="-1">Scopes</h1>
+    ${roots.length === 0 ? html`<p class="dim">No scope is watched, or none is open.</p>`
+      : html`<ul class="tree">${roots.map((scope, i) => html`<${Scope} key=${scope.name + i} scope=${scope}/>`)}</ul>`}`;
+}
+
+function Scope({ scope }) {
+  const tasks = scope.tasks || [], children = scope.children || [];
+  const waiting = tasks.filter(task => String(task.state).toUpperCase() === 'WAITING').length;
+  return html`<li><details open>
+    <summary><strong><${Name} text=${scope.name}/></strong> <${State} state=${scope.state}/>
+      <span class="dim"> ${counted(tasks.length - waiting, 'running task')}${waiting ? ', ' + waiting + ' waiting' : ''}${scope.startedBy ? html`, started by <${Name} text=${scope.startedBy}/>` : ''}${
+        scope.owner ? html`, owned by <${Name} text=${scope.owner}/>` : ''}</span></summary>
+    <ul>${tasks.map((task, i) => html`<${Task} key=${'t' + i + task.name} task=${task}/>`)}
+      ${children.map((child, i) => html`<${Scope} key=${'s' + i + child.name} scope=${child}/>`)}</ul></details></li>`;
+}
+
+function Task({ task }) {
+  const line = html`<${Name} text=${task.name}/> <${State} state=${task.state}/> <span class="dim">for <${Since} row=${task}/>${task.thread ? html` in <${Name} text=${task.thread}/>` : ''}</span>`;
+  return html`<li>${task.stack ? html`<details><summary>${line}</summary><${Code} text=${task.stack} label=${'Stack of ' + task.name}/></details>` : html`<div class="leaf">${line}</div>`}</li>`;
+}
