@@ -1,0 +1,172 @@
+package dev.raddle.console.browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Which group is stuck, on what, for how long, and what can be done? */
+class GroupScreensTest extends InChromium {
+
+    @Test
+    void the_group_that_has_waited_longest_is_first_and_says_why() throws Exception {
+        Program program = start(new Program());
+        program.flood();
+
+        open(program.console, "#/groups");
+
+        Locator first = find("tbody tr").first();
+        awaitText(first, "tenant-a");
+        awaitText(first, "full Waits for a slot of its group.");
+        awaitText(first, "2 of 2");
+        awaitText(first, "2,000");
+        awaitText(first, "39 s");
+        awaitText(find("tbody tr").nth(1), "tenant-d");
+        awaitCount(find("tbody tr"), 5);
+        awaitText(find(".executor"), "imports: 8 running, 2,001 waiting in 5 groups, 8 of 8 slots of the cap");
+        awaitCount(first.locator(".spark polyline"), 1);
+        screenshot("groups");
+        assertThat(page.title()).startsWith("2,001 waiting · Groups");
+    }
+
+    @Test
+    void groups_are_sorted_filtered_and_paged_by_the_server() throws Exception {
+        Program program = start(new Program());
+        GroupExecutor executor = program.executor("many", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
+        for (int i = 100; i < 220; i++) {
+            program.submit(executor, "tenant-" + i, "task", i == 150 ? 9 : 1);
+        }
+        open(program.console, "#/groups?sort=key");
+        awaitText(find("[role=status].dim"), "120 groups");
+        awaitCount(find("tbody tr"), 50);
+        awaitText(find("tbody tr").first(), "tenant-100");
+
+        button("Next").click();
+        awaitText(find("tbody tr").first(), "tenant-150");
+        button("Waiting").click();
+        awaitText(find("tbody tr").first(), "tenant-150");
+        awaitText(find(".pages"), "1 of 3");
+        assertThat(find("th[aria-sort]").textContent()).startsWith("Waiting");
+
+        find("input[type=search]").fill("nt-21");
+        awaitCount(find("tbody tr"), 10);
+        assertThat(page.url()).contains("filter=nt-21");
+        button("only full").click();
+        awaitText(find("tbody"), "tenant-210");
+
+        page.reload();
+        awaitCount(find("tbody tr"), 10);
+        assertThat(find("input[type=search]").inputValue()).isEqualTo("nt-21");
+    }
+
+    @Test
+    void a_group_shows_its_holders_and_what_they_have_in_common() throws Exception {
+        Program program = start(new Program());
+        program.hang();
+        open(program.console, "#/groups");
+
+        row("payments").click();
+
+        awaitText(find(".verdict"), "33 tasks wait, the oldest for 40 s, since ");
+        awaitText(find(".verdict"), "All 4 slots are taken; charge-1 has held one for 40 s.");
+        Locator running = find("section").nth(0);
+        awaitCount(running.locator("tbody tr"), 4);
+        awaitText(running.locator("tbody tr").first(), "charge-1");
+        awaitCount(find("section").nth(1).locator("tbody tr"), 33);
+        button("Compare the stacks of all 4").click();
+        awaitText(find(".stack"), "4 tasks are here");
+        awaitText(find(".stack pre"), "PaymentClient.readResponse");
+        assertThat(find(".stack").count()).isEqualTo(1);
+        screenshot("group");
+
+        button("charge-2").click();
+        awaitText(find("tr.detail pre"), "PaymentClient.readResponse");
+        button("charge-2").click();
+        awaitCount(find("tr.detail"), 0);
+        awaitCount(find(".uplot canvas"), 1);
+    }
+
+    @Test
+    void a_group_that_has_gone_says_so_and_comes_back_with_its_next_task() throws Exception {
+        Program program = start(new Program());
+        GroupExecutor executor = program.executor("orders", GroupPolicy.builder());
+        open(program.console, "#/group?executor=orders&key=later");
+        awaitText(find("main"), "The group has no task now.");
+
+        program.submit(executor, "later", "task", 1);
+
+        awaitText(find(".verdict"), "Nothing waits. 1 task runs");
+    }
+
+    @Test
+    void without_controls_nothing_can_be_changed() throws Exception {
+        Program program = start(new Program());
+        program.hang();
+
+        open(program.console, "#/group?executor=orders&key=payments");
+
+        awaitCount(find("section").nth(0).locator("tbody tr"), 4);
+        assertThat(find("[aria-label=Controls]").count()).isZero();
+        assertThat(button("Cancel").count()).isZero();
+        assertThat(find("nav").first().textContent()).doesNotContain("Audit");
+    }
+
+    @Test
+    void a_change_needs_the_token_and_a_confirmation_and_is_in_the_audit() throws Exception {
+        Program program = start(Program.withControls());
+        GroupExecutor executor = program.hang();
+        complaintsAreExpected = true; // the browser reports answers of 401
+        open(program.console, "#/group?executor=orders&key=payments");
+        find("input[type=password]").fill("not-the-right-token");
+        page.keyboard().press("Enter");
+        find("[role=alert]").waitFor();
+        find("input[type=password]").fill(Program.TOKEN);
+        page.keyboard().press("Enter");
+
+        button("Set limit…").click();
+        awaitText(find("dialog"), "Set the limit of group “payments”");
+        screenshot("dialog");
+        page.keyboard().press("Escape");
+        awaitCount(find("dialog"), 0);
+        assertThat(executor.groupStats("payments").orElseThrow().maxConcurrency())
+                .isEqualTo(4);
+
+        button("Set limit…").click();
+        find("dialog input").fill("6");
+        page.keyboard().press("Enter");
+
+        awaitText(find(".facts"), "6 of 6");
+        find(".notice p").waitFor();
+        button("Pause…").click();
+        find("dialog button[type=submit]").click();
+        awaitText(find("main"), "Resume…");
+        assertThat(executor.groupStats("payments").orElseThrow().paused()).isTrue();
+        find("nav a", "Audit").click();
+        awaitCount(find("tbody tr"), 2);
+        awaitText(find("tbody tr").nth(1), "payments");
+        awaitText(find("tbody tr").nth(1), "6");
+        screenshot("audit");
+        assertThat(complaints).allMatch(complaint -> complaint.contains("401"));
+    }
+
+    @Test
+    void a_paused_group_and_one_on_hold_say_so() throws Exception {
+        Program program = start(new Program());
+        GroupExecutor executor =
+                program.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2));
+        executor.pauseGroup("paused");
+        executor.holdGroup("held", Duration.ofMinutes(3));
+        program.submit(executor, "paused", "task", 1);
+        program.submit(executor, "held", "task", 1);
+
+        open(program.console, "#/groups");
+
+        awaitText(row("Waits for the resumption"), "paused");
+        awaitText(row("Waits for the end of a hold"), "on hold");
+        row("Waits for the end of a hold").click();
+        awaitText(find(".verdict"), "The hold ends in ");
+    }
+}

@@ -1,0 +1,271 @@
+package dev.raddle.console.browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.deque.html.axecore.playwright.AxeBuilder;
+import com.microsoft.playwright.options.ColorScheme;
+import dev.raddle.console.ConsoleOptions;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What holds for all screens: the keyboard, contrast, narrow windows, hostile names, a restart of the program. */
+class PageTest extends InChromium {
+
+    private static final List<String> HOSTILE = List.of(
+            "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
+            "\u202Egnirts lautcadi a \u0627\u0644\u0645\u062F\u0641\u0648\u0639\u0627\u062A",
+            "long-" + "0123456789".repeat(1_024),
+            "🧨🧨 tenant 👩‍🚀",
+            "__proto__",
+            "constructor",
+            "a&executor=b#/pools?x=%00+%",
+            "\"quoted\" 'and'\nin two lines\u0000");
+
+    /** Starts everything that has a screen. */
+    private static Program everything() throws Exception {
+        Program program = new Program();
+        GroupExecutor executor = program.hang();
+        program.flood();
+        program.failures(executor);
+        program.flow();
+        program.drain();
+        program.scopes();
+        return program;
+    }
+
+    /** Shows each screen in turn, with what can be opened on it opened. */
+    private void onEachScreen(Program program, OnScreen action) throws Exception {
+        open(program.console, "#/groups");
+        awaitText(find("tbody"), "tenant-a");
+        action.on("groups");
+        row("payments").click();
+        button("Compare the stacks").click();
+        awaitText(find(".stack"), "4 tasks are here");
+        find(".uplot canvas").waitFor();
+        action.on("group");
+        open(program.console, "#/flows");
+        awaitText(find("tbody"), "checkout");
+        action.on("flows");
+        row("checkout").click();
+        find(".graph [data-node=receipt]").click();
+        awaitText(find(".details"), "total, approved, audit");
+        action.on("flow");
+        open(program.console, "#/failures");
+        row("mailbox").locator("button").click();
+        find("tr.detail pre").waitFor();
+        action.on("failures");
+        open(program.console, "#/pools");
+        awaitText(find(".card"), "2 tasks are stuck.");
+        action.on("pools");
+        open(program.console, "#/scopes");
+        awaitText(find(".tree"), "prices");
+        action.on("scopes");
+    }
+
+    @FunctionalInterface
+    private interface OnScreen {
+        void on(String name) throws Exception;
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LIGHT", "DARK"})
+    void no_screen_has_a_serious_fault_of_accessibility(ColorScheme scheme) throws Exception {
+        Program program = start(everything());
+        newPage(1280, 800, scheme);
+        onEachScreen(program, screen -> {
+            screenshot(scheme.name().toLowerCase(Locale.ROOT) + "-" + screen);
+            assertThat(new AxeBuilder(page).analyze().getViolations())
+                    .filteredOn(rule -> List.of("serious", "critical").contains(rule.getImpact()))
+                    .as(screen)
+                    .extracting(rule -> rule.getId() + ": " + rule.getHelp() + " "
+                            + rule.getNodes().getFirst().getHtml() + " "
+                            + rule.getNodes().getFirst().getAny())
+                    .isEmpty();
+        });
+    }
+
+    @Test
+    void no_screen_is_wider_than_a_window_of_400_pixels() throws Exception {
+        Program program = start(everything());
+        newPage(400, 800, ColorScheme.LIGHT);
+        onEachScreen(program, screen -> {
+            screenshot("narrow-" + screen);
+            assertThat((Integer) page.evaluate("document.documentElement.scrollWidth"))
+                    .as(screen)
+                    .isLessThanOrEqualTo(400);
+        });
+    }
+
+    @Test
+    void every_group_is_reached_and_left_by_the_keyboard_alone() throws Exception {
+        Program program = start(new Program());
+        program.hang();
+        program.flood();
+        open(program.console, "#/groups");
+        awaitText(find("tbody"), "tenant-a");
+
+        focusByTab("[data-row]");
+        for (String key : List.of("ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "ArrowDown")) {
+            page.keyboard().press(key);
+        }
+        String second = find("[data-row]:focus").textContent();
+        assertThat(find("tbody tr").nth(1).textContent()).startsWith(second);
+        page.keyboard().press("Enter");
+        awaitText(find("h1"), second);
+        awaitFocus(find("h1"));
+        page.keyboard().press("Escape");
+
+        awaitFocus(find("[data-row]", second));
+        assertThat(find("h1").textContent()).isEqualTo("Groups");
+        focusByTab("nav a[href='#/pools']");
+        page.keyboard().press("Enter");
+        awaitText(find("h1"), "Pools");
+    }
+
+    @Test
+    void the_stack_of_a_holder_is_opened_and_the_graph_is_walked_by_the_keyboard() throws Exception {
+        Program program = start(new Program());
+        program.hang();
+        program.flow();
+        open(program.console, "#/group?executor=orders&key=payments");
+        awaitText(find("section").first(), "charge-1");
+        focusByTab("[data-row]");
+        page.keyboard().press("ArrowDown");
+        page.keyboard().press("Enter");
+        awaitText(find("tr.detail pre"), "PaymentClient.charge");
+
+        open(program.console, "#/flows");
+        awaitText(find("tbody"), "checkout");
+        focusByTab("[data-row]");
+        page.keyboard().press("Enter");
+        find(".graph .node").first().waitFor();
+        focusByTab(".graph .node");
+        page.keyboard().press("ArrowRight");
+        page.keyboard().press("Enter");
+        awaitText(find(".details"), "needed by");
+        page.keyboard().press("Escape");
+        awaitText(find("h1"), "Flows");
+    }
+
+    private void focusByTab(String selector) {
+        for (int i = 0; i < 60; i++) {
+            page.keyboard().press("Tab");
+            if ((Boolean) page.evaluate("selector => document.activeElement.matches(selector)", selector)) {
+                return;
+            }
+        }
+        throw new AssertionError(selector + " is not in the order of tabs");
+    }
+
+    @Test
+    void names_from_the_program_are_text_whatever_they_contain() throws Exception {
+        Program program = start(new Program());
+        GroupExecutor executor =
+                program.executor("<b>executor</b>", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
+        for (String name : HOSTILE) {
+            executor.submit(name, name, program::work);
+            executor.submit(name, name, program::work);
+        }
+        open(program.console, "#/groups?sort=key");
+        awaitCount(find("tbody tr"), HOSTILE.size());
+        screenshot("hostile");
+        assertThat((Integer) page.evaluate("document.documentElement.scrollWidth"))
+                .isLessThanOrEqualTo(1280);
+
+        for (int i = 0; i < HOSTILE.size(); i++) {
+            find("[data-row]").nth(i).click();
+            awaitText(find(".verdict"), "1 task waits");
+            awaitCount(find("section").nth(0).locator("tbody tr"), 1);
+            find("section").nth(0).locator("[data-row]").click();
+            awaitText(find("tr.detail pre"), "Program.work");
+            assertThat((Integer) page.evaluate("document.documentElement.scrollWidth"))
+                    .isLessThanOrEqualTo(1280);
+            page.keyboard().press("Escape");
+            awaitCount(find("tbody tr"), HOSTILE.size());
+        }
+        assertThat(page.title()).doesNotContain("owned");
+        assertThat(find("main b, main img, main script").count()).isZero();
+    }
+
+    @Test
+    void a_page_connects_again_after_the_program_has_restarted_on_the_same_port() throws Exception {
+        complaintsAreExpected = true; // the browser reports refused connections
+        Program first = new Program();
+        int port = first.console.uri().getPort();
+        first.hang();
+        open(first.console, "#/groups");
+        awaitText(find("tbody"), "payments");
+        awaitText(find(".connection"), "live");
+
+        first.close();
+
+        awaitText(find(".connection.lost"), "The program does not answer. What you see is old.");
+        awaitText(find("tbody"), "payments");
+        screenshot("lost");
+        Program second = start(new Program(ConsoleOptions.defaults().withPort(port)));
+        second.flood();
+        awaitText(find("tbody"), "tenant-a");
+        awaitText(find(".connection"), "live");
+        awaitText(find(".notice"), "The connection is back.");
+        assertThat(find("tbody").textContent()).doesNotContain("payments");
+        assertThat(complaints).allMatch(complaint -> complaint.contains("net::ERR_"));
+    }
+
+    @Test
+    void the_policy_refuses_scripts_that_are_injected() throws Exception {
+        complaintsAreExpected = true;
+        Program program = start(new Program());
+        open(program.console, "#/groups");
+        awaitText(find("h1"), "Groups");
+
+        page.evaluate(
+                """
+                const script = document.createElement('script');
+                script.textContent = "document.title = 'owned'";
+                document.body.append(script);
+                const button = document.createElement('button');
+                button.setAttribute('onclick', "document.title = 'owned'");
+                document.body.append(button);
+                button.click();
+                """);
+
+        assertThat(page.title()).doesNotContain("owned");
+        assertThat(complaints).hasSize(2).allMatch(complaint -> complaint.contains("Content Security Policy"));
+    }
+
+    @Test
+    void the_heap_of_a_page_does_not_grow_with_the_number_of_changes() throws Exception {
+        Program program = start(new Program());
+        GroupExecutor executor =
+                program.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
+        program.submit(executor, "busy", "holder", 1);
+        open(program.console, "#/group?executor=orders&key=busy");
+        awaitText(find(".verdict"), "Nothing waits.");
+        change(executor, program, 10);
+        long before = heap();
+
+        change(executor, program, 50);
+
+        assertThat(heap() - before).isLessThan(3_000_000);
+    }
+
+    /** Makes so many changes, each of which the page shows. */
+    private void change(GroupExecutor executor, Program program, int count) {
+        for (int i = 0; i < count; i++) {
+            var task = executor.submit("busy", "waiter", program::work);
+            awaitText(find(".verdict"), "1 task waits");
+            task.cancel(true);
+            awaitText(find(".verdict"), "Nothing waits.");
+        }
+    }
+
+    private long heap() {
+        Object bytes = page.evaluate("() => { gc(); gc(); return performance.memory.usedJSHeapSize; }");
+        return ((Number) bytes).longValue();
+    }
+}
