@@ -56,6 +56,7 @@ public final class Site {
                         "docs/guide/durable.md",
                         "docs/guide/fleet.md",
                         "docs/guide/observing.md",
+                        "docs/guide/console.md",
                         "docs/guide/spring-boot.md",
                         "docs/guide/cli.md",
                         "docs/guide/install.md",
