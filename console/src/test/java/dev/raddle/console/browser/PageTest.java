@@ -223,8 +223,7 @@ class PageTest extends InChromium {
         open(program.console, "#/groups");
         awaitText(find("h1"), "Groups");
 
-        page.evaluate(
-                """
+        page.evaluate("""
                 const script = document.createElement('script');
                 script.textContent = "document.title = 'owned'";
                 document.body.append(script);
