@@ -246,8 +246,8 @@ public final class RunDirectory {
     }
 
     /**
-     * Keeps the input that a resumed run needs, except secrets, beside that of earlier runs. Until this returns, that is
-     * the input.
+     * Keeps the input that a resumed run needs, except secrets, beside that of earlier runs. Until this returns, that
+     * is the input.
      *
      * @param content the plan that was made of it
      */
