@@ -1,6 +1,6 @@
 // Each change is confirmed in a dialog that says what it does.
 
-import { html, signal, useEffect, useRef, useSignal } from './html.js';
+import { html, signal, useLayoutEffect, useRef, useSignal } from './html.js';
 import { notice, post } from './stream.js';
 
 /** {title, text, verb, grave, request, field: {label, type, value, min, step, optional, read}}, or null. */
@@ -16,7 +16,7 @@ export function Dialog() {
 
 function Question({ what }) {
   const dialog = useRef(null), field = useRef(null), problem = useSignal(null), busy = useSignal(false);
-  useEffect(() => { dialog.current.showModal(); }, []);
+  useLayoutEffect(() => { dialog.current.showModal(); }, []);
   const submit = async event => {
     event.preventDefault();
     busy.value = true;

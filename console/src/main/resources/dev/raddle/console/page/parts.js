@@ -123,6 +123,7 @@ export function Table({ label, columns, ids, rows, href, detail, sort, question,
   const current = has(active.value) ? active.value : order[0];
 
   const items = () => [...body.current.querySelectorAll('[data-row]')];
+  const itemOf = element => element.closest('tr')?.querySelector('[data-row]'); // none below a row that is open
   useLayoutEffect(() => {
     const lost = last.current && !last.current.isConnected && document.activeElement === document.body;
     if (lost) (items()[last.index] || items().at(-1))?.focus({ preventScroll: true });
@@ -136,7 +137,7 @@ export function Table({ label, columns, ids, rows, href, detail, sort, question,
     if (holding.value !== Boolean(inside)) holding.value = Boolean(inside);
   };
   const move = event => {
-    const all = items(), at = all.indexOf(event.target.closest('[data-row]'));
+    const all = items(), at = all.indexOf(itemOf(event.target));
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1, PageDown: at + 10, PageUp: at - 10 }[event.key];
     if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
@@ -144,7 +145,7 @@ export function Table({ label, columns, ids, rows, href, detail, sort, question,
   };
   const focused = event => {
     hold();
-    const item = event.target.closest('[data-row]');
+    const item = itemOf(event.target);
     if (!item) return;
     last.current = item;
     last.index = items().indexOf(item);

@@ -120,11 +120,9 @@ class GroupScreensTest extends InChromium {
         GroupExecutor executor = program.hang();
         complaintsAreExpected = true; // the browser reports answers of 401
         open(program.console, "#/group?executor=orders&key=payments");
-        find("input[type=password]").fill("not-the-right-token");
-        page.keyboard().press("Enter");
-        find("[role=alert]").waitFor();
-        find("input[type=password]").fill(Program.TOKEN);
-        page.keyboard().press("Enter");
+        signIn("not-the-right-token");
+        awaitText(find("[role=alert]"), "this is not the token");
+        signIn(Program.TOKEN);
 
         button("Set limit…").click();
         awaitText(find("dialog"), "Set the limit of group “payments”");
@@ -150,6 +148,25 @@ class GroupScreensTest extends InChromium {
         awaitText(find("tbody tr").nth(1), "6");
         screenshot("audit");
         assertThat(complaints).allMatch(complaint -> complaint.contains("401"));
+    }
+
+    @Test
+    void a_waiting_task_is_cancelled_from_its_row() throws Exception {
+        Program program = start(Program.withControls());
+        program.hang();
+        complaintsAreExpected = true; // the browser reports the first answer, a 401
+        open(program.console, "#/group?executor=orders&key=payments");
+        signIn(Program.TOKEN);
+
+        row("charge-7").locator("button", new Locator.LocatorOptions().setHasText("Cancel"))
+                .click();
+        awaitText(find("dialog"), "Cancel task “charge-7” of group “payments”?");
+        find("dialog button[type=submit]").click();
+
+        awaitText(find(".notice"), "the task is cancelled");
+        awaitText(find(".verdict"), "32 tasks wait");
+        awaitCount(find("tbody tr", "charge-7"), 0);
+        awaitFocus(find("[data-row]", "charge-8").first());
     }
 
     @Test

@@ -128,6 +128,12 @@ abstract class InChromium {
         page.navigate(origin + screen);
     }
 
+    /** Types the token into the form that a console with controls shows first. */
+    final void signIn(String token) {
+        find("input[type=password]").fill(token);
+        page.keyboard().press("Enter");
+    }
+
     final Locator find(String selector) {
         return page.locator(selector);
     }

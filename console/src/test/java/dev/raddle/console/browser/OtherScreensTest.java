@@ -47,6 +47,26 @@ class OtherScreensTest extends InChromium {
     }
 
     @Test
+    void a_run_gets_its_signal_and_is_cancelled_on_its_page() throws Exception {
+        Program program = start(Program.withControls());
+        program.flow();
+        complaintsAreExpected = true; // the browser reports the first answer, a 401
+        open(program.console, "#/flows");
+        signIn(Program.TOKEN);
+        row("checkout").click();
+
+        button("Signal…").click();
+        find("dialog input").fill("Grace");
+        page.keyboard().press("Enter");
+        awaitCount(find(".graph .node.s-succeeded"), 4);
+        awaitText(find(".notice"), "node \"approved\" has its signal");
+
+        button("Cancel the run…").click();
+        find("dialog input").press("Enter");
+        awaitText(find("h1"), "cancelled");
+    }
+
+    @Test
     void a_run_that_has_ended_keeps_its_graph_and_can_be_found_among_the_failed() throws Exception {
         Program program = start(new Program());
         FlowRun<String> run = program.flow();

@@ -3,6 +3,7 @@ package dev.raddle.console.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.deque.html.axecore.playwright.AxeBuilder;
+import com.deque.html.axecore.results.AxeResults;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.console.ConsoleOptions;
 import dev.raddle.group.GroupExecutor;
@@ -79,7 +80,9 @@ class PageTest extends InChromium {
         newPage(1280, 800, scheme);
         onEachScreen(program, screen -> {
             screenshot(scheme.name().toLowerCase(Locale.ROOT) + "-" + screen);
-            assertThat(new AxeBuilder(page).analyze().getViolations())
+            AxeResults found = new AxeBuilder(page).analyze();
+            assertThat(found.getPasses()).hasSizeGreaterThan(10);
+            assertThat(found.getViolations())
                     .filteredOn(rule -> List.of("serious", "critical").contains(rule.getImpact()))
                     .as(screen)
                     .extracting(rule -> rule.getId() + ": " + rule.getHelp() + " "

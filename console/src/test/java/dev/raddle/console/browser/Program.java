@@ -219,9 +219,14 @@ final class Program implements AutoCloseable {
         };
     }
 
+    /** Ends all tasks. */
+    void end() {
+        end.countDown();
+    }
+
     @Override
     public void close() throws Exception {
-        end.countDown();
+        end();
         while (!parts.isEmpty()) {
             parts.pop().close();
         }
