@@ -98,7 +98,7 @@ public final class Console implements AutoCloseable {
         hosts.add(options.host.toLowerCase(Locale.ROOT));
         controls = new Controls(options.controls, groups, flows, refs);
         sampler = new Sampler(options.clients, groups::sample, this::state);
-        server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), patience);
+        server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), options.clients, patience);
         uri = URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port + "/");
     }
 

@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -31,8 +33,12 @@ final class Server {
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(10);
     private static final int LARGEST_BODY = 64 * 1024;
+    private static final int MOST_REQUESTS = 200; // besides the streams
     private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.UTF_8);
     private static final String JSON = "application/json";
+
+    /** The limit of the request that the thread answers. */
+    private static final ScopedValue<Alarm> LIMIT = ScopedValue.newInstance();
 
     private final HttpServer http;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
@@ -42,8 +48,10 @@ final class Server {
     private final Answers answers;
     private final Duration patience; // with a client that does not read or write
     private final Page page = new Page();
+    private final Semaphore places;
 
-    Server(HttpServer http, Guard guard, Sampler sampler, Answers answers, Duration patience) {
+    Server(HttpServer http, Guard guard, Sampler sampler, Answers answers, int clients, Duration patience) {
+        this.places = new Semaphore(clients + MOST_REQUESTS);
         this.http = http;
         this.guard = guard;
         this.sampler = sampler;
@@ -53,7 +61,7 @@ final class Server {
 
     void start() throws InterruptedException {
         http.createContext("/", this::handle);
-        http.setExecutor(threads);
+        http.setExecutor(this::execute);
         // The server's threads are like the one that starts it: they must not keep the JVM alive.
         Thread.ofVirtual().start(http::start).join();
     }
@@ -66,6 +74,22 @@ final class Server {
         http.stop(0);
         threads.shutdownNow();
         threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Receives one request and answers it, both within the patience. Closes the connection if there are too many. */
+    private void execute(Runnable exchange) {
+        if (!places.tryAcquire()) {
+            throw new RejectedExecutionException("the console has too many requests");
+        }
+        threads.execute(() -> {
+            Alarm limit = limit();
+            try {
+                ScopedValue.where(LIMIT, limit).run(exchange);
+            } finally {
+                limit.cancel();
+                places.release();
+            }
+        });
     }
 
     private void handle(HttpExchange exchange) {
@@ -85,21 +109,18 @@ final class Server {
     }
 
     private void answer(HttpExchange exchange) throws IOException, InterruptedException {
-        Client client = null;
-        Alarm limit = limit();
         try {
-            client = route(exchange);
+            Client client = route(exchange);
+            if (client != null) {
+                try {
+                    LIMIT.get().cancel(); // a stream has no end, but each of its writes has a limit
+                    stream(exchange, client);
+                } finally {
+                    sampler.remove(client);
+                }
+            }
         } catch (Refusal refusal) {
             send(exchange, refusal.status, JSON, Json.bytes(Map.of("problem", refusal.sentence())));
-        } finally {
-            limit.cancel();
-        }
-        if (client != null) {
-            try {
-                stream(exchange, client);
-            } finally {
-                sampler.remove(client);
-            }
         }
     }
 

@@ -8,6 +8,7 @@ import dev.raddle.group.GroupPolicy;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -173,6 +174,45 @@ class ConsoleStreamTest {
             slow.send(console.uri(), "POST", "/api/login", "", headers);
 
             assertThatThrownBy(slow::answer).isInstanceOf(IOException.class).hasMessageContaining("ended");
+        }
+    }
+
+    @Test
+    void a_request_whose_headers_do_not_come_is_ended() throws Exception {
+        try (Console console = Console.start(OPTIONS, Duration.ofMillis(200));
+                RawClient slow = new RawClient(console.uri())) {
+            slow.write("GET / HTTP/1.1\r\nHost: local");
+
+            assertThatThrownBy(slow::answer).isInstanceOf(IOException.class).hasMessageContaining("ended");
+        }
+    }
+
+    @Test
+    void requests_beyond_many_unfinished_ones_are_closed_and_a_stream_goes_on() throws Exception {
+        List<RawClient> slow = new ArrayList<>();
+        try (Console console = Console.start(OPTIONS.withClients(1), Duration.ofMinutes(10));
+                RawClient stream = RawClient.stream(console.uri(), "view=groups");
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(console))) {
+            stream.event();
+            for (int i = 0; i < 200; i++) {
+                RawClient client = new RawClient(console.uri());
+                client.write("GET / HTTP/1.1\r\n");
+                slow.add(client);
+            }
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            RawClient.get(console.uri(), "/"); // until all of them have been taken in
+                        }
+                    })
+                    .isInstanceOf(IOException.class)
+                    .isNotInstanceOf(SocketTimeoutException.class);
+            console.watch("tests", executor);
+            executor.setMaxConcurrency("a", 3);
+            RawClient.await(stream, NOTHING, now -> now.has("rows"));
+        } finally {
+            for (RawClient client : slow) {
+                client.close();
+            }
         }
     }
 

@@ -81,6 +81,11 @@ final class RawClient implements AutoCloseable {
         out.flush();
     }
 
+    void write(String text) throws IOException {
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+        out.flush();
+    }
+
     Answer answer() throws IOException {
         String[] lines = head().split("\r\n");
         Map<String, String> headers = new TreeMap<>();
