@@ -27,10 +27,8 @@ class FleetScreenTest extends InChromium {
                 .build();
         server.start();
         Program program = start(new Program());
-        FleetOptions options = FleetOptions.builder()
-                .namespace("tests")
-                .instanceName("shop-1")
-                .build();
+        FleetOptions options =
+                FleetOptions.builder().namespace("tests").instanceName("shop-1").build();
         try (RedisFleet fleet = RedisFleet.connect(RedisURI.create("redis://127.0.0.1:" + port), options);
                 GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                         .defaultMaxConcurrencyPerGroup(5)

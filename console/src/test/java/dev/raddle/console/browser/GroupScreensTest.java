@@ -158,7 +158,8 @@ class GroupScreensTest extends InChromium {
         open(program.console, "#/group?executor=orders&key=payments");
         signIn(Program.TOKEN);
 
-        row("charge-7").locator("button", new Locator.LocatorOptions().setHasText("Cancel"))
+        row("charge-7")
+                .locator("button", new Locator.LocatorOptions().setHasText("Cancel"))
                 .click();
         awaitText(find("dialog"), "Cancel task “charge-7” of group “payments”?");
         find("dialog button[type=submit]").click();
