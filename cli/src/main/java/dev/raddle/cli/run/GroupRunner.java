@@ -10,7 +10,6 @@ import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.task.TaskSpec;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -81,7 +80,6 @@ public final class GroupRunner implements AutoCloseable {
                 .globalMaxInFlight(limits.total())
                 .globalQueueThreshold(limits.totalQueue())
                 .rejectionPolicy(RejectionPolicy.ABORT)
-                .closeTimeout(Duration.ZERO)
                 .build();
     }
 
@@ -309,6 +307,6 @@ public final class GroupRunner implements AutoCloseable {
 
     @Override
     public void close() {
-        executor.close();
+        executor.shutdown(); // all tasks have been reported; the thread of one may be about to end
     }
 }

@@ -24,6 +24,7 @@ import dev.raddle.flow.NodeState;
 import dev.raddle.flow.OnFailure;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.RejectedTaskException;
+import dev.raddle.task.ExceptionSink;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -128,7 +129,13 @@ final class PlanFlow {
                         .map(id -> Objects.requireNonNull(nodes.get(id)))
                         .toList());
         MemoryJournal restored = FlowJournal.inMemory(); // what is kept is written by Journal, in the order of events
+        ExceptionSink log = ExceptionSink.logging();
         RunOptions options = RunOptions.defaults()
+                .withExceptionSink(ExceptionSink.to((source, error) -> {
+                    if (!(error instanceof TaskFailedException)) { // which a stop may overtake
+                        log.report(source, error);
+                    }
+                }))
                 .withGroups(this::step)
                 .withJournal(restored)
                 .onFailure(onFailure)

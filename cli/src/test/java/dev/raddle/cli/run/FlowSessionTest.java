@@ -10,7 +10,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -411,6 +413,26 @@ class FlowSessionTest {
 
         assertThat(session.recorder().all(RunEvent.TaskEnded.class)).hasSize(10_000);
         assertThat(explain("t9999")).endsWith("(\"t0\": exit code 1).");
+    }
+
+    @Test
+    void what_a_stop_ends_is_reported_by_its_events_and_not_logged_as_well() throws Exception {
+        Logger logger = Logger.getLogger("dev.raddle");
+        List<String> logged = new CopyOnWriteArrayList<>();
+        logger.setFilter(entry -> !entry.getMessage().contains("\"logs-nothing\"") || !logged.add(entry.getMessage()));
+        try {
+            session.failFast().run("""
+                    name: logs-nothing
+                    tasks:
+                      - { id: a, run: "true" }
+                      - { id: b, run: "exit 1", needs: a }
+                      - { id: slow, group: other, run: "sleep 60", needs: a }
+                    """);
+        } finally {
+            logger.setFilter(null);
+        }
+
+        assertThat(logged).isEmpty();
     }
 
     @Test

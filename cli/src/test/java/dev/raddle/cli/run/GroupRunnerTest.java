@@ -12,8 +12,12 @@ import dev.raddle.testing.VirtualTime;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -256,5 +260,28 @@ class GroupRunnerTest {
         assertThat(recorder.result("one").attempts()).isEqualTo(1);
         assertThat(state("waits")).isEqualTo(TaskState.CANCELLED);
         assertThat(recorder.all(RunEvent.TaskEnded.class)).hasSize(3);
+    }
+
+    @Test
+    void a_part_of_a_flow_that_is_about_to_end_is_interrupted_without_a_warning() throws Exception {
+        Logger logger = Logger.getLogger("dev.raddle");
+        List<String> logged = new ArrayList<>();
+        Thread test = Thread.currentThread();
+        logger.setFilter(entry -> Thread.currentThread() != test || !logged.add(entry.getMessage()));
+        CountDownLatch begun = new CountDownLatch(1);
+        try (Threads threads = threads();
+                GroupRunner runner = runner(threads)) {
+            Command command = new Command(List.of("true"), Map.of(), "true");
+            runner.submit(new PlannedTask("a", GROUP, command, Map.of(), directory, null, Retry.NONE, 0, 1), () -> {
+                begun.countDown();
+                LockSupport.park(); // until it is interrupted
+            });
+            begun.await();
+            runner.awaitAll();
+        } finally {
+            logger.setFilter(null);
+        }
+
+        assertThat(logged).isEmpty();
     }
 }
