@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.page.RunPage;
@@ -179,6 +180,8 @@ final class RunCommand extends Subcommand {
         } catch (NoSuchFileException e) {
             throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile()
                     + "; restore it, or begin a new run");
+        } catch (IOException e) {
+            throw wrong(Failure.text(e));
         }
     }
 

@@ -101,4 +101,16 @@ class DamagedRunDirectoryTest {
         assertThat(resumed.exitCode()).isEqualTo(ExitCode.INVALID);
         assertThat(Ended.raddle("explain", run.toString(), "a").err()).contains("has no " + name);
     }
+
+    @ParameterizedTest
+    @CsvSource({"journal.jsonl, is a symbolic link", "values, must be a directory and not a symbolic link"})
+    void a_symbolic_link_in_place_of_a_file_is_named_and_nothing_runs(String name, String problem) throws Exception {
+        Files.move(run.resolve(name), run.resolve("moved"));
+        Files.createSymbolicLink(run.resolve(name), run.resolve("moved"));
+
+        Ended resumed = Ended.raddle("run", "--resume", run.toString());
+
+        assertThat(resumed.err()).startsWith("raddle: " + run.resolve(name) + " " + problem);
+        assertThat(resumed.exitCode()).isEqualTo(ExitCode.INVALID);
+    }
 }

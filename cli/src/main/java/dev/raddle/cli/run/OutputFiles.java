@@ -55,7 +55,7 @@ public record OutputFiles(
         }
     }
 
-    private static void checkNoLink(Path path) throws IOException {
+    static void checkNoLink(Path path) throws IOException {
         if (Files.isSymbolicLink(path)) {
             throw new IOException(path + " is a symbolic link, which is not followed; remove it");
         }

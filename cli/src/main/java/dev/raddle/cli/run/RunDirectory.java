@@ -133,6 +133,7 @@ public final class RunDirectory {
     }
 
     private static RunDirectory prepared(Path path) throws IOException {
+        OutputFiles.checkNoLink(path.resolve(JOURNAL));
         for (String name : List.of(OUTPUT, VALUES)) {
             prepare(path.resolve(name));
         }
@@ -151,9 +152,7 @@ public final class RunDirectory {
 
     /** Writes a file that does not exist or is a regular file. */
     static void write(Path path, byte[] bytes) throws IOException {
-        if (Files.isSymbolicLink(path)) {
-            throw new IOException(path + " is a symbolic link, which is not followed; remove it");
-        }
+        OutputFiles.checkNoLink(path);
         Files.write(
                 path,
                 bytes,
