@@ -302,6 +302,9 @@ final class MapCommand extends Subcommand {
             }
         }
         checkWords(command);
+        if (timeout != null && timeout.isZero()) {
+            problems.add("--timeout must be longer than 0");
+        }
         Backoff pauses = valid("--backoff", () -> Backoff.parse(backoff));
         Retry retry = new Retry(atLeast("--retry", 1, attempts), pauses == null ? Backoff.DEFAULT : pauses);
         if ((resume || resumeFailed) && jobLog == null) {

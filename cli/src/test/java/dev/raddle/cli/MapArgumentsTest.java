@@ -47,6 +47,7 @@ class MapArgumentsTest {
                 "--resume touch ::: FILE|--resume needs a log of what has run; write --joblog FILE",
                 "--resume-failed touch ::: FILE|--resume needs a log",
                 "--resume --joblog /proc/version touch ::: FILE|--joblog must name a",
+                "--timeout 0s touch ::: FILE|--timeout must be longer than 0",
                 "--backoff x touch ::: FILE|--backoff must",
                 "--group-by ${x} touch ::: FILE|--group-by has the unknown placeholder ${x}",
                 "--keep-going touch ::: FILE|Unknown option: '--keep-going'",
