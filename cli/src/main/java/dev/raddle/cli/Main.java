@@ -11,6 +11,7 @@ import dev.raddle.cli.show.OutputClosedException;
 import dev.raddle.task.Rate;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
@@ -219,7 +220,7 @@ public final class Main implements Runnable {
         }
         PrintWriter err = line.getErr();
         err.println("raddle: " + Failure.text(e));
-        if (!(e instanceof IOException)) {
+        if (!(e instanceof IOException || e instanceof UncheckedIOException)) {
             e.printStackTrace(err);
         }
         return ExitCode.BROKEN;

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
@@ -73,6 +75,17 @@ class MapArgumentsTest {
             assertThat(ended.err()).contains("the run directory must not be in use: ");
             assertThat(ended.exitCode()).isEqualTo(2);
         }
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void a_job_log_on_a_full_disk_is_one_line_and_nothing_runs() {
+        Path file = directory.resolve("file");
+        Ended ended = Ended.raddle("map", "--joblog", "/dev/full", "touch", ":::", file.toString());
+
+        assertThat(ended.err()).isEqualTo("raddle: No space left on device\n");
+        assertThat(ended.exitCode()).isEqualTo(70);
         assertThat(file).doesNotExist();
     }
 
