@@ -28,7 +28,7 @@ const SCREENS = {
   audit: { query: audit.query, Screen: audit.Audit, name: 'Audit' },
 };
 
-const viewOf = () => SCREENS[route.value.view] ? route.value.view : 'groups';
+const viewOf = () => Object.hasOwn(SCREENS, route.value.view) ? route.value.view : 'groups';
 
 const queryOf = view => new URLSearchParams({ view, ...SCREENS[view].query(route.value.params) }).toString();
 

@@ -220,6 +220,15 @@ class PageTest extends InChromium {
     }
 
     @Test
+    void a_link_to_a_screen_that_does_not_exist_shows_the_groups() throws Exception {
+        Program program = start(new Program());
+
+        open(program.console, "#/constructor");
+
+        awaitText(find("h1"), "Groups");
+    }
+
+    @Test
     void the_policy_refuses_scripts_that_are_injected() throws Exception {
         complaintsAreExpected = true;
         Program program = start(new Program());
