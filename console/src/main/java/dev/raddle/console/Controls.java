@@ -157,8 +157,9 @@ final class Controls {
     }
 
     private static long number(JsonNode value, long most) {
-        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.longValue() > most) {
-            throw new Refusal(400, "the value must be a whole number of at most " + most);
+        boolean isLong = value.isIntegralNumber() && value.canConvertToLong();
+        if (!isLong || value.longValue() < 0 || value.longValue() > most) {
+            throw new Refusal(400, "the value must be a whole number from 0 to " + most);
         }
         return value.longValue();
     }

@@ -156,6 +156,7 @@ class ConsoleControlsTest {
                 "{\"action\":\"setLimit\",\"executor\":\"tests\",\"key\":\"a\",\"value\":\"5\"}",
                 "{\"action\":\"setLimit\",\"executor\":\"tests\",\"key\":\"a\",\"value\":1.5}",
                 "{\"action\":\"setLimit\",\"executor\":\"tests\",\"key\":\"a\",\"value\":99999999999}",
+                "{\"action\":\"setLimit\",\"executor\":\"tests\",\"key\":\"a\",\"value\":-4294967291}",
                 "{\"action\":\"setLimit\",\"executor\":\"tests\",\"key\":\"a\"}",
                 "{\"action\":\"setLimit\",\"executor\":\"tests\",\"key\":\"unknown\",\"value\":5}",
                 "{\"action\":\"setLimit\",\"executor\":\"none\",\"key\":\"a\",\"value\":5}",
