@@ -83,7 +83,8 @@ final class Controls {
                 rows.removeLast();
             }
         }
-        LOG.log(System.Logger.Level.INFO, "console: {0}", row); // a parameter: a pattern may be in the names
+        // A parameter, and in one line: a pattern or a line break may be in the names.
+        LOG.log(System.Logger.Level.INFO, "console: {0}", row.toString().replaceAll("\\R|\\p{Cntrl}", " "));
     }
 
     private static String text(ObjectNode command, String name) {

@@ -15,9 +15,15 @@ import dev.raddle.task.Rate;
 import dev.raddle.task.TaskStatus;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Predicate;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -221,6 +227,34 @@ class ConsoleControlsTest {
 
             assertThat(answer.status()).isEqualTo(403);
             assertThat(executor.groupStats("a").orElseThrow().paused()).isFalse();
+        }
+    }
+
+    @Test
+    void a_line_break_in_a_name_does_not_make_a_line_in_the_log() throws Exception {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord logged) {
+                lines.add(new SimpleFormatter().formatMessage(logged));
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("dev.raddle.console");
+        logger.addHandler(handler);
+        try {
+            block("a\nforged", "1");
+
+            assertThat(control("pause", "a\nforged", null).status()).isEqualTo(200);
+
+            assertThat(lines).anyMatch(line -> line.contains("a forged"));
+        } finally {
+            logger.removeHandler(handler);
         }
     }
 }
