@@ -45,6 +45,7 @@ final class Sampler {
     private @Nullable Thread thread; // guarded by this; null if there are no clients
     private final AtomicLong samples = new AtomicLong();
     private volatile boolean isActive;
+    private @Nullable Throwable failure; // of the last round; used by the sampler's thread only
     private final Semaphore wakeups = new Semaphore(0);
 
     Sampler(int most, LongConsumer sample, States states) {
@@ -119,11 +120,7 @@ final class Sampler {
         for (List<Client> now = clientsOrEnd(); !now.isEmpty(); now = clientsOrEnd()) {
             long begin = System.nanoTime();
             boolean isDue = begin - restUntil >= 0;
-            try {
-                snapshots = compute(now, snapshots, isDue);
-            } catch (RuntimeException | StackOverflowError failure) { // from a name or a toString of the user
-                UserCode.warn("dev.raddle.console", "the console could not be updated", failure);
-            }
+            snapshots = compute(now, snapshots, isDue);
             if (isDue) {
                 long end = System.nanoTime();
                 restUntil = end + Math.clamp(REST_PER_WORK * Math.min(took, end - begin), SHORTEST_REST, LONGEST_REST);
@@ -144,20 +141,40 @@ final class Sampler {
 
     private Map<View, Snapshot> compute(List<Client> now, Map<View, Snapshot> before, boolean isDue) {
         long time = System.currentTimeMillis();
+        failure = null;
         if (isDue) {
-            sample.accept(time);
+            try {
+                sample.accept(time);
+            } catch (Throwable userCode) { // such as a name
+                failure = userCode;
+            }
             samples.incrementAndGet();
         }
         Map<View, Snapshot> snapshots = new HashMap<>();
         for (Client client : now) {
+            Snapshot last = before.get(client.view);
             Snapshot known = snapshots.get(client.view);
             if (known == null) {
-                Snapshot last = before.get(client.view);
-                known = last == null || isDue ? new Snapshot(states.state(client.view, time), last) : last;
-                snapshots.put(client.view, known);
+                known = last == null || isDue ? next(client.view, last, time) : last;
             }
-            client.offer(known);
+            if (known != null) {
+                snapshots.put(client.view, known);
+                client.offer(known);
+            }
+        }
+        if (failure != null) {
+            UserCode.warn("dev.raddle.console", "the console could not be updated", failure);
         }
         return snapshots;
+    }
+
+    /** Returns a view as it is now. If user code throws, it stays as it was, and the other views do not suffer. */
+    private @Nullable Snapshot next(View view, @Nullable Snapshot last, long time) {
+        try {
+            return new Snapshot(states.state(view, time), last);
+        } catch (Throwable userCode) { // such as the size of a pool's queue
+            failure = userCode;
+            return last;
+        }
     }
 }

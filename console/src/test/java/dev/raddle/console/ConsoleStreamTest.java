@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.node.ObjectNode;
@@ -214,6 +215,25 @@ class ConsoleStreamTest {
                 client.close();
             }
         }
+    }
+
+    @Test
+    void an_error_in_one_view_neither_ends_the_others_nor_later_samples() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        Sampler sampler = new Sampler(2, time -> {}, (view, now) -> {
+            if (view.kind() == View.Kind.POOLS && calls.incrementAndGet() < 3) {
+                throw new AssertionError("thrown on purpose");
+            }
+            return Json.object(Map.of("at", now));
+        });
+        Client broken = sampler.open(View.of(Map.of("view", "pools")));
+        Client sound = sampler.open(View.of(Map.of("view", "groups")));
+
+        assertThat(sound.await(Duration.ofSeconds(20))).isNotNull();
+        assertThat(broken.await(Duration.ofSeconds(20))).isNotNull();
+        sampler.remove(broken);
+        sampler.remove(sound);
+        sampler.close();
     }
 
     @Test
