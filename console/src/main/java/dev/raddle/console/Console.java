@@ -136,9 +136,6 @@ public final class Console implements AutoCloseable {
             throw new UncheckedIOException(
                     "the console cannot listen at " + all.host + ", port " + all.port + ": " + failure.getMessage(),
                     failure);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("the thread that started the console was interrupted", interrupt);
         }
     }
 
@@ -259,10 +256,17 @@ public final class Console implements AutoCloseable {
     /** Ends all connections and all threads of this console. */
     @Override
     public void close() {
+        boolean isInterrupted = Thread.interrupted(); // the server of the JDK would forget it
         try {
-            sampler.close();
-            server.close();
+            try {
+                sampler.close();
+            } finally {
+                server.close();
+            }
         } catch (InterruptedException interrupt) {
+            isInterrupted = true;
+        }
+        if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
     }

@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,7 +32,6 @@ final class Server {
         String control(byte[] command, String who);
     }
 
-    private static final Duration HEARTBEAT = Duration.ofSeconds(10);
     private static final int LARGEST_BODY = 64 * 1024;
     private static final int MOST_REQUESTS = 200; // besides the streams
     private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.UTF_8);
@@ -47,6 +47,7 @@ final class Server {
     private final Sampler sampler;
     private final Answers answers;
     private final Duration patience; // with a client that does not read or write
+    private final Duration heartbeat; // often enough that a client that has gone soon makes room for another one
     private final Page page = new Page();
     private final Semaphore places;
 
@@ -57,13 +58,14 @@ final class Server {
         this.sampler = sampler;
         this.answers = answers;
         this.patience = patience;
+        this.heartbeat = patience.dividedBy(10);
     }
 
-    void start() throws InterruptedException {
+    void start() {
         http.createContext("/", this::handle);
         http.setExecutor(this::execute);
         // The server's threads are like the one that starts it: they must not keep the JVM alive.
-        Thread.ofVirtual().start(http::start).join();
+        CompletableFuture.runAsync(http::start, threads).join();
     }
 
     InetSocketAddress address() {
@@ -217,6 +219,7 @@ final class Server {
         exchange.sendResponseHeaders(status, hasBody ? body.length : -1);
         if (hasBody) {
             exchange.getResponseBody().write(body);
+            exchange.getResponseBody().flush(); // the end of the exchange may wait for the rest of the request
         }
     }
 
@@ -225,11 +228,16 @@ final class Server {
         exchange.sendResponseHeaders(200, 0);
         OutputStream out = exchange.getResponseBody();
         Snapshot sent = null;
+        long wroteNanos = System.nanoTime();
         while (true) {
-            Snapshot next = client.await(HEARTBEAT);
+            Snapshot next = client.await(heartbeat);
             byte[] event = next == null ? COMMENT : next.eventSince(sent);
+            if (event.length == 0 && System.nanoTime() - wroteNanos >= heartbeat.toNanos()) {
+                event = COMMENT; // only a write shows whether the client is there
+            }
             if (event.length > 0) {
                 write(out, event);
+                wroteNanos = System.nanoTime();
             }
             sent = next == null ? sent : next;
         }

@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.group.GroupExecutor;
@@ -20,6 +21,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.node.ObjectNode;
 
 @Timeout(120)
@@ -178,13 +181,21 @@ class ConsoleStreamTest {
         }
     }
 
-    @Test
-    void a_request_whose_headers_do_not_come_is_ended() throws Exception {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET / HTTP/1.1\r\nHost: local",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+            })
+    void a_request_that_stops_in_its_head_or_after_a_refusal_is_ended(String request) throws Exception {
         try (Console console = Console.start(OPTIONS, Duration.ofMillis(200));
-                RawClient slow = new RawClient(console.uri())) {
-            slow.write("GET / HTTP/1.1\r\nHost: local");
+                Socket slow = new Socket("localhost", console.uri().getPort())) {
+            slow.setSoTimeout(10_000);
+            slow.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
 
-            assertThatThrownBy(slow::answer).isInstanceOf(IOException.class).hasMessageContaining("ended");
+            String answer = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+            assertThat(answer).matches(text -> text.isEmpty() == request.startsWith("GET"));
         }
     }
 
@@ -214,6 +225,54 @@ class ConsoleStreamTest {
             for (RawClient client : slow) {
                 client.close();
             }
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void clients_that_have_gone_make_room_for_others_soon_also_while_nothing_changes() throws Exception {
+        try (Console console = Console.start(OPTIONS.withClients(1), Duration.ofSeconds(4))) {
+            for (int i = 0; i < 2; i++) {
+                try (RawClient client = streamWhenThereIsRoom(console)) {
+                    client.event();
+                }
+            }
+        }
+    }
+
+    private static RawClient streamWhenThereIsRoom(Console console) throws IOException {
+        while (true) {
+            try {
+                return RawClient.stream(console.uri(), "view=audit");
+            } catch (IOException refused) {
+                assertThat(refused).hasMessageContaining("503");
+                assertThat(Thread.currentThread().isInterrupted()).isFalse(); // by the timeout
+            }
+        }
+    }
+
+    @Test
+    void closing_in_an_interrupted_thread_ends_the_server_too() throws Exception {
+        Console console = Console.start(OPTIONS);
+        try (RawClient groups = RawClient.stream(console.uri(), "view=groups")) {
+            groups.event();
+            Thread.currentThread().interrupt();
+
+            console.close();
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThatThrownBy(() -> RawClient.get(console.uri(), "/")).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void starting_in_an_interrupted_thread_leaves_no_server_behind() {
+        for (int i = 0; i < 100; i++) {
+            Thread.currentThread().interrupt();
+
+            assertThatCode(() -> Console.start(OPTIONS).close()).doesNotThrowAnyException();
+
+            assertThat(Thread.interrupted()).isTrue();
         }
     }
 
