@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,7 @@ final class MapInput {
     /** The word after which the arguments of a command end and those for its placeholders begin. */
     static final String ARGUMENTS = ":::";
 
+    private static final Entry NOTHING = new Entry(new Location("input", 1, 1), List.of(""));
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,8}");
 
     @Option(
@@ -115,6 +117,10 @@ final class MapInput {
         } catch (IllegalArgumentException e) {
             problems.add("--colsep " + e.getMessage());
         }
+        if (Collections.frequency(files, "-") > 1) {
+            problems.add("-a - must be given once, because standard input can be read only once; was given "
+                    + Collections.frequency(files, "-") + " times");
+        }
         for (String file : files.isEmpty() && arguments.isEmpty() ? List.of("-") : files) {
             openFile(file, problems);
         }
@@ -186,20 +192,19 @@ final class MapInput {
             }
         }
         double combinations = 1; // may be more than fit into a long
-        boolean none = false;
         for (List<Entry> list : lists) {
-            none |= list.isEmpty();
             combinations = link ? Math.max(combinations, list.size()) : combinations * list.size();
         }
-        return none || position >= combinations ? null : combination(position++);
+        return position >= combinations ? null : combination(position++);
     }
 
+    /** Returns all entries of one of several sources; one that is empty counts as one empty line. */
     private List<Entry> all(LineInput source) throws IOException {
         List<Entry> entries = new ArrayList<>();
         for (Entry entry = entry(source.next()); entry != null; entry = entry(source.next())) {
             entries.add(entry);
         }
-        return entries;
+        return entries.isEmpty() ? List.of(NOTHING) : entries;
     }
 
     private Entry combination(long index) {

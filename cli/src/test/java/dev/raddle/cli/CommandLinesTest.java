@@ -181,6 +181,16 @@ class CommandLinesTest {
     }
 
     @Test
+    void an_empty_input_among_several_counts_as_one_empty_line() throws Exception {
+        Path empty = Files.createFile(directory.resolve("empty"));
+
+        for (String options : new String[] {"-a " + empty, "--link -a " + empty}) {
+            assertThat(words(input(options, ":::", "a", "b"), command("echo")))
+                    .containsExactly(line("echo", "", "a"), line("echo", "", "b"));
+        }
+    }
+
+    @Test
     void columns_have_numbers_and_names() throws Exception {
         Path file = Files.writeString(directory.resolve("in"), "Name;E-mail address\nA B;a@b\nC;c@d;more\n");
         String options = "-a " + file + " --colsep ;";

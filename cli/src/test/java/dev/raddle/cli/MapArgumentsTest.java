@@ -107,4 +107,12 @@ class MapArgumentsTest {
         assertThat(Ended.raddle(words.toArray(String[]::new)).exitCode()).isZero();
         assertThat(directory.resolve("a b.x")).doesNotExist();
     }
+
+    @Test
+    void standard_input_is_named_once() {
+        Ended ended = Ended.raddle("map", "-a", "-", "-a", "-", "echo");
+
+        assertThat(ended.err()).contains("-a - must be given once");
+        assertThat(ended.exitCode()).isEqualTo(2);
+    }
 }
