@@ -60,7 +60,7 @@ final class Controls {
         String action = text(command, "action");
         String executor = text(command, "executor");
         String subject = executor.isEmpty() ? text(command, "key") : executor + " / " + text(command, "key");
-        String target = (subject + " " + text(command, "ref")).strip();
+        String target = Failures.cut((subject + " " + text(command, "ref")).strip());
         JsonNode value = command.path("value");
         String shown = value.isNull() || value.isMissingNode()
                 ? null

@@ -41,7 +41,8 @@ final class Flows {
     private void sweep() {
         List<String> ended = new ArrayList<>();
         for (WatchedRun run : runs.values()) {
-            if (run.isEnded()) {
+            run.settle();
+            if (run.hasEnded()) {
                 ended.add(run.id);
             }
         }
@@ -66,7 +67,7 @@ final class Flows {
     Summary summary() {
         List<WatchedRun> all = all();
         int failed = (int) all.stream().filter(WatchedRun::hasFailed).count();
-        int ended = (int) all.stream().filter(WatchedRun::isEnded).count();
+        int ended = (int) all.stream().filter(WatchedRun::hasEnded).count();
         return new Summary(all.size() - ended, failed);
     }
 

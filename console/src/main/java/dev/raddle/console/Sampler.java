@@ -42,9 +42,8 @@ final class Sampler {
     private final States states;
     private final Set<Client> clients = new LinkedHashSet<>(); // guarded by this
     private boolean closed; // guarded by this
-    private @Nullable Thread thread; // guarded by this; null if there are no clients
+    private volatile @Nullable Thread thread; // written under this; null if there are no clients
     private final AtomicLong samples = new AtomicLong();
-    private volatile boolean isActive;
     private @Nullable Throwable failure; // of the last round; used by the sampler's thread only
     private final Semaphore wakeups = new Semaphore(0);
 
@@ -56,7 +55,7 @@ final class Sampler {
 
     /** Returns whether there are clients. */
     boolean isActive() {
-        return isActive;
+        return thread != null;
     }
 
     /** Returns how often all groups have been read. */
@@ -75,7 +74,6 @@ final class Sampler {
         }
         Client client = new Client(view, Thread.currentThread());
         clients.add(client);
-        isActive = true;
         if (thread == null) {
             thread = Thread.ofVirtual().name("raddle-console-sampler").start(this::run);
         } else {
@@ -108,7 +106,6 @@ final class Sampler {
     private synchronized List<Client> clientsOrEnd() {
         if (clients.isEmpty()) {
             thread = null;
-            isActive = false;
         }
         return new ArrayList<>(clients);
     }

@@ -21,7 +21,7 @@ final class Snapshot {
     /**
      * Returns an event for a client.
      *
-     * @param sent what the client has; null if it has nothing
+     * @param sent the snapshot that the client has, or null
      * @return the whole state, or a patch; empty if nothing but the time has changed
      */
     synchronized byte[] eventSince(@Nullable Snapshot sent) {

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -40,9 +41,11 @@ final class WatchedRun {
             @Nullable String error,
             @Nullable String group) {}
 
-    private record Ended(String state, long endedAt, Map<String, NodeRow> nodes) {}
+    private sealed interface Phase {}
 
-    private record Live(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times) {}
+    private record Live(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times) implements Phase {}
+
+    private record Ended(String state, long endedAt, Map<String, NodeRow> nodes) implements Phase {}
 
     /** A value of each class that can be typed as text. */
     private static final List<Object> TYPED_VALUES = List.of("", 0, 0L, 0.0, false);
@@ -53,8 +56,7 @@ final class WatchedRun {
     private final String name;
     private final String label;
     private final List<PlanNode> plan;
-    private volatile @Nullable Live live; // null when it has ended
-    private volatile @Nullable Ended ended; // written before `live`
+    private volatile Phase phase; // changed by settle() only
 
     WatchedRun(String id, FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times, long startedAt) {
         this.id = id;
@@ -66,38 +68,41 @@ final class WatchedRun {
                 .flatMap(node -> node.upstreams().stream())
                 .map(WatchedRun::edge)
                 .toList();
-        this.live = new Live(run, plan, times);
+        this.phase = new Live(run, plan, times);
     }
 
     private static List<String> edge(PlanEdge edge) {
         return List.of(edge.from(), edge.to(), edge.kind());
     }
 
-    /** Returns whether the run has ended, and keeps its result when it is seen first. */
-    synchronized boolean isEnded() {
-        Live now = live;
-        if (now != null && now.run.isDone()) {
-            FlowResult<?> result = resultOf(now.run);
+    /** Replaces a run that is done by what is shown of it. */
+    synchronized void settle() {
+        if (phase instanceof Live live && live.run.isDone()) {
+            FlowResult<?> result = resultOf(live.run);
             if (result != null) {
-                ended = ended(result);
-                live = null;
+                phase = ended(result);
             }
         }
-        return live == null;
+    }
+
+    boolean hasEnded() {
+        return phase instanceof Ended;
     }
 
     boolean hasFailed() {
-        Ended end = ended;
-        return end != null && !end.state.equals("succeeded") && !end.state.equals("degraded");
+        return phase instanceof Ended end && !end.state.equals("succeeded") && !end.state.equals("degraded");
     }
 
     /** Returns the run; refuses if it has ended. */
     FlowRun<?> run() {
-        Live now = live;
-        if (now == null) {
-            throw new Refusal(409, "the run has ended");
+        return live().run;
+    }
+
+    private Live live() {
+        if (phase instanceof Live live) {
+            return live;
         }
-        return now.run;
+        throw new Refusal(409, "the run has ended");
     }
 
     private static @Nullable FlowResult<?> resultOf(FlowRun<?> run) {
@@ -135,9 +140,8 @@ final class WatchedRun {
     }
 
     Map<String, NodeRow> nodes() {
-        Live now = live;
-        if (now == null) {
-            return ended == null ? Map.of() : ended.nodes;
+        if (!(phase instanceof Live now)) {
+            return ((Ended) phase).nodes; // a run that has ended stays so
         }
         Map<String, NodeRow> rows = new LinkedHashMap<>();
         for (PlanNode node : plan) {
@@ -158,12 +162,12 @@ final class WatchedRun {
     }
 
     Row row() {
-        Live now = live;
+        Phase now = phase;
+        Ended end = now instanceof Ended ended ? ended : null;
         Map<String, Integer> counts = new HashMap<>();
         for (PlanNode node : plan) {
-            counts.merge(now == null ? stateAtEnd(node) : wordOf(now.run.state(node.id())), 1, Integer::sum);
+            counts.merge(stateOf(now, node.id()), 1, Integer::sum);
         }
-        Ended end = ended;
         return new Row(
                 name,
                 label,
@@ -177,10 +181,11 @@ final class WatchedRun {
                 counts.getOrDefault("pending", 0) + counts.getOrDefault("waiting", 0));
     }
 
-    private String stateAtEnd(PlanNode node) {
-        Ended end = ended;
-        NodeRow row = end == null ? null : end.nodes.get(node.id());
-        return row == null ? "pending" : row.state;
+    private static String stateOf(Phase phase, String node) {
+        return switch (phase) {
+            case Live live -> wordOf(live.run.state(node));
+            case Ended end -> Objects.requireNonNull(end.nodes.get(node)).state;
+        };
     }
 
     boolean isAdmitted(View view) {
@@ -215,10 +220,8 @@ final class WatchedRun {
 
     /** Delivers a value that was typed as text to a node. Returns whether that had an effect. */
     boolean signal(String node, @Nullable String text) {
-        FlowRun<?> run = run();
-        Live now = live;
-        Object value = now == null || text == null ? null : typed(now.plan, node, text);
-        return run.signal(node, value);
+        Live live = live();
+        return live.run.signal(node, text == null ? null : typed(live.plan, node, text));
     }
 
     /** Returns the text as a value of the class that the node takes, or the text if it takes none that can be typed. */

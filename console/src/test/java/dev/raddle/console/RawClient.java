@@ -14,7 +14,7 @@ import java.util.function.Predicate;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A client that sends what it is told to, without the headers that a library would add. */
+/** A client that sends the given bytes, without the headers that a library would add. */
 final class RawClient implements AutoCloseable {
 
     /** An answer. */

@@ -72,7 +72,7 @@ public final class ConsoleExample {
      * Runs the shop.
      *
      * @param console the console that watches it
-     * @param end what ends it
+     * @param end the latch that ends it
      * @throws InterruptedException if the thread is interrupted, which also ends it
      */
     public static void run(Console console, CountDownLatch end) throws InterruptedException {

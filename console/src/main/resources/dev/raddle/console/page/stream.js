@@ -30,7 +30,7 @@ setInterval(() => {
 document.addEventListener('visibilitychange', () => {
   clearTimeout(hidden);
   if (document.hidden) {
-    // A browser has six connections to a host: tabs that nobody looks at must not take them all.
+    // A browser has six connections to a host: background tabs must not take them all.
     hidden = setTimeout(() => followed?.abort.abort(), HIDDEN);
   } else if (followed?.abort.signal.aborted) {
     follow(followed.view, followed.query);
