@@ -419,6 +419,8 @@ final class MapCommand extends Subcommand {
                 displays.add(Displays.of(screen, options.quiet()));
             }
             return new RunSession(settings, displays, List.of(), screen::restore, clock).run(work);
+        } catch (Journal.JournalInUseException e) {
+            throw wrong("--joblog must name a file that no other run writes to: " + e.getMessage());
         }
     }
 

@@ -174,10 +174,15 @@ final class MapInput {
 
     private @Nullable String column(String text) {
         long most = columns == null ? (long) perCommand() * sources.size() : Integer.MAX_VALUE;
-        if (names.contains(text)) {
-            return Integer.toString(names.indexOf(text) + 1);
+        String column = names.contains(text) ? Integer.toString(names.indexOf(text) + 1) : text;
+        if (!NUMBER.matcher(column).matches() || Integer.parseInt(column) > most) {
+            return null;
         }
-        return NUMBER.matcher(text).matches() && Integer.parseInt(text) <= most ? text : null;
+        if (perCommand() > 1 && (columns != null || sources.size() > 1)) {
+            throw new IllegalArgumentException("has {" + text + "}, but each command gets several lines with several"
+                    + " values, of which it would be the first only; leave -n out, or use {}");
+        }
+        return column;
     }
 
     /** Returns the next entry, or null at the end. */

@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.cli.run.JobLog;
 import dev.raddle.cli.run.Journal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,6 +107,33 @@ class MapArgumentsTest {
 
         assertThat(Ended.raddle(words.toArray(String[]::new)).exitCode()).isZero();
         assertThat(directory.resolve("a b.x")).doesNotExist();
+    }
+
+    @Test
+    void a_placeholder_of_one_value_is_refused_where_a_command_gets_several_of_them() {
+        Path file = directory.resolve("file");
+        Ended ended = Ended.raddle("map", "-X", "touch", file + "{1}-{2}", ":::", "a", "b", ":::", "1", "2");
+
+        assertThat(ended.err()).contains("has {1}, but each command gets several lines");
+        assertThat(ended.exitCode()).isEqualTo(2);
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void a_job_log_that_another_run_writes_to_is_refused_and_keeps_its_lines() throws Exception {
+        Path log = directory.resolve("log");
+        Path file = directory.resolve("file");
+        try (JobLog other = new JobLog(log, false, id -> file)) {
+            String before = Files.readString(log);
+            for (String again : new String[] {"--tag", "--resume"}) {
+                Ended ended = Ended.raddle("map", "--joblog", log.toString(), again, "touch", ":::", file.toString());
+
+                assertThat(ended.err()).contains("--joblog must name a file that no other run writes to");
+                assertThat(ended.exitCode()).isEqualTo(2);
+            }
+            assertThat(log).hasContent(before);
+        }
+        assertThat(file).doesNotExist();
     }
 
     @Test

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param tasks the tasks in the order of the file
  * @param inputs the data files that were read, by their names in the run file
  * @param results the tasks whose results are requested; empty if the file does not name any
- * @param secrets what is neither printed nor kept
+ * @param secrets the values that are neither printed nor kept
  */
 public record Plan(
         String name,

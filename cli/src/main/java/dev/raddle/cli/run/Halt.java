@@ -41,9 +41,9 @@ public final class Halt {
      */
     public static Halt parse(String text) {
         Matcher form = FORM.matcher(text);
-        if (!form.matches()) {
+        if (!form.matches() || (!form.group(4).isEmpty() && Integer.parseInt(form.group(3)) > 100)) {
             throw new IllegalArgumentException(
-                    "must be now or soon, a comma, and fail=N, fail=N%, success=N or success=N%, such as now,fail=1,"
+                    "must be now or soon, a comma, and fail=N, success=N, or these with up to 100%, such as now,fail=1,"
                             + " was \"" + text + "\"");
         }
         boolean success = form.group(2).equals("success");

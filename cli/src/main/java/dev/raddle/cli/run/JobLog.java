@@ -2,10 +2,10 @@ package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.template.Command;
 import dev.raddle.cli.file.value.LocaleText;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,11 +42,17 @@ public final class JobLog implements RunListener, AutoCloseable {
      *
      * @param append whether to keep its lines
      * @param output the function from the id of a task to the file with its standard output
+     * @throws Journal.JournalInUseException if another run writes to the log
      */
     public JobLog(Path path, boolean append, Function<String, Path> output) throws IOException {
-        this.file = new FileOutputStream(path.toFile(), append);
+        FileChannel log =
+                Journal.locked(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND), path);
+        if (!append && log.size() > 0) {
+            log.truncate(0);
+        }
+        this.file = Channels.newOutputStream(log);
         this.output = output;
-        if (path.toFile().length() == 0) {
+        if (log.size() == 0) {
             write(HEADER);
         }
     }

@@ -104,17 +104,22 @@ public final class Journal implements RunListener, Closeable {
 
     /** Locks a separate file: a lock on the journal itself would be lost when the journal is read and closed again. */
     private static FileChannel locked(Path lock, Path journal) throws IOException {
-        FileChannel channel =
-                FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        return locked(
+                FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                journal);
+    }
+
+    /** Locks a channel and returns it; closes it if the lock is taken. */
+    static FileChannel locked(FileChannel channel, Path file) throws IOException {
         try {
             if (channel.tryLock() != null) {
                 return channel;
             }
         } catch (OverlappingFileLockException e) {
-            // this process itself holds the lock: the journal is in use as well
+            // this process itself holds the lock: the file is in use as well
         }
         channel.close();
-        throw new JournalInUseException(journal);
+        throw new JournalInUseException(file);
     }
 
     private boolean endsWithLine() throws IOException {
@@ -378,7 +383,7 @@ public final class Journal implements RunListener, Closeable {
                                 line.text(TREE).orElse(null))));
     }
 
-    /** Thrown if another process has opened the journal. */
+    /** Thrown if another run writes to the journal or the job log. */
     public static final class JournalInUseException extends IOException {
         private static final long serialVersionUID = 1L;
 

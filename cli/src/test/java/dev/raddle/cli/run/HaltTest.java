@@ -100,7 +100,18 @@ class HaltTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "now", "never", "now,fail", "now,fail=0", "now;fail=1", "soon,done=1", "soon,fail=1%%"})
+    @ValueSource(
+            strings = {
+                "",
+                "now",
+                "never",
+                "now,fail",
+                "now,fail=0",
+                "now;fail=1",
+                "soon,done=1",
+                "soon,fail=1%%",
+                "now,fail=101%"
+            })
     void any_other_form_is_refused(String text) {
         assertThatThrownBy(() -> Halt.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -13,7 +13,7 @@ import java.util.Set;
  * A command that is completed only during the run, with values of upstream tasks.
  *
  * @param row the values that are known before the run
- * @param secrets what must not be shown
+ * @param secrets the values that must not be shown
  */
 public record DeferredCommand(CommandTemplate template, Map<String, Template> env, Row row, Secrets secrets) {
 
