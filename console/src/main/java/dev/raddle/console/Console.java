@@ -221,9 +221,9 @@ public final class Console implements AutoCloseable {
      */
     public <P, R> FlowRun<R> startFlow(FlowPlan<P, R> plan, @Nullable P parameter, RunOptions options) {
         NodeTimes times = new NodeTimes(plan.name(), failures);
-        long now = System.currentTimeMillis();
+        Instant now = Instant.now();
         FlowRun<R> run = plan.start(parameter, options.addListener(times));
-        flows.add(run, plan, times, now);
+        flows.add(new WatchedRun(run, plan, times, now));
         return run;
     }
 
@@ -238,7 +238,17 @@ public final class Console implements AutoCloseable {
      * @return what ends this earlier
      */
     public Watch watch(FlowRun<?> run, FlowPlan<?, ?> plan) {
-        return flows.add(run, plan, new NodeTimes(plan.name(), failures), System.currentTimeMillis());
+        return flows.add(new WatchedRun(run, plan, new NodeTimes(plan.name(), failures), Instant.now()));
+    }
+
+    /**
+     * Watches a run that another engine executes.
+     *
+     * @param run the run, which is referenced until 50 others have ended after it or the result is closed
+     * @return what ends this earlier
+     */
+    public Watch watch(RunView run) {
+        return flows.add(Objects.requireNonNull(run, "run"));
     }
 
     /**

@@ -1,37 +1,32 @@
 package dev.raddle.console;
 
-import dev.raddle.flow.FlowPlan;
-import dev.raddle.flow.FlowRun;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
-/** The runs of flows: those that have not ended, and the last ones that have. */
+/** The runs that are watched: those that have not ended, and the last ones that have. */
 final class Flows {
 
     private static final int MOST_ENDED = 50;
     private static final int MOST_SHOWN = 200;
 
-    record Rows(int total, List<String> order, Map<String, WatchedRun.Row> rows) {}
-
-    record Detail(WatchedRun.@Nullable Row row, Map<String, WatchedRun.NodeRow> nodes, List<List<String>> edges) {}
+    record Rows(int total, List<String> order, Map<String, Object> rows) {}
 
     record Summary(int running, int failed) {}
 
-    private final Map<String, WatchedRun> runs = new LinkedHashMap<>(); // guarded by this; by id, in order of starts
+    private final Map<String, RunView> runs = new LinkedHashMap<>(); // guarded by this; by id, in order of starts
     private long ids; // guarded by this
     private int nextSweep = MOST_ENDED; // guarded by this
 
-    synchronized Console.Watch add(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times, long startedAt) {
-        WatchedRun added = new WatchedRun("r" + ++ids, run, plan, times, startedAt);
-        runs.put(added.id, added);
+    synchronized Console.Watch add(RunView run) {
+        String id = "r" + ++ids;
+        runs.put(id, run);
         if (runs.size() >= nextSweep) {
             sweep(); // while no client looks, too: an ended run holds its values until it is seen
             nextSweep = 2 * runs.size();
         }
-        return () -> remove(added.id);
+        return () -> remove(id);
     }
 
     private synchronized void remove(String id) {
@@ -40,51 +35,60 @@ final class Flows {
 
     private void sweep() {
         List<String> ended = new ArrayList<>();
-        for (WatchedRun run : runs.values()) {
-            run.settle();
-            if (run.hasEnded()) {
-                ended.add(run.id);
+        runs.forEach((id, run) -> {
+            if (run instanceof WatchedRun watched) {
+                watched.settle();
             }
-        }
+            if (run.endedAt() != null) {
+                ended.add(id);
+            }
+        });
         ended.subList(0, Math.max(0, ended.size() - MOST_ENDED)).forEach(runs::remove);
     }
 
-    /** Returns the runs, the latest first. */
-    private synchronized List<WatchedRun> all() {
+    private synchronized Map<String, RunView> all() {
         sweep();
-        return List.copyOf(runs.values()).reversed();
+        return new LinkedHashMap<>(runs);
     }
 
+    /** Returns a run of a flow; refuses another one, which cannot be controlled. */
     WatchedRun get(String id) {
-        for (WatchedRun run : all()) {
-            if (run.id.equals(id)) {
-                return run;
-            }
+        if (all().get(id) instanceof WatchedRun run) {
+            return run;
         }
         throw new Refusal(404, "the run is not known any more");
     }
 
     Summary summary() {
-        List<WatchedRun> all = all();
-        int failed = (int) all.stream().filter(WatchedRun::hasFailed).count();
-        int ended = (int) all.stream().filter(WatchedRun::hasEnded).count();
-        return new Summary(all.size() - ended, failed);
-    }
-
-    Rows rows(View view) {
-        List<WatchedRun> shown = new ArrayList<>(all());
-        shown.removeIf(run -> !run.isAdmitted(view));
-        Map<String, WatchedRun.Row> rows = new LinkedHashMap<>();
-        shown.stream().limit(MOST_SHOWN).forEach(run -> rows.put(run.id, run.row()));
-        return new Rows(shown.size(), List.copyOf(rows.keySet()), rows);
-    }
-
-    Detail detail(View view) {
-        for (WatchedRun run : all()) {
-            if (run.id.equals(view.text("id"))) {
-                return new Detail(run.row(), run.nodes(), run.edges);
-            }
+        int running = 0;
+        int failed = 0;
+        for (RunView run : all().values()) {
+            running += run.endedAt() == null ? 1 : 0;
+            failed += hasFailed(run) ? 1 : 0;
         }
-        return new Detail(null, Map.of(), List.of());
+        return new Summary(running, failed);
+    }
+
+    private static boolean hasFailed(RunView run) {
+        String state = run.state();
+        return run.endedAt() != null && !state.equals("succeeded") && !state.equals("degraded");
+    }
+
+    /** Returns the runs, the latest first. */
+    Rows rows(View view) {
+        Map<String, RunView> all = all();
+        all.values()
+                .removeIf(run -> !view.admits(run.name(), run.label()) || (view.isSet("failed") && !hasFailed(run)));
+        Map<String, Object> rows = new LinkedHashMap<>();
+        List.copyOf(all.entrySet()).reversed().stream()
+                .limit(MOST_SHOWN)
+                .forEach(entry -> rows.put(entry.getKey(), RunData.row(entry.getValue())));
+        return new Rows(all.size(), List.copyOf(rows.keySet()), rows);
+    }
+
+    /** Returns one run with its nodes, or nothing of one that is not known any more. */
+    Map<String, Object> detail(View view) {
+        RunView run = all().get(view.text("id"));
+        return run == null ? Map.of("nodes", Map.of(), "edges", List.of()) : RunData.of(run);
     }
 }

@@ -7,72 +7,113 @@ import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.PlanEdge;
 import dev.raddle.flow.PlanNode;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One run of a flow. When it has ended, what is shown of it is kept, and the run with its values is not. */
-final class WatchedRun {
+final class WatchedRun implements RunView {
 
-    record Row(
-            String name,
-            String label,
+    /** A node that has ended. */
+    private record EndedNode(
             String state,
-            long startedAt,
-            @Nullable Long endedAt,
-            int nodes,
-            int succeeded,
-            int failed,
-            int running,
-            int pending) {}
-
-    record NodeRow(
-            String state,
-            String kind,
-            @Nullable Long startedAt,
-            @Nullable Long endedAt,
-            @Nullable String why,
+            @Nullable String group,
             @Nullable String error,
-            @Nullable String group) {}
+            @Nullable Instant startedAt,
+            @Nullable Instant endedAt)
+            implements Node {}
 
     private sealed interface Phase {}
 
     private record Live(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times) implements Phase {}
 
-    private record Ended(String state, long endedAt, Map<String, NodeRow> nodes) implements Phase {}
+    private record Ended(String state, Instant endedAt, Map<String, EndedNode> nodes) implements Phase {}
+
+    /** A node of a run that has not ended; each answer is of its own moment. */
+    private record LiveNode(Live live, PlanNode node) implements Node {
+        @Override
+        public String state() {
+            return wordOf(now());
+        }
+
+        private NodeState now() {
+            return live.run.state(node.id());
+        }
+
+        @Override
+        public @Nullable String group() {
+            return node.group();
+        }
+
+        @Override
+        public @Nullable String why() {
+            return switch (now()) {
+                case PENDING -> openUpstreams();
+                case WAITING ->
+                    node.group() != null
+                            ? "waits for a permit of group \"" + node.group() + "\""
+                            : "waits for its signal, for the end of its sleep, or for a permit";
+                default -> null;
+            };
+        }
+
+        private @Nullable String openUpstreams() {
+            List<String> open = new ArrayList<>();
+            for (PlanEdge edge : node.upstreams()) {
+                if (!live.run.state(edge.from()).isTerminal()) {
+                    open.add(edge.from());
+                }
+            }
+            return open.isEmpty() ? null : "waits for " + String.join(", ", open);
+        }
+
+        @Override
+        public boolean takesSignal() {
+            return now() == NodeState.WAITING
+                    && node.group() == null
+                    && (accepts(live.plan, node.id(), null)
+                            || TYPED_VALUES.stream().anyMatch(value -> accepts(live.plan, node.id(), value)));
+        }
+
+        @Override
+        public @Nullable String error() {
+            return live.times.of(node.id()).error();
+        }
+
+        @Override
+        public @Nullable Instant startedAt() {
+            return momentOf(live.times.of(node.id()).startedAt());
+        }
+
+        @Override
+        public @Nullable Instant endedAt() {
+            return momentOf(live.times.of(node.id()).endedAt());
+        }
+    }
 
     /** A value of each class that can be typed as text. */
     private static final List<Object> TYPED_VALUES = List.of("", 0, 0L, 0.0, false);
 
-    final String id;
-    final long startedAt;
-    final List<List<String>> edges;
+    private final Instant startedAt;
+    private final List<PlanEdge> edges;
     private final String name;
     private final String label;
     private final List<PlanNode> plan;
     private volatile Phase phase; // changed by settle() only
 
-    WatchedRun(String id, FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times, long startedAt) {
-        this.id = id;
+    WatchedRun(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times, Instant startedAt) {
         this.startedAt = startedAt;
         this.name = plan.name();
         this.label = run.label();
         this.plan = plan.nodes();
-        this.edges = this.plan.stream()
-                .flatMap(node -> node.upstreams().stream())
-                .map(WatchedRun::edge)
-                .toList();
+        this.edges =
+                this.plan.stream().flatMap(node -> node.upstreams().stream()).toList();
         this.phase = new Live(run, plan, times);
-    }
-
-    private static List<String> edge(PlanEdge edge) {
-        return List.of(edge.from(), edge.to(), edge.kind());
     }
 
     /** Replaces a run that is done by what is shown of it. */
@@ -83,14 +124,6 @@ final class WatchedRun {
                 phase = ended(result);
             }
         }
-    }
-
-    boolean hasEnded() {
-        return phase instanceof Ended;
-    }
-
-    boolean hasFailed() {
-        return phase instanceof Ended end && !end.state.equals("succeeded") && !end.state.equals("degraded");
     }
 
     /** Returns the run; refuses if it has ended. */
@@ -117,105 +150,64 @@ final class WatchedRun {
     }
 
     private Ended ended(FlowResult<?> result) {
-        Map<String, NodeRow> rows = new LinkedHashMap<>();
+        Map<String, EndedNode> nodes = new LinkedHashMap<>();
         for (PlanNode node : plan) {
             NodeReport<?> report = result.node(node.id());
             Throwable cause = report.cause();
-            rows.put(
+            nodes.put(
                     node.id(),
-                    new NodeRow(
+                    new EndedNode(
                             wordOf(report.state()),
-                            node.output() ? "output" : "node",
-                            report.startNanos() < 0 ? null : startedAt + report.startNanos() / 1_000_000,
-                            startedAt + report.endNanos() / 1_000_000,
-                            null,
+                            node.group(),
                             cause == null ? null : Failures.lineOf(cause),
-                            node.group()));
+                            report.startNanos() < 0 ? null : startedAt.plusNanos(report.startNanos()),
+                            startedAt.plusNanos(report.endNanos())));
         }
         String status = result.status().name();
         return new Ended(
-                status.equals("SUCCESS") ? "succeeded" : word(status),
-                startedAt + result.elapsed().toMillis(),
-                rows);
+                status.equals("SUCCESS") ? "succeeded" : word(status), startedAt.plus(result.elapsed()), nodes);
     }
 
-    Map<String, NodeRow> nodes() {
-        if (!(phase instanceof Live now)) {
-            return ((Ended) phase).nodes; // a run that has ended stays so
-        }
-        Map<String, NodeRow> rows = new LinkedHashMap<>();
-        for (PlanNode node : plan) {
-            NodeState state = now.run.state(node.id());
-            NodeTimes.Times times = now.times.of(node.id());
-            rows.put(
-                    node.id(),
-                    new NodeRow(
-                            wordOf(state),
-                            kindOf(now, node, state),
-                            nullIfZero(times.startedAt()),
-                            nullIfZero(times.endedAt()),
-                            why(now, node, state),
-                            times.error(),
-                            node.group()));
-        }
-        return rows;
+    @Override
+    public String name() {
+        return name;
     }
 
-    Row row() {
-        Phase now = phase;
-        Ended end = now instanceof Ended ended ? ended : null;
-        Map<String, Integer> counts = new HashMap<>();
-        for (PlanNode node : plan) {
-            counts.merge(stateOf(now, node.id()), 1, Integer::sum);
-        }
-        return new Row(
-                name,
-                label,
-                end == null ? "running" : end.state,
-                startedAt,
-                end == null ? null : end.endedAt,
-                plan.size(),
-                counts.getOrDefault("succeeded", 0),
-                counts.getOrDefault("failed", 0) + counts.getOrDefault("timed-out", 0),
-                counts.getOrDefault("running", 0),
-                counts.getOrDefault("pending", 0) + counts.getOrDefault("waiting", 0));
+    @Override
+    public String label() {
+        return label;
     }
 
-    private static String stateOf(Phase phase, String node) {
+    @Override
+    public String state() {
+        return phase instanceof Ended end ? end.state : "running";
+    }
+
+    @Override
+    public Instant startedAt() {
+        return startedAt;
+    }
+
+    @Override
+    public @Nullable Instant endedAt() {
+        return phase instanceof Ended end ? end.endedAt : null;
+    }
+
+    @Override
+    public Map<String, ? extends Node> nodes() {
         return switch (phase) {
-            case Live live -> wordOf(live.run.state(node));
-            case Ended end -> Objects.requireNonNull(end.nodes.get(node)).state;
+            case Ended end -> end.nodes;
+            case Live live -> {
+                Map<String, LiveNode> nodes = new LinkedHashMap<>();
+                plan.forEach(node -> nodes.put(node.id(), new LiveNode(live, node)));
+                yield nodes;
+            }
         };
     }
 
-    boolean isAdmitted(View view) {
-        return view.admits(name, label) && (!view.isSet("failed") || hasFailed());
-    }
-
-    private static @Nullable String why(Live now, PlanNode node, NodeState state) {
-        if (state == NodeState.PENDING) {
-            List<String> open = new ArrayList<>();
-            for (PlanEdge edge : node.upstreams()) {
-                if (!now.run.state(edge.from()).isTerminal()) {
-                    open.add(edge.from());
-                }
-            }
-            return open.isEmpty() ? null : "waits for " + String.join(", ", open);
-        }
-        if (state == NodeState.WAITING) {
-            return node.group() != null
-                    ? "waits for a permit of group \"" + node.group() + "\""
-                    : "waits for its signal, for the end of its sleep, or for a permit";
-        }
-        return null;
-    }
-
-    private static String kindOf(Live now, PlanNode node, NodeState state) {
-        boolean isSignal = state == NodeState.WAITING
-                && node.group() == null
-                && (accepts(now.plan, node.id(), null)
-                        || TYPED_VALUES.stream().anyMatch(value -> accepts(now.plan, node.id(), value)));
-        return isSignal ? "signal" : node.output() ? "output" : "node";
+    @Override
+    public List<PlanEdge> edges() {
+        return edges;
     }
 
     /** Delivers a value that was typed as text to a node. Returns whether that had an effect. */
@@ -250,8 +242,8 @@ final class WatchedRun {
         }
     }
 
-    private static @Nullable Long nullIfZero(long at) {
-        return at == 0 ? null : at;
+    private static @Nullable Instant momentOf(long at) {
+        return at == 0 ? null : Instant.ofEpochMilli(at);
     }
 
     private static String wordOf(NodeState state) {

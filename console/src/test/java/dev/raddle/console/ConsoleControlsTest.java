@@ -138,7 +138,7 @@ class ConsoleControlsTest {
             ObjectNode waiting = see(
                     "view=flow&id=r1",
                     now -> now.at("/nodes/approved/state").asString("").equals("waiting"));
-            assertThat(waiting.at("/nodes/approved/kind").asString()).isEqualTo("signal");
+            assertThat(waiting.at("/nodes/approved/signal").asBoolean()).isTrue();
 
             assertThat(control("signal", "approved", "r1", "no number").status())
                     .isEqualTo(400);

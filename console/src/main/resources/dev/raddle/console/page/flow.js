@@ -56,7 +56,7 @@ function columnsFor(run, controls) {
   return [
     { title: 'Node', cell: node => html`<${Name} text=${node.id} most=${40}/>`, below: node => html`<p class="why"><${State} state=${node.state}/>${node.why ? ' ' + sentence(node.why) : ''}
       ${node.error ? html` <${Name} text=${node.error} most=${200}/>` : ''}
-      ${controls && node.kind === 'signal' && stateName(node.state) === 'waiting' && html` <button type="button" class="small" onClick=${() => ask({
+      ${controls && node.signal && html` <button type="button" class="small" onClick=${() => ask({
         title: 'Signal “' + node.id + '”?', verb: 'Signal', text: 'The run goes on with this value.',
         field: { label: 'Value', type: 'text', value: '', optional: true, read: text => text === '' ? null : text },
         request: { action: 'signal', ref: run, key: node.id } })}>Signal…</button>`}</p>` },
