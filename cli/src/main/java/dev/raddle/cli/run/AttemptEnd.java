@@ -12,8 +12,20 @@ sealed interface AttemptEnd {
     /** Returns a description of the end, if the attempt did not succeed. */
     String text();
 
-    default @Nullable Integer exitCode() {
+    /** Returns how the process ended; null if none was started, or after a timeout. */
+    default ChildProcess.@Nullable Exit exit() {
         return null;
+    }
+
+    default @Nullable Integer exitCode() {
+        ChildProcess.Exit exit = exit();
+        return exit == null ? null : (Integer) exit.code();
+    }
+
+    /** Returns what the process has used, or null if that is unknown. */
+    default @Nullable Usage usage() {
+        ChildProcess.Exit exit = exit();
+        return exit == null ? null : exit.usage();
     }
 
     default boolean succeeded() {
@@ -31,21 +43,21 @@ sealed interface AttemptEnd {
     }
 
     /** The process ended by itself, or by a signal from another process. */
-    record Exited(Integer exitCode) implements AttemptEnd {
+    record Exited(ChildProcess.Exit exit) implements AttemptEnd {
         @Override
         public boolean succeeded() {
-            return exitCode == 0;
+            return exit.code() == 0;
         }
 
         @Override
         public String text() {
-            int signal = signal(exitCode);
-            return "exit code " + exitCode + (signal > 0 ? " (signal " + signal + ")" : "");
+            int signal = signal(exit.code());
+            return "exit code " + exit.code() + (signal > 0 ? " (signal " + signal + ")" : "");
         }
     }
 
     /** The process was ended because its timeout passed. */
-    record TimedOut(Duration timeout) implements AttemptEnd {
+    record TimedOut(Duration timeout, @Nullable Usage usage) implements AttemptEnd {
         @Override
         public String text() {
             return "ran out of time after " + Durations.text(timeout) + " (its timeout)";
@@ -61,7 +73,7 @@ sealed interface AttemptEnd {
     }
 
     /** The process was ended with the run, or had not been started yet. */
-    record Stopped(@Nullable Integer exitCode) implements AttemptEnd {
+    record Stopped(ChildProcess.@Nullable Exit exit) implements AttemptEnd {
         @Override
         public String text() {
             return "stopped";
@@ -69,7 +81,7 @@ sealed interface AttemptEnd {
 
         @Override
         public boolean started() {
-            return exitCode != null;
+            return exit != null;
         }
     }
 }

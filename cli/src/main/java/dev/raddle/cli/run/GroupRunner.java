@@ -272,7 +272,19 @@ public final class GroupRunner implements AutoCloseable {
 
     static TaskResult unstarted(PlannedTask task, TaskState state, long waited, String error) {
         return new TaskResult(
-                task.id(), task.group(), task.command().shown(), state, null, 0, waited, 0, null, error, null, null);
+                task.id(),
+                task.group(),
+                task.command().shown(),
+                state,
+                null,
+                0,
+                waited,
+                0,
+                null,
+                error,
+                null,
+                null,
+                null);
     }
 
     void finishOne() {

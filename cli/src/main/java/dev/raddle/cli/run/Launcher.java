@@ -127,9 +127,9 @@ final class Launcher {
         ProcessTree tree = ProcessTree.of(child);
         stop.registerLast(tree);
         try {
-            int exitCode = child.waitFor();
+            ChildProcess.Exit exit = child.awaitExit();
             targets.await();
-            return new AttemptEnd.Exited(exitCode);
+            return new AttemptEnd.Exited(exit);
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
             return new AttemptEnd.Stopped(child.exit().join());
@@ -142,18 +142,18 @@ final class Launcher {
 
     private AttemptEnd await(ChildProcess child, ProcessTree tree, PlannedTask task) {
         try {
-            Integer exitCode = exitCode(child, task);
-            if (exitCode == null) {
+            ChildProcess.Exit exit = exit(child, task);
+            if (exit == null) {
                 tree.terminate(stop.grace());
-                child.waitFor();
-                return new AttemptEnd.TimedOut(Objects.requireNonNull(task.timeout()));
+                Usage usage = child.awaitExit().usage();
+                return new AttemptEnd.TimedOut(Objects.requireNonNull(task.timeout()), usage);
             }
             // A command that was terminated did not complete its work, even if its exit code reports success.
             boolean stopped = tree.isEnding();
             if (stop.isEnding()) {
                 tree.terminate(stop.grace()); // the process itself has ended, but not all its descendants
             }
-            return stopped ? new AttemptEnd.Stopped(exitCode) : new AttemptEnd.Exited(exitCode);
+            return stopped ? new AttemptEnd.Stopped(exit) : new AttemptEnd.Exited(exit);
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
             return new AttemptEnd.Stopped(child.exit().join());
@@ -165,13 +165,13 @@ final class Launcher {
      * applies to an attempt, that of a task to all attempts and the wait for a permit: so each attempt is a task of a
      * scope of its own.
      */
-    private static @Nullable Integer exitCode(ChildProcess child, PlannedTask task) throws InterruptedException {
+    private static ChildProcess.@Nullable Exit exit(ChildProcess child, PlannedTask task) throws InterruptedException {
         Duration timeout = task.timeout();
         if (timeout == null) {
-            return child.waitFor();
+            return child.awaitExit();
         }
         try (ThreadScope attempt = ThreadScope.open(task.id())) {
-            return attempt.submit(task.id(), () -> child.waitFor(), timeout).await();
+            return attempt.submit(task.id(), () -> child.awaitExit(), timeout).await();
         } catch (TaskTimeoutException e) {
             return null;
         }

@@ -239,7 +239,7 @@ final class PlanFlow {
             end = switch (fallback) {
                 case TaskFlow.Fallback.Value value -> {
                     keep(step.output(), value.text());
-                    yield new AttemptEnd.Exited(0);
+                    yield new AttemptEnd.Exited(new ChildProcess.Exit(0, null));
                 }
                 case TaskFlow.Fallback.Run run -> {
                     DeferredCommand deferred = run.command();
@@ -267,7 +267,8 @@ final class PlanFlow {
                 failed.attempts() > 0 || ran ? step.output().name() : null,
                 end.succeeded() ? failed.error() : failed.error() + "; its fallback: " + end.text(),
                 end.succeeded() ? TaskResult.VIA_FALLBACK : null,
-                null);
+                null,
+                Usage.sum(failed.usage(), end.usage()));
     }
 
     private void keep(OutputFiles output, String text) throws IOException {

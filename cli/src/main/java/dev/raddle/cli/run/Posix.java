@@ -75,6 +75,9 @@ final class Posix {
     private final MemorySegment kill = symbol("kill");
     private final MemorySegment makePipe = symbol("mkfifo");
     private final MemorySegment waitId = symbol("waitid");
+    private final MemorySegment getUsage = symbol("getrusage");
+    private final MemorySegment systemCall = symbol("syscall");
+    private final long systemWaitId = systemWaitId(); // which also returns what the process has used; 0 if unknown
     private final MemorySegment setHandler = symbol("signal");
     private final MemorySegment getGroup = symbol("getpgid");
     private final MemorySegment getSession = symbol("getsid");
@@ -113,6 +116,15 @@ final class Posix {
         private static boolean isArm() {
             return System.getProperty("os.arch", "").startsWith("aa");
         }
+    }
+
+    /** Returns Linux's number of this call: the function of the C library leaves out its last argument. */
+    private static long systemWaitId() {
+        return switch (MacOs.HERE ? "" : System.getProperty("os.arch", "")) {
+            case "amd64" -> 247;
+            case "aarch64" -> 95;
+            default -> 0;
+        };
     }
 
     /** Loads the functions once. */
@@ -398,8 +410,8 @@ final class Posix {
         }
     }
 
-    /** Waits until a child has ended and returns its exit code. Its process id is not reused before {@link #reap}. */
-    int awaitExit(int pid) {
+    /** Waits until a child has ended. Its process id is not reused before {@link #reap}. */
+    ChildProcess.Exit awaitExit(int pid) {
         return await(pid, Flag.WAIT_EXITED.value | Flag.WAIT_NO_REAP.value);
     }
 
@@ -408,20 +420,36 @@ final class Posix {
         await(pid, Flag.WAIT_EXITED.value);
     }
 
-    private int await(int pid, int options) {
+    private ChildProcess.Exit await(int pid, int options) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment info = arena.allocate(OPAQUE, Long.BYTES);
+            MemorySegment usage = arena.allocate(OPAQUE, Long.BYTES);
             int error = EINTR;
             while (error == EINTR) {
-                error = errorOf(arena, waitId, 1, pid, info.address(), options);
+                error = systemWaitId == 0
+                        ? errorOf(arena, waitId, 1, pid, info.address(), options)
+                        : errorOf(arena, systemCall, systemWaitId, 1, pid, info.address(), options, usage.address());
             }
             if (error != 0) {
                 throw new IllegalStateException("the end of process " + pid + " is unknown: error=" + error);
             }
             int how = info.get(C_INT, 8);
             int status = info.get(C_INT, MacOs.HERE ? 20 : 24);
-            return how == 1 ? status & 0xff : 0x80 + status;
+            int code = how == 1 ? status & 0xff : 0x80 + status;
+            return new ChildProcess.Exit(code, systemWaitId == 0 ? null : usage(arena, usage));
         }
+    }
+
+    /** Reads Linux's struct rusage: two times of seconds and microseconds, then a size in KiB. */
+    private Usage usage(Arena arena, MemorySegment usage) {
+        long seconds = usage.getAtIndex(ValueLayout.JAVA_LONG, 0) + usage.getAtIndex(ValueLayout.JAVA_LONG, 2);
+        long micros = usage.getAtIndex(ValueLayout.JAVA_LONG, 1) + usage.getAtIndex(ValueLayout.JAVA_LONG, 3);
+        // A process that was started without a copy of this one's memory counts the peak of this one as its own.
+        MemorySegment own = arena.allocate(OPAQUE, Long.BYTES);
+        call(getUsage, 0, own.address());
+        long peak = usage.getAtIndex(ValueLayout.JAVA_LONG, 4);
+        boolean isOfProcess = peak > own.getAtIndex(ValueLayout.JAVA_LONG, 4);
+        return new Usage(seconds * 1_000 + micros / 1_000, isOfProcess ? peak * 1_024 : 0);
     }
 
     /** Returns the process group of a process, or a negative number if there is no such process. */

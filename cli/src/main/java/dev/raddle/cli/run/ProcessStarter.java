@@ -158,7 +158,8 @@ public final class ProcessStarter {
             Posix.@Nullable Target err)
             throws IOException {
         CompletableFuture<Integer> started = new CompletableFuture<>();
-        CompletableFuture<Integer> exit = CompletableFuture.supplyAsync(() -> posix.awaitExit(started.join()), waiters);
+        CompletableFuture<ChildProcess.Exit> exit =
+                CompletableFuture.supplyAsync(() -> posix.awaitExit(started.join()), waiters);
         try {
             OutputFiles.checkDirectory(out.path());
             if (err != null) {
@@ -199,7 +200,8 @@ public final class ProcessStarter {
     }
 
     private static ChildProcess built(String token, boolean ownSession, Process process) {
-        CompletableFuture<Integer> exit = process.onExit().thenApply(Process::exitValue);
+        CompletableFuture<ChildProcess.Exit> exit =
+                process.onExit().thenApply(ended -> new ChildProcess.Exit(ended.exitValue(), null));
         return new ChildProcess(process.pid(), token, ownSession, false, exit, () -> {});
     }
 

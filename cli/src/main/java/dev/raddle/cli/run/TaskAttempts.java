@@ -40,10 +40,16 @@ final class TaskAttempts implements Callable<TaskResult> {
     private volatile @Nullable Progress progress; // null before the first attempt
     private volatile boolean pausing;
 
-    /** The progress of a task: the attempts, how many of these started a process, and how the last ended. */
-    private record Progress(long begin, int attempts, int started, AttemptEnd last) {
+    /** The progress of a task: the attempts, how many started a process, how the last ended, and what all used. */
+    private record Progress(
+            long begin,
+            int attempts,
+            int started,
+            AttemptEnd last,
+            @Nullable Usage usage) {
         Progress with(AttemptEnd end) {
-            return new Progress(begin, attempts + 1, started + (end.started() ? 1 : 0), end);
+            return new Progress(
+                    begin, attempts + 1, started + (end.started() ? 1 : 0), end, Usage.sum(usage, end.usage()));
         }
     }
 
@@ -72,7 +78,7 @@ final class TaskAttempts implements Callable<TaskResult> {
         pausing = false;
         Progress before = progress;
         if (before == null) {
-            before = new Progress(System.nanoTime(), 0, 0, new AttemptEnd.Stopped(null));
+            before = new Progress(System.nanoTime(), 0, 0, new AttemptEnd.Stopped(null), null);
             progress = before;
         }
         if (isOver(before.attempts)) {
@@ -131,6 +137,7 @@ final class TaskAttempts implements Callable<TaskResult> {
                 millisSinceSubmission(),
                 output.name(),
                 error,
+                null,
                 null,
                 null);
     }
@@ -204,7 +211,8 @@ final class TaskAttempts implements Callable<TaskResult> {
                 now.started == 0 ? null : output.name(),
                 error(now, state),
                 null,
-                null);
+                null,
+                now.usage);
     }
 
     private @Nullable String error(Progress now, TaskState state) {

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param error why it did not succeed, or not by its own command
  * @param via {@value #VIA_FALLBACK}, or null if the result is that of its own command
  * @param endedAt the time of its end, or null if that is unknown
+ * @param usage what its processes used in all attempts, or null if that is unknown
  */
 public record TaskResult(
         String id,
@@ -35,7 +36,8 @@ public record TaskResult(
         @Nullable String output,
         @Nullable String error,
         @Nullable String via,
-        @Nullable Instant endedAt) {
+        @Nullable Instant endedAt,
+        @Nullable Usage usage) {
     /** The fallback replaced the failed command. */
     public static final String VIA_FALLBACK = "fallback";
 
@@ -55,7 +57,8 @@ public record TaskResult(
     }
 
     private TaskResult with(long wait, @Nullable String why, @Nullable Instant end) {
-        return new TaskResult(id, group, command, state, exitCode, attempts, wait, runMillis, output, why, via, end);
+        return new TaskResult(
+                id, group, command, state, exitCode, attempts, wait, runMillis, output, why, via, end, usage);
     }
 
     public boolean succeeded() {
@@ -81,6 +84,12 @@ public record TaskResult(
         if (endedAt != null) {
             fields.put("endedAt", endedAt);
         }
+        if (usage != null) {
+            fields.put("cpuMillis", usage.cpuMillis());
+            if (usage.peakBytes() > 0) {
+                fields.put("peakBytes", usage.peakBytes());
+            }
+        }
         return fields;
     }
 
@@ -104,7 +113,15 @@ public record TaskResult(
                 line.text("output").orElse(null),
                 line.text("error").orElse(null),
                 line.text("via").orElse(null),
-                line.text("endedAt").flatMap(TaskResult::time).orElse(null)));
+                line.text("endedAt").flatMap(TaskResult::time).orElse(null),
+                usage(line)));
+    }
+
+    private static @Nullable Usage usage(JsonLine line) {
+        OptionalLong cpuMillis = line.number("cpuMillis");
+        return cpuMillis.isEmpty()
+                ? null
+                : new Usage(cpuMillis.getAsLong(), line.number("peakBytes").orElse(0));
     }
 
     static Optional<Instant> time(String text) {

@@ -43,7 +43,8 @@ final class Pages {
                 output == null ? null : output.toString(),
                 state == TaskState.SUCCEEDED ? null : state == TaskState.SKIPPED ? "not needed" : "exit code 1",
                 null,
-                BEGIN.plusMillis(end));
+                BEGIN.plusMillis(end),
+                null);
     }
 
     static Path write(Plan plan, List<TaskResult> results, Path file) throws Exception {

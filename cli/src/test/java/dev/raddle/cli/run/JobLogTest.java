@@ -23,7 +23,7 @@ class JobLogTest {
     private static void end(JobLog jobs, String id, @Nullable Integer exitCode, TaskState state, String command) {
         jobs.on(new RunEvent.TaskEnded(
                 Instant.ofEpochMilli(1_700_000_001_234L),
-                new TaskResult(id, "g", command, state, exitCode, 1, 5, 1_100, null, null, null, null)));
+                new TaskResult(id, "g", command, state, exitCode, 1, 5, 1_100, null, null, null, null, null)));
         jobs.printed(id);
     }
 
@@ -54,7 +54,7 @@ class JobLogTest {
             end(jobs, "2", null, TaskState.REJECTED, "sleep 9");
             jobs.on(new RunEvent.TaskEnded(
                     Instant.EPOCH,
-                    new TaskResult("3", "g", "echo", TaskState.SUCCEEDED, 0, 1, 5, 5, null, null, null, null)));
+                    new TaskResult("3", "g", "echo", TaskState.SUCCEEDED, 0, 1, 5, 5, null, null, null, null, null)));
         }
 
         assertThat(log).hasContent(HEADER.strip());

@@ -22,7 +22,8 @@ class JournalTest {
 
     private static RunEvent ended(String id, TaskState state) {
         return new RunEvent.TaskEnded(
-                NOW, new TaskResult(id, "g", "echo 'x'", state, 1, 2, 30, 400, "/o/x.log", "exit code 1", null, null));
+                NOW,
+                new TaskResult(id, "g", "echo 'x'", state, 1, 2, 30, 400, "/o/x.log", "exit code 1", null, null, null));
     }
 
     private static RunEvent started(String id, int attempt) {
@@ -44,7 +45,8 @@ class JournalTest {
                 null,
                 "ran out of time",
                 null,
-                null);
+                null,
+                new Usage(1_200, 5_000_000));
         try (Journal journal = Journal.open(path)) {
             journal.on(started("x", 1));
             journal.on(new RunEvent.TaskEnded(NOW, result));

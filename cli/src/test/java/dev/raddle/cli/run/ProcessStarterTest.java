@@ -2,6 +2,7 @@ package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.raddle.cli.file.value.LocaleText;
 import java.io.IOException;
@@ -10,6 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -65,6 +68,46 @@ class ProcessStarterTest {
         assertThat(exitCode).isEqualTo(7);
         assertThat(read("out")).isEqualTo(word + "|" + value + "|" + directory.toRealPath());
         assertThat(read("err")).isEqualTo("oops\n");
+    }
+
+    @Test
+    void the_cpu_time_of_a_command_is_what_its_shell_counts() throws Exception {
+        Usage usage = usage("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; times");
+
+        double seconds = Pattern.compile("0m([0-9.]+)s")
+                .matcher(read("out"))
+                .results()
+                .mapToDouble(time -> Double.parseDouble(time.group(1)))
+                .sum();
+        assertThat(seconds).isPositive();
+        assertThat(usage.cpuMillis()).isBetween((long) (seconds * 1_000) - 40, (long) (seconds * 1_000) + 200);
+    }
+
+    @Test
+    void the_memory_of_a_command_is_the_most_that_one_of_its_processes_had() throws Exception {
+        assumeTrue(Files.exists(Path.of("/proc/self/status")), "only Linux tells what a process has used");
+        String ownPeak = Files.readString(Path.of("/proc/self/status")).replaceFirst("(?s).*VmHWM:\\s*(\\d+).*", "$1");
+        long bytes = Long.parseLong(ownPeak) * 1_024 + 200_000_000;
+
+        Usage usage = usage("head -c " + 2 * bytes + " /dev/zero | tail -c " + bytes + " | wc -c");
+
+        assertThat(usage.peakBytes()).isBetween(bytes, bytes + bytes / 2);
+    }
+
+    @Test
+    void the_memory_of_a_small_command_is_unknown_and_not_that_of_raddle() throws Exception {
+        assertThat(usage("true").peakBytes()).isZero();
+    }
+
+    private Usage usage(String command) throws Exception {
+        ProcessStarter starter = ProcessStarter.of(ProcessStarter.newKey());
+        assumeTrue(System.getProperty("os.name").equals("Linux"), "only Linux tells what a process has used");
+        ChildProcess child = starter.start(List.of("sh", "-c", command), Map.of(), directory, out("out"), out("err"));
+        try {
+            return Objects.requireNonNull(child.awaitExit().usage());
+        } finally {
+            child.release();
+        }
     }
 
     @ParameterizedTest

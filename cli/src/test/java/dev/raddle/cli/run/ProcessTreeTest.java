@@ -327,7 +327,12 @@ class ProcessTreeTest {
         Process process = start("sh -c 'sleep 600 & echo $!; echo ready; wait' & wait; echo never");
         ProcessHandle grandchild = child(process.inputReader());
         ChildProcess child = new ChildProcess(
-                process.pid(), "none.p1", false, false, process.onExit().thenApply(Process::exitValue), () -> {});
+                process.pid(),
+                "none.p1",
+                false,
+                false,
+                process.onExit().thenApply(ended -> new ChildProcess.Exit(ended.exitValue(), null)),
+                () -> {});
 
         ProcessTree.of(child, new ProcessTable(0, false)).terminate(LONG);
 

@@ -15,7 +15,8 @@ class TallyTest {
 
     private void end(String id, String group, TaskState state, long runMillis) {
         tally.on(new RunEvent.TaskEnded(
-                Instant.EPOCH, new TaskResult(id, group, "x", state, 0, 1, 5, runMillis, null, null, null, null)));
+                Instant.EPOCH,
+                new TaskResult(id, group, "x", state, 0, 1, 5, runMillis, null, null, null, null, null)));
     }
 
     @Test

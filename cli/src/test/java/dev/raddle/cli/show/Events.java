@@ -38,7 +38,8 @@ final class Events {
         Integer exitCode = state == TaskState.SUCCEEDED ? Integer.valueOf(0) : null;
         return new RunEvent.TaskEnded(
                 NOW,
-                new TaskResult(id, group, "echo x", state, exitCode, ran ? 1 : 0, 5, 210, output, error, null, null));
+                new TaskResult(
+                        id, group, "echo x", state, exitCode, ran ? 1 : 0, 5, 210, output, error, null, null, null));
     }
 
     static RunEvent succeeded(String id, String group) {
@@ -53,7 +54,19 @@ final class Events {
         return new RunEvent.TaskEnded(
                 NOW,
                 new TaskResult(
-                        id, group, "echo x", TaskState.CANCELLED, null, 0, 5, 0, null, "not started", null, null));
+                        id,
+                        group,
+                        "echo x",
+                        TaskState.CANCELLED,
+                        null,
+                        0,
+                        5,
+                        0,
+                        null,
+                        "not started",
+                        null,
+                        null,
+                        null));
     }
 
     static RunEvent drained(int tasks, List<String> handedBack) {
