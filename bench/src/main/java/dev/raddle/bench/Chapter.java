@@ -48,7 +48,8 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("durable-database", DurableDatabase.class, DurableDatabase::rows, PostgresProcess::missing),
             new Chapter("durable-restate", DurableEngine.class, DurableEngine::rows, RestateProcess::missing),
             new Chapter("durable-load", DurableLoad.class, DurableLoad::rows),
-            new Chapter("durable-stepper", FlowStepperCost.class, FlowStepperCost::rows));
+            new Chapter("durable-stepper", FlowStepperCost.class, FlowStepperCost::rows),
+            new Chapter("console-cost", ConsoleCost.class, ConsoleCost::rows));
 
     Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows) {
         this(name, benchmark, rows, () -> "");

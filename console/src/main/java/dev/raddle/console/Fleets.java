@@ -63,7 +63,7 @@ final class Fleets {
         Row lastRead(long now) {
             if (now - readAt >= SHORTEST_REST_MILLIS && isReading.compareAndSet(false, true)) {
                 readAt = now;
-                Thread.ofVirtual().name("raddle-console-fleet").start(() -> read(now));
+                Thread.ofPlatform().daemon().name("raddle-console-fleet").start(() -> read(now));
             }
             return last.with(source.isUp(), last.problem);
         }

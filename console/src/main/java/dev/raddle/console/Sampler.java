@@ -21,7 +21,7 @@ final class Sampler {
     /*
      * Overview.
      *
-     * One virtual thread begins with the first client and ends with the last one. It reads all groups, computes each
+     * One thread begins with the first client and ends with the last one. It reads all groups, computes each
      * view once, and passes it to all clients that look at it. Then it rests for a quarter of a second, or for thirty
      * times as long as this took, up to two seconds. One slow round does not count: the first one loads classes, and
      * any may be delayed by others. A client that comes meanwhile wakes the thread: its view is then computed from
@@ -75,7 +75,7 @@ final class Sampler {
         Client client = new Client(view, Thread.currentThread());
         clients.add(client);
         if (thread == null) {
-            thread = Thread.ofVirtual().name("raddle-console-sampler").start(this::run);
+            thread = Thread.ofPlatform().daemon().name("raddle-console-sampler").start(this::run);
         } else {
             wakeups.release();
         }

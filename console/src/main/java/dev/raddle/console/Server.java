@@ -20,7 +20,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Answers requests, each in a virtual thread. */
+/**
+ * Answers requests, each in a thread. It is a platform thread: while virtual threads of the program keep all carriers
+ * busy, a virtual thread that another kind of thread has woken may never run, and this is when a user wants to look.
+ */
 final class Server {
 
     /** What is shown and done. */
@@ -42,7 +45,7 @@ final class Server {
 
     private final HttpServer http;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
-            Thread.ofVirtual().name("raddle-console-", 0).factory());
+            Thread.ofPlatform().daemon().name("raddle-console-", 0).factory());
     private final Guard guard;
     private final Sampler sampler;
     private final Answers answers;

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +74,31 @@ class ConsoleStreamTest {
                 assertThat(fresh.at("/total").asInt(0)).isEqualTo(9);
             }
             ends.forEach(CountDownLatch::countDown);
+        }
+    }
+
+    @Test
+    void a_console_answers_while_the_program_keeps_every_carrier_of_virtual_threads_busy() throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        int carriers = Runtime.getRuntime().availableProcessors();
+        CountDownLatch busy = new CountDownLatch(carriers);
+        try (Console console = Console.start(OPTIONS)) {
+            for (int i = 0; i < carriers; i++) {
+                Thread.ofVirtual().start(() -> {
+                    busy.countDown();
+                    while (!isOver.get()) {
+                        Thread.onSpinWait();
+                    }
+                });
+            }
+            busy.await();
+
+            try (RawClient page = RawClient.stream(console.uri(), "view=groups")) {
+                assertThat(RawClient.await(page, NOTHING, state -> state.has("rows")))
+                        .isNotNull();
+            } finally {
+                isOver.set(true);
+            }
         }
     }
 
