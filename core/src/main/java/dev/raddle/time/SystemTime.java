@@ -15,7 +15,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>The JDK starts that thread once for the whole life of the JVM, in the thread that needs it first. It inherits the
  * thread group and the context class loader of that thread: those of an application that a container may remove. So the
- * first timeout is armed in a thread that has neither.
+ * first timeout is armed in a thread that has neither, and each thread whose alarm would come before waits for it. A
+ * virtual thread that waits may not run again for long, if others keep the carriers busy. So it waits before it touches a
+ * wheel, and without a lock.
  */
 final class SystemTime implements TimeSource {
 
@@ -24,24 +26,17 @@ final class SystemTime implements TimeSource {
     private static final int MAX_WHEELS = 16;
 
     private final Wheel[] wheels = new Wheel[wheelCount(Runtime.getRuntime().availableProcessors())];
-    private volatile boolean timerStarted; // the JDK's thread has been started; written under the monitor
+    private volatile boolean timerStarted; // the JDK's thread has been started
 
     private SystemTime() {
         for (int i = 0; i < wheels.length; i++) {
-            wheels[i] = new Wheel(System::nanoTime, this::armTimer);
+            wheels[i] = new Wheel(System::nanoTime, SystemTime::arm);
         }
     }
 
     /** Returns about two for each processor, a power of two. */
     private static int wheelCount(int processors) {
         return Math.min(2 * Integer.highestOneBit(2 * processors - 1), MAX_WHEELS);
-    }
-
-    private Alarm armTimer(long nanos, Runnable wakeup) {
-        if (!timerStarted) {
-            startTimer();
-        }
-        return arm(nanos, wakeup);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the wakeup does not throw
@@ -53,13 +48,12 @@ final class SystemTime implements TimeSource {
     }
 
     /** Makes the JDK start its timer thread, from a thread without an application's thread group or class loader. */
-    private synchronized void startTimer() {
-        if (timerStarted) {
-            return;
-        }
-        CompletableFuture.runAsync(() -> arm(1, () -> {}), SystemTime::startOutermost)
-                .join();
-        timerStarted = true;
+    private void startTimer() {
+        Runnable first = () -> {
+            arm(1, () -> {});
+            timerStarted = true;
+        };
+        CompletableFuture.runAsync(first, SystemTime::startOutermost).join();
     }
 
     private static void startOutermost(Runnable action) {
@@ -88,6 +82,9 @@ final class SystemTime implements TimeSource {
 
     @Override
     public Alarm after(Duration delay, Runnable action) {
+        if (!timerStarted) {
+            startTimer();
+        }
         int hash = (int) Thread.currentThread().threadId(); // ids are consecutive
         return wheels[hash & (wheels.length - 1)].after(Deadline.nanos(delay), action);
     }

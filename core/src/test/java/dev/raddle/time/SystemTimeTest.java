@@ -2,6 +2,7 @@ package dev.raddle.time;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.Jvm;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -10,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class SystemTimeTest {
 
@@ -34,6 +36,13 @@ class SystemTimeTest {
         time.after(Duration.ofMillis(20), () -> fired.add(time.nanoTime()));
 
         assertThat(fired.take() - start).isGreaterThanOrEqualTo(20_000_000);
+    }
+
+    @Test
+    @Timeout(60)
+    void alarms_fire_although_the_virtual_thread_that_armed_the_first_one_never_runs_again() throws Exception {
+        assertThat(Jvm.run(FirstAlarm.class, "-Djdk.virtualThreadScheduler.parallelism=1"))
+                .isEqualTo("fired");
     }
 
     @Test
