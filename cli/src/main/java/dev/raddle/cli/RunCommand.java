@@ -5,7 +5,7 @@ import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Printable;
-import dev.raddle.cli.page.RunPage;
+import dev.raddle.cli.page.PlanRun;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.PlanWork;
@@ -195,8 +195,8 @@ final class RunCommand extends Subcommand {
             RunListener display = options.json()
                     ? Displays.json(console)
                     : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
-            RunPage page = new RunPage(plan, directory.page());
-            return new RunSession(options.settings(), List.of(display), List.of(page), screen::restore, clock)
+            PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
+            return new RunSession(options.settings(), List.of(display, view), List.of(view), screen::restore, clock)
                     .run(work);
         }
     }

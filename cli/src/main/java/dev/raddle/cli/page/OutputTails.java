@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +19,9 @@ final class OutputTails {
 
     private int remaining = TOTAL_BYTES;
 
-    /** Returns the text and the number of bytes omitted before it, or null if there is nothing to show. */
+    /** Returns the text, after a line about what is left out before it; null if there is nothing to show. */
     @Nullable
-    List<Object> of(TaskResult result) {
+    String of(TaskResult result) {
         String file = result.output();
         int limit = Math.min(remaining, result.succeeded() ? BYTES : FAILURE_BYTES);
         if (file == null || limit <= 0) {
@@ -37,7 +36,9 @@ final class OutputTails {
             }
             remaining -= bytes.position();
             String text = StandardCharsets.UTF_8.decode(bytes.flip()).toString();
-            return text.isEmpty() ? null : List.of(ESCAPES.matcher(text).replaceAll(""), size - bytes.capacity());
+            long before = size - bytes.capacity();
+            String cut = before == 0 ? "" : "(" + before + " bytes before this are in the run directory)\n";
+            return text.isEmpty() ? null : cut + ESCAPES.matcher(text).replaceAll("");
         } catch (IOException e) {
             return null; // the output is optional here; the result does not depend on it
         }

@@ -1,5 +1,5 @@
 /**
- * A run on one page for a browser. Start at {@link dev.raddle.cli.page.RunPage}, or at
+ * A run on one page for a browser. Start at {@link dev.raddle.cli.page.PlanRun}, or at
  * {@link dev.raddle.cli.page.RecordedRun} for a run of which only the journal is known.
  *
  * <p>The page contains everything that it shows and loads nothing from the network. The output of commands is data in

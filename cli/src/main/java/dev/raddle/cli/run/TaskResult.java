@@ -46,8 +46,8 @@ public record TaskResult(
         return with(millis, error, endedAt);
     }
 
-    /** Returns this result with a time. */
-    TaskResult endedAt(Instant time) {
+    /** Returns this result with a time, or without one. */
+    public TaskResult endedAt(@Nullable Instant time) {
         return with(waitMillis, error, time);
     }
 

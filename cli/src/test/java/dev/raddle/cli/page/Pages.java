@@ -69,7 +69,7 @@ final class Pages {
                         action.accept(result);
                     }
                 });
-        new RunPage(plan, file).write(report);
+        new PlanRun(plan, file, BEGIN).write(report);
         return file;
     }
 

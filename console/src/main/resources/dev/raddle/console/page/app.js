@@ -2,6 +2,7 @@
 
 import { effect, html, render, useEffect, useLayoutEffect, useRef, useSignal } from './html.js';
 import * as audit from './audit.js';
+import { now } from './clock.js';
 import { Dialog, question } from './controls.js';
 import * as failures from './failures.js';
 import * as fleet from './fleet.js';
@@ -13,7 +14,7 @@ import { Name, returnTo } from './parts.js';
 import * as pools from './pools.js';
 import { link, route, up } from './route.js';
 import * as scopes from './scopes.js';
-import { connection, follow, login, notice, now, retry, shown } from './stream.js';
+import { connection, follow, login, notice, retry, shown } from './stream.js';
 import { count, length, moment } from './words.js';
 
 const SCREENS = {

@@ -1,10 +1,11 @@
 // The graph of a run. It is laid out when its nodes or edges change, not when a state does.
 
-import { html, useMemo, useRef, useSignal } from './html.js';
+import { html, useLayoutEffect, useMemo, useRef, useSignal } from './html.js';
 import { Graph as Dagre, layout } from './vendor/dagre.js';
 import { clipped, signOf, stateName } from './words.js';
 
 const DRAWN = 300; // more nodes than this are a grid
+const NAMED = 1000; // more nodes than this are cells without a name
 const EDGES = 1500; // more edges than this are not drawn
 const HIGH = 28;
 
@@ -25,8 +26,8 @@ function layered(ids, labels, edges) {
   };
 }
 
-/** Columns by depth; a column of more than twenty nodes becomes several. */
-function grid(ids, labels, edges) {
+/** Returns the nodes in columns: each is to the right of what it depends on. */
+function byDepth(ids, edges) {
   const out = ids.map(() => []), missing = ids.map(() => 0), depth = ids.map(() => 0);
   edges.forEach(([from, to]) => { out[from].push(to); missing[to]++; });
   const all = ids.map((id, i) => i), ready = all.filter(i => missing[i] === 0);
@@ -38,10 +39,15 @@ function grid(ids, labels, edges) {
   }
   const columns = [];
   all.forEach(i => (columns[depth[i]] ??= []).push(i));
+  return columns.filter(Boolean);
+}
+
+/** Columns by depth; a column of more than twenty nodes becomes several. */
+function grid(ids, labels, edges) {
   const places = [];
   let x = 8;
-  for (const column of columns) {
-    for (let from = 0; from < (column?.length || 0); from += 20) {
+  for (const column of byDepth(ids, edges)) {
+    for (let from = 0; from < (column.length); from += 20) {
       const part = column.slice(from, from + 20), width = Math.max(...part.map(i => sizeOf(labels[i])));
       part.forEach((i, row) => { places[i] = { x: x + width / 2, y: 22 + row * 36, width, height: HIGH }; });
       x += width + 20;
@@ -55,7 +61,47 @@ function grid(ids, labels, edges) {
 
 const lineOf = points => points.map((point, i) => (i ? 'L' : 'M') + point.x.toFixed(1) + ' ' + point.y.toFixed(1)).join('');
 
-export function Graph({ nodes, edges, filter, chosen, choose }) {
+/** Nodes and edges; the critical path; the nodes that match a filter, or null. */
+export function Graph({ nodes, edges, critical = [], matching, chosen, choose }) {
+  return Object.keys(nodes).length > NAMED ? html`<${Cells} nodes=${nodes} edges=${edges} matching=${matching} choose=${choose}/>`
+    : html`<${Drawing} nodes=${nodes} edges=${edges} critical=${critical} matching=${matching} chosen=${chosen} choose=${choose}/>`;
+}
+
+const CELL = 10;
+
+/** A cell for each node, in columns by depth. The table has the same for the keyboard. */
+function Cells({ nodes, edges, matching, choose }) {
+  const canvas = useRef(null), ids = useMemo(() => Object.keys(nodes), [nodes]), shape = ids.length + ' ' + edges.length;
+  const { at, width, height } = useMemo(() => {
+    const index = new Map(ids.map((id, i) => [id, i]));
+    const columns = byDepth(ids, edges.filter(([from, to]) => index.has(from) && index.has(to)).map(([from, to]) => [index.get(from), index.get(to)]));
+    const high = Math.max(20, Math.ceil(Math.sqrt(ids.length / 4)), Math.ceil(ids.length / 2000)), places = [];
+    let x = 0;
+    for (const column of columns) {
+      column.forEach((i, n) => { places[i] = [x + Math.floor(n / high), n % high]; });
+      x += Math.ceil(column.length / high) + (columns.length > 400 ? 0 : 0.5);
+    }
+    return { at: places, width: x * CELL, height: high * CELL };
+  }, [shape]);
+  useLayoutEffect(() => {
+    const context = canvas.current.getContext('2d'), style = getComputedStyle(canvas.current), colours = {};
+    context.clearRect(0, 0, width, height);
+    ids.forEach((id, i) => {
+      const state = stateName(nodes[id].state);
+      context.fillStyle = colours[state] ??= style.getPropertyValue('--' + state) || style.getPropertyValue(state === 'running' ? '--mark' : '--skipped');
+      context.globalAlpha = matching && !matching.has(id) ? 0.2 : 1;
+      context.fillRect(at[i][0] * CELL, at[i][1] * CELL, CELL - 2, CELL - 2);
+    });
+  });
+  const click = event => {
+    const x = event.offsetX / CELL, y = event.offsetY / CELL;
+    const found = at.findIndex(([left, top]) => x >= left && x < left + 1 && y >= top && y < top + 1);
+    if (found >= 0) choose(ids[found]);
+  };
+  return html`<div class="graph cells" tabindex="0" role="region" aria-label="Cells of the nodes by depth"><canvas ref=${canvas} width=${width} height=${height} aria-hidden="true" onClick=${click}/></div>`;
+}
+
+function Drawing({ nodes, edges, critical, matching, chosen, choose }) {
   const zoom = useSignal(0), active = useSignal(0), frame = useRef(null); // zoom 0: as wide as there is room
   const ids = Object.keys(nodes), shape = JSON.stringify([ids, edges]);
   const drawing = useMemo(() => {
@@ -65,7 +111,7 @@ export function Graph({ nodes, edges, filter, chosen, choose }) {
   }, [shape]);
   if (!ids.length) return html`<p class="dim">The nodes are not known.</p>`;
 
-  const { places, width, height } = drawing;
+  const { places, width, height } = drawing, hot = new Set(critical.slice(1).map((id, i) => JSON.stringify([critical[i], id])));
   const scale = factor => { zoom.value = Math.max(0.1, Math.min(4, (zoom.value || Math.min(1, frame.current.clientWidth / width)) * factor)); };
   // The arrows move to the nearest node in their direction.
   const move = event => {
@@ -96,10 +142,10 @@ export function Graph({ nodes, edges, filter, chosen, choose }) {
       <svg role="group" aria-label="Graph of the nodes; the arrows move between them" viewBox=${'0 0 ' + width + ' ' + height}
         class=${zoom.value ? '' : 'fit'} width=${zoom.value ? width * zoom.value : width} height=${zoom.value ? height * zoom.value : undefined} onKeyDown=${move}>
         <defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>
-        ${drawing.paths.map(path => html`<path key=${path.from + '>' + path.to} class=${'edge' + (path.kind && path.kind !== 'must' ? ' soft' : '')}
+        ${drawing.paths.map(path => html`<path key=${path.from + '>' + path.to} class=${'edge' + (path.kind && path.kind !== 'must' ? ' soft' : '') + (hot.has(JSON.stringify([ids[path.from], ids[path.to]])) ? ' critical' : '')}
           d=${lineOf(path.points)} marker-end="url(#tip)"><title>${clipped(ids[path.from], 60)} → ${clipped(ids[path.to], 60)} (${path.kind})</title></path>`)}
         ${ids.map((id, i) => html`<${Box} key=${id} id=${id} label=${drawing.labels[i]} place=${places[i]} state=${stateName(nodes[id].state)}
-          faint=${Boolean(filter) && stateName(nodes[id].state) !== filter} chosen=${id === chosen} tab=${i === first ? 0 : -1} choose=${choose}/>`)}
+          faint=${Boolean(matching) && !matching.has(id)} chosen=${id === chosen} tab=${i === first ? 0 : -1} choose=${choose}/>`)}
       </svg></div>`;
 }
 

@@ -1,9 +1,9 @@
 // One group: who holds its slots, for how long and where in the code; what waits, and why?
 
-import { html, useMemo, useSignal } from './html.js';
+import { html, useEffect, useMemo, useSignal } from './html.js';
 import { Failures } from './failures.js';
 import { ask } from './controls.js';
-import { Code, Facts, Name, Since, Stack, Table, Until } from './parts.js';
+import { Code, Facts, Name, Since, Table, Until } from './parts.js';
 import { Plot } from './plot.js';
 import { isFull, stopOf, taken } from './groups.js';
 import { stackOf } from './stream.js';
@@ -124,4 +124,17 @@ function Controls({ executor, group, row }) {
   ];
   return html`<div class="bar" role="group" aria-label="Controls">${buttons.map(button =>
     html`<button type="button" key=${button.label} class="small" onClick=${() => ask(button)}>${button.label}</button>`)}</div>`;
+}
+
+/** The stack of a running task, as it is now. */
+function Stack({ executor, group, task }) {
+  const text = useSignal(null), problem = useSignal(null);
+  const load = () => stackOf(executor, group, task).then(
+    found => { text.value = found; problem.value = null; },
+    failure => { problem.value = failure.message; });
+  useEffect(() => { load(); }, [executor, group, task]);
+  return html`<div class="stack">
+    <button type="button" class="small" onClick=${load}>Take it again</button>
+    ${problem.value && html`<p class="problem" role="alert">${problem.value}</p>`}
+    <${Code} text=${text.value ?? 'Taking the stack…'} label="Stack"/></div>`;
 }

@@ -1,9 +1,9 @@
 // The parts of which screens are made.
 
-import { html, signal, useEffect, useLayoutEffect, useRef, useSignal } from './html.js';
+import { now } from './clock.js';
+import { html, signal, useLayoutEffect, useRef, useSignal } from './html.js';
 import { clipped, length, moment, signOf, stateName } from './words.js';
 import { change } from './route.js';
-import { now, stackOf } from './stream.js';
 
 /** A name from the program. It may be long, or written from right to left. */
 export function Name({ text, most = 60 }) {
@@ -39,6 +39,29 @@ export function Facts({ of }) {
     .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+const SHARES = ['succeeded', 'failed', 'running', 'pending'];
+
+/** The time from the start to the end, or until now. */
+export function Took({ row }) {
+  if (row.startedAt != null && row.endedAt != null) return length(row.endedAt - row.startedAt);
+  if (row.elapsedMillis != null) return length(row.elapsedMillis);
+  return html`<${Since} row=${row} of="started"/>`;
+}
+
+/** How many nodes are in which state, as a bar with the numbers beside it. */
+export function Progress({ row }) {
+  let from = 0;
+  const text = SHARES.filter(share => row[share] > 0).map(share => row[share] + ' ' + share).join(', ');
+  return html`<svg class="progress" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${text}>
+      <rect class="all" width="100" height="8"/>
+      ${SHARES.map(share => {
+        const width = row.nodes > 0 ? 100 * (row[share] || 0) / row.nodes : 0, x = from;
+        from += width;
+        return width > 0 && html`<rect key=${share} class=${'fill-' + share} x=${x} width=${width} height="8"/>`;
+      })}</svg>
+    <span class="nowrap" aria-hidden="true">${row.succeeded || 0} of ${row.nodes}${row.failed > 0 ? ', ' + row.failed + ' failed' : ''}</span>`;
+}
+
 /** How much of a limit is taken; in another colour if it is full and keeps others waiting. */
 export function Taken({ taken, limit, keeps }) {
   const share = limit > 0 ? Math.min(1, taken / limit) : 0;
@@ -68,19 +91,6 @@ export function Filter({ value, label }) {
 /** A button that is on or off. */
 export const Chip = ({ on, click, children }) =>
   html`<button type="button" class="chip" aria-pressed=${String(Boolean(on))} onClick=${click}>${children}</button>`;
-
-/** The stack of a running task, as it is now. */
-export function Stack({ executor, group, task }) {
-  const text = useSignal(null), problem = useSignal(null);
-  const load = () => stackOf(executor, group, task).then(
-    found => { text.value = found; problem.value = null; },
-    failure => { problem.value = failure.message; });
-  useEffect(() => { load(); }, [executor, group, task]);
-  return html`<div class="stack">
-    <button type="button" class="small" onClick=${load}>Take it again</button>
-    ${problem.value && html`<p class="problem" role="alert">${problem.value}</p>`}
-    <${Code} text=${text.value ?? 'Taking the stack…'} label="Stack"/></div>`;
-}
 
 const LIBRARY = /^\s+at (\S+\/)?(java|jdk|dev\.raddle\.(flow|group|kernel|pool|scope|task|time))\./;
 

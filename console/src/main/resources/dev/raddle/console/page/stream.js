@@ -1,5 +1,6 @@
 // The state of one view of the server, kept current, and the other requests to the server.
 
+import { now } from './clock.js';
 import { batch, signal } from './html.js';
 
 const SILENCE = 25_000; // the server sends something at least every 10 seconds
@@ -14,9 +15,6 @@ export const connection = signal({ status: 'connecting' });
 
 /** A sentence that is shown for some seconds. */
 export const notice = signal(null);
-
-/** The moment on the server's clock; advances each second while connected. */
-export const now = signal(Date.now());
 
 let offset = 0; // of the server's clock
 let followed = null; // {view, query, abort}

@@ -1,0 +1,185 @@
+package dev.raddle.cli.page;
+
+import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.run.TaskResult;
+import dev.raddle.cli.run.Usage;
+import dev.raddle.console.RunView;
+import dev.raddle.console.RunView.Attempt;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A task of a run as it is shown. Changed by one thread. */
+final class TaskNode implements RunView.Node {
+    private static final String PENDING = "pending";
+    private static final String WAITING = "waiting";
+    private static final String RUNNING = "running";
+
+    private final PlannedTask task;
+    private final Supplier<List<String>> open; // the upstream tasks that have not ended
+    private volatile Progress now = new Progress(PENDING, null, List.of(), null, null);
+
+    /** What is known of the task. The attempts are those that events have told of. */
+    private record Progress(
+            String state,
+            @Nullable Instant readyAt,
+            List<Attempt> attempts,
+            @Nullable TaskResult result,
+            @Nullable String text) {
+
+        /** Returns this with the end of the last attempt, if that is unknown. */
+        List<Attempt> closed(@Nullable Instant end, @Nullable String error) {
+            if (attempts.isEmpty() || attempts.getLast().endedAt() != null) {
+                return attempts;
+            }
+            List<Attempt> all = new ArrayList<>(attempts);
+            all.set(all.size() - 1, new Attempt(all.getLast().startedAt(), end, error));
+            return all;
+        }
+    }
+
+    TaskNode(PlannedTask task, Supplier<List<String>> open) {
+        this.task = task;
+        this.open = open;
+    }
+
+    void queued(Instant time) {
+        now = new Progress(WAITING, time, now.attempts, null, null);
+    }
+
+    void started(Instant time) {
+        List<Attempt> all = new ArrayList<>(now.attempts);
+        all.add(new Attempt(time, null, null));
+        now = new Progress(RUNNING, now.readyAt, all, null, null);
+    }
+
+    /** An attempt has failed, and another one follows. */
+    void failed(Instant time, String error) {
+        now = new Progress(WAITING, now.readyAt, now.closed(time, error), null, null);
+    }
+
+    /** The task has ended; the text is what it has printed, if that is known. */
+    void ended(TaskResult result, @Nullable String text) {
+        String error = result.succeeded() ? null : result.error();
+        now = new Progress(result.state().text(), readyAt(result), now.closed(result.endedAt(), error), result, text);
+    }
+
+    /** Returns when the task became ready, by an event or by its result. */
+    private @Nullable Instant readyAt(TaskResult result) {
+        Instant end = result.endedAt();
+        return now.readyAt != null || end == null
+                ? now.readyAt
+                : end.minusMillis(result.runMillis() + result.waitMillis());
+    }
+
+    /** Forgets times of an earlier run. */
+    void dropTimesBefore(Instant begin) {
+        TaskResult result = now.result;
+        Instant end = result == null ? null : result.endedAt();
+        if (result != null && end != null && end.isBefore(begin)) {
+            now = new Progress(now.state, null, List.of(), result.endedAt(null), now.text);
+        }
+    }
+
+    @Nullable
+    TaskResult result() {
+        return now.result;
+    }
+
+    // The view.
+
+    @Override
+    public String state() {
+        return now.state;
+    }
+
+    @Override
+    public String group() {
+        return task.group();
+    }
+
+    @Override
+    public @Nullable String why() {
+        Progress known = now;
+        List<String> upstreams = known.state.equals(PENDING) ? open.get() : List.of();
+        if (!upstreams.isEmpty()) {
+            return "waits for " + String.join(", ", upstreams);
+        }
+        return !known.state.equals(WAITING)
+                ? null
+                : known.attempts.isEmpty()
+                        ? "waits for a permit of group \"" + task.group() + "\""
+                        : "pauses before attempt " + (known.attempts.size() + 1);
+    }
+
+    @Override
+    public @Nullable String error() {
+        Progress known = now;
+        return known.result != null
+                ? known.result.error()
+                : known.attempts.isEmpty() ? null : known.attempts.getLast().error();
+    }
+
+    @Override
+    public @Nullable Instant readyAt() {
+        return now.readyAt;
+    }
+
+    @Override
+    public @Nullable Instant startedAt() {
+        Progress known = now;
+        if (!known.attempts.isEmpty()) {
+            return known.attempts.getFirst().startedAt();
+        }
+        TaskResult result = known.result;
+        if (result == null || result.attempts() == 0 || result.endedAt() == null) {
+            return null;
+        }
+        return result.endedAt().minusMillis(result.runMillis());
+    }
+
+    @Override
+    public @Nullable Instant endedAt() {
+        TaskResult result = now.result;
+        return result == null ? null : result.endedAt();
+    }
+
+    @Override
+    public List<Attempt> attempts() {
+        return now.attempts;
+    }
+
+    @Override
+    public Map<String, String> facts() {
+        Map<String, String> facts = new LinkedHashMap<>();
+        TaskResult result = now.result;
+        if (result != null) {
+            put("exit code", result.exitCode(), facts);
+            put("value of", result.via(), facts);
+            Usage usage = result.usage();
+            if (usage != null) {
+                facts.put("CPU time", usage.cpuMillis() + " ms");
+                if (usage.peakBytes() > 0) {
+                    facts.put("peak memory", usage.peakBytes() / 1_000_000 + " MB");
+                }
+            }
+        }
+        facts.put("command", task.command().shown());
+        return facts;
+    }
+
+    private static void put(String name, @Nullable Object value, Map<String, String> facts) {
+        if (value != null) {
+            facts.put(name, value.toString());
+        }
+    }
+
+    @Override
+    public @Nullable String text() {
+        return now.text;
+    }
+}

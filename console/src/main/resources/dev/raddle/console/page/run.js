@@ -1,0 +1,138 @@
+// One run, while it goes on or after it: its failures, its graph, and when each of its nodes waited and ran.
+
+import { now } from './clock.js';
+import { Graph } from './graph.js';
+import { html, useMemo, useSignal } from './html.js';
+import { Chip, Code, Facts, Name, Progress, State, Table, Took } from './parts.js';
+import { count, counted, length, moment, sentence, signOf, stateName } from './words.js';
+
+const PAGE = 200;
+const CRITICAL = 200; // more nodes of the critical path are not listed
+const STATES = ['failed', 'timed-out', 'rejected', 'cancelled', 'running', 'waiting', 'pending', 'succeeded', 'degraded', 'skipped'];
+const isFailure = state => state === 'failed' || state === 'timed-out' || state === 'rejected';
+
+const rank = node => { const found = STATES.indexOf(stateName(node.state)); return found < 0 ? STATES.length : found; };
+const start = node => node.startedAt ?? node.readyAt ?? Infinity;
+const took = node => node.startedAt == null ? -1 : (node.endedAt ?? node.to) - node.startedAt;
+const waited = node => node.readyAt == null ? -1 : (node.startedAt ?? node.endedAt ?? node.to) - node.readyAt;
+const earlier = (a, b) => start(a) < start(b) ? -1 : start(a) > start(b) ? 1 : 0;
+
+/** The orders of the table, by the words of its columns. */
+const ORDERS = {
+  state: (a, b) => rank(a) - rank(b) || earlier(a, b),
+  start: earlier,
+  waited: (a, b) => waited(b) - waited(a),
+  took: (a, b) => took(b) - took(a),
+  name: (a, b) => a.id < b.id ? -1 : 1,
+};
+
+/**
+ * Data: {row, nodes, edges, critical, facts, text}. The children follow the facts of the run. What can be done with a node
+ * stands below its name (below: (node, id) => content) and in its details (actions: id => content).
+ */
+export function Run({ data, below, actions, children }) {
+  const { row, nodes = {}, edges = [], critical = [] } = data;
+  const filter = useSignal(null), text = useSignal(''), chosen = useSignal(null), by = useSignal('state'), page = useSignal(0);
+  const ids = useMemo(() => Object.keys(nodes), [nodes]);
+  const to = row.endedAt ?? (row.startedAt == null ? null : now.value);
+  const timed = id => ({ ...nodes[id], id, from: row.startedAt, to });
+
+  const numbers = new Map(STATES.map(state => [state, 0]));
+  ids.forEach(id => { const state = stateName(nodes[id].state); numbers.set(state, (numbers.get(state) || 0) + 1); });
+  const wanted = text.value.toLowerCase();
+  const matches = id => (!filter.value || stateName(nodes[id].state) === filter.value)
+    && (!wanted || [id, nodes[id].group, nodes[id].error, nodes[id].why].some(part => part?.toLowerCase().includes(wanted)));
+  const rows = ids.filter(matches).map(timed).sort(ORDERS[by.value]);
+  const isFiltered = Boolean(filter.value || wanted), matching = isFiltered ? new Set(rows.map(node => node.id)) : null;
+  const last = Math.max(0, Math.ceil(rows.length / PAGE) - 1), at = Math.min(page.value, last), shown = rows.slice(at * PAGE, (at + 1) * PAGE);
+  const failed = ids.filter(id => isFailure(stateName(nodes[id].state)) && nodes[id].error);
+
+  const hasGroups = ids.some(id => nodes[id].group);
+  const columns = useMemo(() => columnsFor(below, hasGroups), [below, hasGroups]);
+  const choose = id => { chosen.value = chosen.value === id ? null : id; };
+  const details = id => html`<${Details} id=${id} node=${timed(id)} edges=${edges} choose=${choose}>${actions?.(id)}<//>`;
+  const sort = { by: by.value, change: word => { by.value = word; page.value = 0; } };
+  const known = ids.length > 0;
+  return html`
+    <h1 tabindex="-1"><${Name} text=${row.label || row.name} most=${200}/> <${State} state=${row.state}/></h1>
+    ${failed.slice(0, 5).map(id => html`<p key=${id} class="verdict stop failed"><strong><${Name} text=${id}/> ${stateName(nodes[id].state).replace('-', ' ')}:</strong>${' '}
+      <${Name} text=${nodes[id].error} most=${300}/></p>`)}
+    ${failed.length > 5 && html`<p class="dim">And ${count(failed.length - 5)} more failures, the first rows of the table.</p>`}
+    <${Facts} of=${[['started', row.startedAt != null && moment(row.startedAt)], [row.endedAt == null ? 'running for' : 'took', row.startedAt != null && html`<${Took} row=${row}/>`],
+      ['nodes', known && html`<${Progress} row=${row}/>`], ...(data.facts || []).map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])].filter(([, value]) => value)}/>
+    ${children}
+    ${known && html`<div class="bar" role="group" aria-label="Filter by state">
+      ${[...numbers].filter(([, number]) => number > 0).map(([state, number]) => html`<${Chip} key=${state} on=${filter.value === state}
+        click=${() => { filter.value = filter.value === state ? null : state; page.value = 0; }}><span class=${'s-' + state} aria-hidden="true">${signOf(state)}</span> ${count(number)} ${state.replace('-', ' ')}<//>`)}
+      <input type="search" maxlength="200" aria-label="Part of a name, group or error" placeholder="Part of a name, group or error" value=${text.value}
+        onInput=${event => { text.value = event.currentTarget.value; page.value = 0; }}/></div>`}
+    <section><h2>Graph <span class="dim">${counted(ids.length, 'node')}, ${counted(edges.length, 'edge')}</span></h2>
+      <${Graph} nodes=${nodes} edges=${edges} critical=${critical} matching=${matching} chosen=${chosen.value} choose=${choose}/>
+      <div aria-live="polite">${chosen.value != null && nodes[chosen.value] && details(chosen.value)}</div></section>
+    <section><h2>Timeline <span class="dim">${isFiltered ? count(rows.length) + ' of ' + counted(ids.length, 'node') : ''}</span></h2>
+      <${Table} label="Nodes" columns=${columns} ids=${shown.map(node => node.id)} rows=${Object.fromEntries(shown.map(node => [node.id, node]))} sort=${sort}
+        question=${by.value + at} detail=${(node, id) => details(id)} empty=${known ? 'No node matches.' : 'The nodes are not known.'}/>
+      ${last > 0 && html`<nav class="bar pages" aria-label="Pages of the table">
+        <button type="button" class="small" disabled=${at === 0} onClick=${() => { page.value = at - 1; }}>Previous</button>
+        <span>${count(at * PAGE + 1)} to ${count(Math.min(rows.length, (at + 1) * PAGE))} of ${count(rows.length)}</span>
+        <button type="button" class="small" disabled=${at === last} onClick=${() => { page.value = at + 1; }}>Next</button></nav>`}</section>
+    ${critical.length > 1 && html`<section><h2>Critical path <span class="dim">${critical.length > CRITICAL ? 'the last ' + CRITICAL + ' of ' + count(critical.length) : 'why the run took as long as it did'}</span></h2>
+      <${Table} label="Critical path" columns=${LENGTHS} ids=${critical.slice(-CRITICAL)} rows=${Object.fromEntries(critical.slice(-CRITICAL).map(id => [id, timed(id)]))}
+        detail=${(node, id) => details(id)}/></section>`}
+    ${data.text && html`<section><h2>Journal</h2><${Code} text=${data.text} label="Journal"/></section>`}`;
+}
+
+const lengthOf = millis => html`<span class="nowrap">${millis < 0 ? '—' : length(millis)}</span>`;
+
+const LENGTHS = [
+  { title: 'Node', cell: node => html`<${Name} text=${node.id} most=${40}/>` },
+  { title: 'Waited', number: true, cell: node => lengthOf(waited(node)) },
+  { title: 'Took', number: true, cell: node => lengthOf(took(node)) },
+];
+
+function columnsFor(below, hasGroups) {
+  return [
+    { title: 'Node', sort: 'name', cell: node => html`<${Name} text=${node.id} most=${40}/>`,
+      below: node => html`<p class="why">${node.why ? sentence(node.why) : ''}${node.error ? html` <${Name} text=${node.error} most=${200}/>` : ''}${below?.(node, node.id)}</p>` },
+    { title: 'State', sort: 'state', cell: node => html`<${State} state=${node.state}/>${node.attempts?.length > 1 ? html`<br/><span class="dim nowrap">${counted(node.attempts.length, 'attempt')}</span>` : ''}` },
+    ...hasGroups ? [{ title: 'Group', wide: true, cell: node => node.group ? html`<${Name} text=${node.group} most=${30}/>` : '' }] : [],
+    { title: 'When', sort: 'start', cell: node => html`<${Bars} node=${node}/>` },
+    { title: 'Waited', number: true, wide: true, sort: 'waited', cell: node => lengthOf(waited(node)) },
+    { title: 'Took', number: true, sort: 'took', cell: node => lengthOf(took(node)) },
+  ];
+}
+
+/** The time of a node within that of its run: light while it waits, and a bar for each of its attempts. */
+function Bars({ node }) {
+  const first = node.readyAt ?? node.startedAt, end = node.endedAt ?? node.to;
+  if (first == null || node.from == null) return null;
+  const span = Math.max(1, node.to - node.from), x = moment => Math.max(0, Math.min(100, 100 * (moment - node.from) / span));
+  const attempts = node.attempts?.length ? node.attempts : node.startedAt == null ? [] : [{ startedAt: node.startedAt, endedAt: end }];
+  const bar = (kind, from, until, key) => html`<rect key=${key} class=${kind} x=${x(from)} y="1" width=${Math.max(0.4, x(until) - x(from))} height="8"/>`;
+  return html`<svg class="when" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
+    aria-label=${'from ' + length(first - node.from) + ' to ' + length(end - node.from) + ' after the start' + (attempts.length > 1 ? ', ' + attempts.length + ' attempts' : '')}>
+    ${bar('waits', first, end, 'waits')}
+    ${attempts.map((attempt, i) => bar('attempt fill-' + (i < attempts.length - 1 ? 'failed' : stateName(node.state)), attempt.startedAt, attempt.endedAt ?? end, i))}</svg>`;
+}
+
+function Details({ id, node, edges, choose, children }) {
+  const links = list => html`${list.slice(0, 50).map(([name, kind], i) => html`${i ? ', ' : ''}<button type="button" class="plain link" onClick=${() => choose(name)}><${Name} text=${name} most=${40}/></button>${kind && kind !== 'must' ? ' (' + kind + ')' : ''}`)}
+    ${list.length > 50 && ' and ' + count(list.length - 50) + ' more'}`;
+  const needs = edges.filter(edge => edge[1] === id).map(edge => [edge[0], edge[2]]), needed = edges.filter(edge => edge[0] === id).map(edge => [edge[1], edge[2]]);
+  return html`<div class="details"><h3><${Name} text=${id} most=${200}/></h3><${Facts} of=${[
+    ['state', html`<${State} state=${node.state}/>`],
+    ['why', node.why && sentence(node.why)],
+    ['error', node.error && html`<${Name} text=${node.error} most=${2000}/>`],
+    ['group', node.group && html`<${Name} text=${node.group}/>`],
+    ['started', node.startedAt != null && moment(node.startedAt)],
+    ['ended', node.endedAt != null && moment(node.endedAt)],
+    ['waited', waited(node) >= 0 && length(waited(node))],
+    ['took', took(node) >= 0 && length(took(node))],
+    ...(node.facts || []).map(([name, value]) => [name, html`<${Name} text=${value} most=${2000}/>`]),
+    ['needs', needs.length > 0 && links(needs)],
+    ['needed by', needed.length > 0 && links(needed)]].filter(([, value]) => value)}/>
+    ${node.attempts?.length > 1 && html`<ol class="attempts">${node.attempts.map((attempt, i) => html`<li key=${i}>${moment(attempt.startedAt)}, ${length((attempt.endedAt ?? node.to) - attempt.startedAt)}
+      ${attempt.error && html`: <${Name} text=${attempt.error} most=${300}/>`}</li>`)}</ol>`}
+    ${node.text && html`<${Code} text=${node.text} label="Output"/>`}
+    ${children}</div>`;
+}
