@@ -15,8 +15,8 @@ final class Reading<T> {
      * Overview.
      *
      * A look at what was read last starts a thread that reads it again, unless one reads already, or the last reading
-     * is not long ago: a second, or for thirty times as long as it took, up to half a minute. So a server that is slow
-     * is asked less often. One that has not answered within ten seconds is given up by an interrupt, which also ends
+     * is not long ago: a second, or thirty times as long as it took, up to half a minute. So a server that is slow is
+     * asked less often; one slow answer does not count, as any may be delayed by others. One that has not answered within ten seconds is given up by an interrupt, which also ends
      * calls on connections whose other end has gone. A problem is shown beside what was read before it.
      */
 
@@ -34,6 +34,7 @@ final class Reading<T> {
     private volatile @Nullable T last; // written while reading, as are those below
     private volatile @Nullable Problem problem;
     private volatile long begunAt;
+    private volatile long tookMillis;
     private volatile long restsUntil;
 
     Reading(Duration shortestRest, LongFunction<T> source) {
@@ -83,7 +84,8 @@ final class Reading<T> {
         } finally {
             limit.cancel();
             long took = Duration.ofNanos(System.nanoTime() - begin).toMillis();
-            long rest = Math.min(REST_PER_WORK * took, LONGEST_REST_MILLIS);
+            long rest = Math.min(REST_PER_WORK * Math.min(took, tookMillis), LONGEST_REST_MILLIS);
+            tookMillis = took;
             restsUntil = now + took + Math.max(rest, shortestRestMillis);
             isReading.set(false);
         }
