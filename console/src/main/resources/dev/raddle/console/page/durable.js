@@ -62,10 +62,13 @@ export function Stored({ data, params }) {
         : data.missing ? html`<p>There is no such run. It may have been removed after its end.</p>`
         : !data.problem && html`<p class="dim">Reading…</p>`}`;
   }
+  const known = Object.fromEntries(facts);
   const shown = Object.keys(history).sort((a, b) => history[a].claim - history[b].claim || a.slice(a.indexOf('.') + 1) - b.slice(b.indexOf('.') + 1));
   return html`<${Flow} data=${data} params=${params} target=${target} again=${data.again}>
       <${Trouble} of=${data.problem}/>
-      <${Facts} of=${facts.map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])}/>
+      ${known.problem && html`<p class="verdict stop waiting"><strong><${Name} text=${sentence(known.problem)} most=${500}/></strong></p>`}
+      <p>${sentence(known.next)}</p>
+      <${Facts} of=${facts.filter(([name]) => name !== 'problem' && name !== 'next').map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])}/>
       ${!data.registered && html`<p class="dim">What the nodes depend on, and the signals that they wait for, is known in a program that has registered this version of the flow.</p>`}
       ${controls && data.again && row.state !== 'succeeded' && html`<div class="bar"><button type="button" class="small" onClick=${() => ask({
         title: 'Run “' + params.id + '” again?', verb: 'Run again',

@@ -44,8 +44,8 @@ class DurableScreenTest extends InChromium {
 
             row("trip-7").click();
             awaitText(find("h1"), "stuck");
-            awaitText(find(".facts").nth(1), "the airline is closed");
-            awaitText(find(".facts").nth(1), "it continues where it was");
+            awaitText(find(".verdict.waiting"), "the airline is closed");
+            awaitText(find("main"), "it continues where it was");
             awaitCount(find(".graph .edge"), 1);
             awaitText(find("table").last(), "compensates, then ends as FAILED");
             screenshot("durable-run");
