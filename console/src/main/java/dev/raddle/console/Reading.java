@@ -16,8 +16,9 @@ final class Reading<T> {
      *
      * A look at what was read last starts a thread that reads it again, unless one reads already, or the last reading
      * is not long ago: a second, or thirty times as long as it took, up to half a minute. So a server that is slow is
-     * asked less often; one slow answer does not count, as any may be delayed by others. One that has not answered within ten seconds is given up by an interrupt, which also ends
-     * calls on connections whose other end has gone. A problem is shown beside what was read before it.
+     * asked less often; one slow answer does not count, as any may be delayed by others. A server that has not answered
+     * within ten seconds is given up by an interrupt, which also ends calls on connections whose other end has gone. A
+     * problem is shown beside what was read before it.
      */
 
     /** Why the latest reading has failed, or has not ended yet. */

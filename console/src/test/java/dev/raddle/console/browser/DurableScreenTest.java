@@ -2,10 +2,13 @@ package dev.raddle.console.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.console.DurableConsole;
 import dev.raddle.console.LocalDatabase;
 import dev.raddle.jdbc.FlowService;
 import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -74,6 +77,38 @@ class DurableScreenTest extends InChromium {
             find("nav a", "Audit").click();
             awaitText(row("signal"), "shop / approved order-17");
         }
+    }
+
+    @Test
+    void both_screens_are_accessible_and_fit_into_a_narrow_window() throws Exception {
+        LocalDatabase database = new LocalDatabase();
+        Program program = start(new Program());
+        try (FlowService service = database.worker().start()) {
+            service.submit("booking", "trip-" + "7".repeat(150), "");
+            service.await("trip-" + "7".repeat(150));
+            submitWaiting(service, "order-17");
+            DurableConsole.watch(program.console, "shop", service);
+            DurableConsole.watch(program.console, "mail", service);
+            for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
+                newPage(400, 800, scheme);
+                open(program.console, "#/durable?service=shop");
+                awaitText(find("tbody tr").first(), "stuck");
+                check("durable-" + scheme);
+                row("trip-7").click();
+                awaitText(find("table").last(), "compensates");
+                row("car").click();
+                awaitText(find(".details"), "no car");
+                check("durable-run-" + scheme);
+            }
+        }
+    }
+
+    private void check(String screen) {
+        screenshot(screen.toLowerCase(Locale.ROOT));
+        checkAccessibility(screen);
+        assertThat((Integer) page.evaluate("document.documentElement.scrollWidth"))
+                .as(screen)
+                .isLessThanOrEqualTo(400);
     }
 
     @Test
