@@ -4,6 +4,7 @@ module dev.raddle.console {
     requires transitive dev.raddle;
     requires jdk.httpserver;
     requires tools.jackson.databind;
+    requires static dev.raddle.jdbc; // for DurableConsole
     requires static dev.raddle.redis; // for FleetConsole
     requires static org.jspecify;
 

@@ -120,8 +120,9 @@ class FlowsCommandTest {
                             + "order-17 +checkout +1 +FAILED +1 +\\S+Z +\\S+Z +java.io.IOException: no van\\\\n\n");
             assertThat(flows("list", "--state", "SUCCESS").succeeded()).isEqualTo("no runs\n");
             assertThat(flows("show", "order-17").succeeded())
-                    .containsPattern("run +order-17\nflow +checkout, version 1\nstate +FAILED\n"
-                            + "failure +java.io.IOException: no van\\\\n\nworker +\\S+, claim 1\ncreated +\\S+Z\n")
+                    .containsPattern("run +order-17\nstate +FAILED\nflow +checkout, version 1\n"
+                            + "failure +java.io.IOException: no van\\\\n\nworker +\\S+, claim 1\n"
+                            + "next +it can run again: .*\ncreated +\\S+Z\n")
                     .containsPattern("\n1 +pay +SUCCESS, attempt 1\n")
                     .containsPattern("\n1 +ship +FAILED, attempt 1 +java.io.IOException: no van\\\\n\n")
                     .containsPattern("\n1 +ends as FAILED\n")

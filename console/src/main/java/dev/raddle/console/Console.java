@@ -67,6 +67,7 @@ public final class Console implements AutoCloseable {
             Flows.Summary flows,
             Scopes.Summary scopes,
             Fleets.Summary fleets,
+            Durable.Summary durable,
             Failures.Summary failures) {}
 
     private final Failures failures = new Failures();
@@ -77,6 +78,7 @@ public final class Console implements AutoCloseable {
     private final Flows flows = new Flows();
     private final Scopes scopes = new Scopes();
     final Fleets fleets = new Fleets();
+    final Durable durable = new Durable();
     private final String title = titleOf(System.getProperty("sun.java.command", ""));
     private final long startedAt = ProcessHandle.current()
             .info()
@@ -96,7 +98,7 @@ public final class Console implements AutoCloseable {
         String host = isNamed ? options.host : "localhost";
         Set<String> hosts = new HashSet<>(options.allowedHosts);
         hosts.add(options.host.toLowerCase(Locale.ROOT));
-        controls = new Controls(options.controls, groups, flows, refs);
+        controls = new Controls(options.controls, groups, flows, durable, refs);
         sampler = new Sampler(options.clients, groups::sample, this::state);
         server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), options.clients, patience);
         uri = URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port + "/");
@@ -298,6 +300,8 @@ public final class Console implements AutoCloseable {
             case POOLS -> pools.rows(now);
             case SCOPES -> scopes.rows(now);
             case FLEET -> fleets.rows(now);
+            case DURABLE -> durable.rows(view, now);
+            case STORED -> durable.detail(view, now);
             case AUDIT -> controls.audit();
         };
         ObjectNode state = Json.object(shown);
@@ -313,6 +317,7 @@ public final class Console implements AutoCloseable {
                         flows.summary(),
                         scopes.summary(),
                         fleets.summary(),
+                        durable.summary(now),
                         failures.summary())));
         return state;
     }

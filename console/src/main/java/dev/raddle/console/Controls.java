@@ -32,13 +32,15 @@ final class Controls {
     private final boolean enabled;
     private final Groups groups;
     private final Flows flows;
+    private final Durable durable;
     private final TaskRefs refs;
     private final Deque<Row> rows = new ArrayDeque<>(); // guarded by itself; the latest first
 
-    Controls(boolean enabled, Groups groups, Flows flows, TaskRefs refs) {
+    Controls(boolean enabled, Groups groups, Flows flows, Durable durable, TaskRefs refs) {
         this.enabled = enabled;
         this.groups = groups;
         this.flows = flows;
+        this.durable = durable;
         this.refs = refs;
     }
 
@@ -59,14 +61,17 @@ final class Controls {
         }
         String action = text(command, "action");
         String executor = text(command, "executor");
-        String subject = executor.isEmpty() ? text(command, "key") : executor + " / " + text(command, "key");
+        String owner = command.has("service") ? text(command, "service") : executor;
+        String subject = owner.isEmpty() ? text(command, "key") : owner + " / " + text(command, "key");
         String target = Failures.cut((subject + " " + text(command, "ref")).strip());
         JsonNode value = command.path("value");
         String shown = value.isNull() || value.isMissingNode()
                 ? null
                 : Failures.cut(value.isString() ? value.asString() : value.toString());
         try {
-            String done = isOfRun(action) ? applyToRun(action, command) : applyToGroup(action, executor, command);
+            String done = command.has("service")
+                    ? applyToStored(action, command)
+                    : isOfRun(action) ? applyToRun(action, command) : applyToGroup(action, executor, command);
             add(new Row(System.currentTimeMillis(), who, action, target, shown, done));
             return done;
         } catch (IllegalArgumentException | IllegalStateException | Refusal refused) {
@@ -108,6 +113,16 @@ final class Controls {
             throw new Refusal(409, "node \"" + node + "\" has ended, or has had its signal");
         }
         return "node \"" + node + "\" has its signal";
+    }
+
+    private String applyToStored(String action, ObjectNode command) {
+        JsonNode value = command.path("value");
+        return durable.apply(
+                text(command, "service"),
+                action,
+                text(command, "ref"),
+                text(command, "key"),
+                value.isString() ? value.asString() : null);
     }
 
     private String applyToGroup(String action, String name, ObjectNode command) {

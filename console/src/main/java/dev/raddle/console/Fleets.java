@@ -1,17 +1,16 @@
 package dev.raddle.console;
 
-import dev.raddle.time.UserCode;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The watched fleets. Reading one is a call to its server, so threads of their own do it, at most once a second. */
+/** The watched fleets. Each {@linkplain Reading reading} is a call to its server. */
 final class Fleets {
 
-    private static final long SHORTEST_REST_MILLIS = 1_000;
+    private static final Duration SHORTEST_REST = Duration.ofSeconds(1);
 
     /** A fleet, as this JVM sees it. */
     interface Source {
@@ -49,54 +48,31 @@ final class Fleets {
 
     private static final Row UNREAD = new Row(false, null, 0, 0, null, Map.of(), Map.of());
 
-    /** A fleet, and what was read last. */
-    private static final class Reading {
-        private final Source source;
-        private final AtomicBoolean isReading = new AtomicBoolean();
-        private volatile Row last = UNREAD;
-        private long readAt; // used by the sampler's thread only
-
-        Reading(Source source) {
-            this.source = source;
-        }
-
-        Row lastRead(long now) {
-            if (now - readAt >= SHORTEST_REST_MILLIS && isReading.compareAndSet(false, true)) {
-                readAt = now;
-                Thread.ofPlatform().daemon().name("raddle-console-fleet").start(() -> read(now));
-            }
-            return last.with(source.isUp(), last.problem);
-        }
-
-        private void read(long now) {
-            try {
-                last = source.read(now);
-            } catch (RuntimeException failure) {
-                last = last.with(false, Failures.cut(UserCode.textOf(failure)));
-            } finally {
-                isReading.set(false);
-            }
+    private record Watching(Source source, Reading<Row> reading) {
+        Row row(long now) {
+            Row last = reading.last(now);
+            Reading.Problem problem = reading.problem(now);
+            return (last == null ? UNREAD : last).with(source.isUp(), problem == null ? null : problem.text());
         }
     }
 
-    private final ConcurrentHashMap<String, Reading> readings = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<String, Watching> fleets = new ConcurrentHashMap<>();
 
     Console.Watch add(String name, Source source) {
-        Reading added = new Reading(source);
-        readings.put(name, added);
-        return () -> readings.remove(name, added);
+        Watching added = new Watching(source, new Reading<>(SHORTEST_REST, source::read));
+        fleets.put(name, added);
+        return () -> fleets.remove(name, added);
     }
 
     Rows rows(long now) {
         Map<String, Row> rows = new TreeMap<>();
-        readings.forEach((name, reading) -> rows.put(name, reading.lastRead(now)));
+        fleets.forEach((name, fleet) -> rows.put(name, fleet.row(now)));
         return new Rows(rows);
     }
 
     Summary summary() {
-        int down = (int) readings.values().stream()
-                .filter(reading -> !reading.source.isUp())
-                .count();
-        return new Summary(readings.size(), down);
+        int down = (int)
+                fleets.values().stream().filter(fleet -> !fleet.source.isUp()).count();
+        return new Summary(fleets.size(), down);
     }
 }

@@ -26,11 +26,25 @@ record View(Kind kind, Map<String, String> parameters) {
         POOLS,
         SCOPES,
         FLEET,
+        DURABLE,
+        STORED,
         AUDIT
     }
 
-    private static final Set<String> KNOWN =
-            Set.of("sort", "filter", "page", "size", "stopped", "executor", "key", "id", "failed");
+    private static final Set<String> KNOWN = Set.of(
+            "sort",
+            "filter",
+            "page",
+            "size",
+            "stopped",
+            "executor",
+            "key",
+            "id",
+            "failed",
+            "service",
+            "state",
+            "flow",
+            "after");
     private static final int LONGEST_FILTER = 200;
 
     View {

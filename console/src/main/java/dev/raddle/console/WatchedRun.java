@@ -74,10 +74,7 @@ final class WatchedRun implements RunView {
 
         @Override
         public boolean takesSignal() {
-            return now() == NodeState.WAITING
-                    && node.group() == null
-                    && (accepts(live.plan, node.id(), null)
-                            || TYPED_VALUES.stream().anyMatch(value -> accepts(live.plan, node.id(), value)));
+            return now() == NodeState.WAITING && node.group() == null && takesSignals(live.plan, node.id());
         }
 
         @Override
@@ -217,7 +214,7 @@ final class WatchedRun implements RunView {
     }
 
     /** Returns the text as a value of the class that the node takes, or the text if it takes none that can be typed. */
-    private static Object typed(FlowPlan<?, ?> plan, String node, String text) {
+    static Object typed(FlowPlan<?, ?> plan, String node, String text) {
         List<Function<String, Object>> types =
                 List.of(Integer::valueOf, Long::valueOf, Double::valueOf, Boolean::valueOf);
         for (Function<String, Object> type : types) {
@@ -230,6 +227,10 @@ final class WatchedRun implements RunView {
             }
         }
         return text;
+    }
+
+    static boolean takesSignals(FlowPlan<?, ?> plan, String node) {
+        return accepts(plan, node, null) || TYPED_VALUES.stream().anyMatch(value -> accepts(plan, node, value));
     }
 
     /** A plan does not say which of its nodes are signals: it refuses values. */

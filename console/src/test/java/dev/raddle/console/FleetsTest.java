@@ -70,12 +70,11 @@ class FleetsTest {
         }));
         long now = 1_000_000;
         Fleets.Row row = fleets.rows(now).fleets().get("orders");
-        while (row.problem() == null) {
+        while (row.problem() == null || !row.problem().contains("no connection")) {
             now += 1_000;
             row = fleets.rows(now).fleets().get("orders");
             Thread.onSpinWait();
         }
-        assertThat(row.problem()).contains("no connection");
         assertThat(row.groups()).containsOnlyKeys("k");
 
         watch.close();

@@ -124,7 +124,7 @@ public final class FlowsAccess implements AutoCloseable {
         StoredRun run = found.get();
         List<StoredEntry> entries = ask(() -> service.entries(id));
         if (page != null) {
-            FlowsPage.of(run, entries).writePage(page);
+            FlowsPage.write(run, entries, page);
         }
         return new Answer(true, asJson ? FlowsJson.run(run, entries) : FlowsTable.run(run, entries));
     }

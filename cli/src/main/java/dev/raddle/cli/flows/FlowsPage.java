@@ -1,112 +1,60 @@
 package dev.raddle.cli.flows;
 
-import dev.raddle.cli.file.value.Printable;
-import dev.raddle.cli.page.RecordedRun;
-import dev.raddle.cli.page.RecordedRun.State;
-import dev.raddle.flow.RecordedFailure;
+import dev.raddle.cli.run.Json;
+import dev.raddle.cli.run.WholeFile;
+import dev.raddle.console.DurableConsole;
+import dev.raddle.console.RunPage;
+import dev.raddle.console.RunView;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes a page of a run. The states of nodes follow from the entries of the journal as in a run that continues.
- */
-final class FlowsPage {
-    private static final Set<String> OF_SUBFLOWS = Set.of("SLEEP", "SIGNAL"); // their ends are not recorded
+/** A run in a database with its journal as a text, for a page. */
+record FlowsPage(RunView run, String text) implements RunView {
 
-    private final Map<String, Row> rows = new LinkedHashMap<>(); // by the ids of nodes
-
-    /** What is known of a node after some entries. */
-    private static final class Row {
-        private State state = State.NO_END;
-        private int attempts;
-        private @Nullable RecordedFailure failure;
-        private @Nullable String via;
-        private final StringBuilder journal = new StringBuilder();
-
-        void forget() {
-            state = State.NO_END;
-            attempts = 0;
-            failure = null;
-            via = null;
-        }
+    /** Writes or replaces the page of a run. */
+    static void write(StoredRun run, List<StoredEntry> entries, Path file) throws IOException {
+        FlowsPage page = new FlowsPage(DurableConsole.view(run, entries), FlowsTable.run(run, entries));
+        WholeFile.write(file, writer -> RunPage.write(page, Json::text, writer));
     }
 
-    private FlowsPage() {}
-
-    static RecordedRun of(StoredRun run, List<StoredEntry> entries) {
-        FlowsPage page = new FlowsPage();
-        entries.forEach(page::add);
-        List<RecordedRun.Node> nodes = new ArrayList<>();
-        page.rows.forEach((id, row) -> nodes.add(new RecordedRun.Node(
-                Printable.oneLine(id),
-                row.state,
-                row.attempts,
-                row.failure == null ? null : FlowsTable.text(row.failure),
-                row.via,
-                row.journal.toString())));
-        return new RecordedRun(Printable.oneLine(run.id()), about(run), FlowsTable.run(run, entries), nodes);
+    @Override
+    public String name() {
+        return run.name();
     }
 
-    private static String about(StoredRun run) {
-        String ended = run.endedAt() == null ? "" : " to " + FlowsTable.time(run.endedAt());
-        return run.state() + " · flow " + Printable.oneLine(run.flow() + ", version " + run.version()) + " · "
-                + FlowsTable.time(run.createdAt()) + ended;
+    @Override
+    public String label() {
+        return run.label();
     }
 
-    private void add(StoredEntry entry) {
-        String node = entry.node();
-        if (entry.kind().equals("BEGUN")) {
-            begin(entry);
-        } else if (node != null && !(node.indexOf('/') >= 0 && OF_SUBFLOWS.contains(entry.kind()))) {
-            Row row = rows.computeIfAbsent(node, unknown -> new Row());
-            apply(entry, row);
-            row.journal.append(Printable.oneLine(FlowsTable.words(entry))).append('\n');
-            if (entry.failure() != null) {
-                row.journal.append(FlowsTable.lines(entry.failure()));
-            }
-        }
+    @Override
+    public String state() {
+        return run.state();
     }
 
-    /** Begins a try, which keeps only the nodes that have succeeded. */
-    private void begin(StoredEntry entry) {
-        rows.forEach((id, row) -> {
-            if (row.state != State.SUCCEEDED || entry.nodes().contains(id)) {
-                row.forget();
-            }
-        });
+    @Override
+    public Instant startedAt() {
+        return run.startedAt();
     }
 
-    private static void apply(StoredEntry entry, Row row) {
-        switch (entry.kind()) {
-            case "NODE" -> {
-                row.state = stateOf(entry.state());
-                row.attempts = entry.count() == null ? row.attempts : entry.count();
-                row.failure = entry.failure();
-                row.via = "FALLBACK".equals(entry.via()) ? "fallback" : null;
-            }
-            case "ATTEMPT" -> {
-                row.attempts = entry.count() == null ? row.attempts : entry.count();
-                row.failure = entry.failure();
-            }
-            case "MAP" -> row.state = State.SUCCEEDED;
-            case "COMPENSATED" -> row.state = State.COMPENSATED;
-            default -> {} // decides nothing
-        }
+    @Override
+    public @Nullable Instant endedAt() {
+        return run.endedAt();
     }
 
-    private static State stateOf(@Nullable String state) {
-        return switch (state) {
-            case "SUCCESS" -> State.SUCCEEDED;
-            case "FAILED" -> State.FAILED;
-            case "TIMED_OUT" -> State.TIMED_OUT;
-            case "SKIPPED" -> State.SKIPPED;
-            case null, default -> State.NO_END; // of a later version
-        };
+    @Override
+    public Map<String, ? extends Node> nodes() {
+        return run.nodes();
+    }
+
+    @Override
+    public Map<String, String> facts() {
+        return run.facts();
     }
 }

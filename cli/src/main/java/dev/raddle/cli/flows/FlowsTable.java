@@ -2,6 +2,7 @@ package dev.raddle.cli.flows;
 
 import dev.raddle.cli.file.value.Columns;
 import dev.raddle.cli.file.value.Printable;
+import dev.raddle.console.DurableConsole;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
@@ -31,9 +32,7 @@ final class FlowsTable {
     }
 
     private static List<String> row(StoredRun run) {
-        String reason = run.problem() != null
-                ? Printable.oneLine(run.problem())
-                : run.waitsUntil() != null ? "waits " + wait(run.waitsUntil()) : text(run.failure());
+        String reason = Printable.oneLine(Objects.requireNonNullElse(run.reason(), NONE));
         return List.of(
                 Printable.oneLine(run.id()),
                 Printable.oneLine(run.flow()),
@@ -54,30 +53,19 @@ final class FlowsTable {
     static String run(StoredRun run, List<StoredEntry> entries) {
         List<List<String>> head = new ArrayList<>();
         head.add(List.of("run", Printable.oneLine(run.id())));
-        head.add(List.of("flow", Printable.oneLine(run.flow() + ", version " + run.version())));
         head.add(List.of("state", run.state().name()));
-        add(head, "waits", run.waitsUntil() == null ? NONE : wait(run.waitsUntil()));
-        add(head, "problem", Printable.oneLine(Objects.requireNonNullElse(run.problem(), NONE)));
-        add(head, "failure", text(run.failure()));
-        add(head, "worker", worker(run));
-        add(head, "created", time(run.createdAt()));
+        DurableConsole.view(run, entries)
+                .facts()
+                .forEach((name, value) -> head.add(List.of(name, Printable.oneLine(value))));
         add(head, "begun", time(run.begunAt()));
         add(head, "ended", time(run.endedAt()));
         return Columns.text(head) + "\n" + journal(entries) + trace(run.failure());
-    }
-
-    private static String wait(Instant until) {
-        return until.equals(Instant.MAX) ? "for a signal" : "until " + time(until);
     }
 
     private static void add(List<List<String>> rows, String name, String value) {
         if (!value.isEmpty()) {
             rows.add(List.of(name, value));
         }
-    }
-
-    private static String worker(StoredRun run) {
-        return run.worker() == null ? NONE : Printable.oneLine(run.worker()) + ", claim " + run.claims();
     }
 
     private static String journal(List<StoredEntry> entries) {
@@ -90,51 +78,17 @@ final class FlowsTable {
             rows.add(List.of(
                     Long.toString(entry.claim()),
                     Printable.oneLine(Objects.requireNonNullElse(entry.node(), NONE)),
-                    Printable.oneLine(words(entry)),
+                    Printable.oneLine(entry.words()),
                     text(entry.failure())));
         }
         return Columns.text(rows);
-    }
-
-    static String words(StoredEntry entry) {
-        return switch (entry.kind()) {
-            case "BEGUN" ->
-                "begins at " + time(entry.at())
-                        + (entry.nodes().isEmpty() ? "" : ", again: " + String.join(", ", entry.nodes()));
-            case "NODE" -> entry.state() + source(entry);
-            case "ATTEMPT_BEGAN" -> "attempt " + entry.count() + " begins";
-            case "ATTEMPT" ->
-                "attempt " + entry.count() + " has failed" + (entry.state() == null ? "" : ", the last one");
-            case "UNDO_FAILED" ->
-                "attempt " + entry.count() + " to compensate has failed"
-                        + (entry.state() == null ? "" : ", the last one");
-            case "DEADLINE" -> "times out at " + time(entry.at());
-            case "SLEEP" -> "sleeps until " + time(entry.at());
-            case "SIGNAL" -> "signal received";
-            case "ELEMENT" -> "element " + entry.count() + " done";
-            case "MAP" -> "all " + entry.count() + " elements done";
-            case "COMPENSATING" -> "compensates, then ends as " + entry.state();
-            case "COMPENSATED" -> "compensated";
-            case "ENDED" -> "ends as " + entry.state();
-            default -> entry.kind();
-        };
-    }
-
-    private static String source(StoredEntry entry) {
-        String attempt = entry.count() == null || entry.count() == 0 ? "" : ", attempt " + entry.count();
-        return "FALLBACK".equals(entry.via()) ? attempt + ", by the fallback" : attempt;
     }
 
     private static String trace(@Nullable RecordedFailure failure) {
         if (failure == null || failure.trace().isEmpty()) {
             return "";
         }
-        return "\n" + lines(failure);
-    }
-
-    /** Returns a failure with the lines of its trace. */
-    static String lines(RecordedFailure failure) {
-        StringBuilder text = new StringBuilder(text(failure)).append('\n');
+        StringBuilder text = new StringBuilder("\n").append(text(failure)).append('\n');
         failure.trace()
                 .lines()
                 .forEach(line ->

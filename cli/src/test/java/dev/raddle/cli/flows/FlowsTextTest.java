@@ -69,10 +69,11 @@ class FlowsTextTest {
 
         assertThat(FlowsTable.run(RUN, entries)).isEqualTo("""
                 run      o-\\u001b17
-                flow     shop, version 1
                 state    FAILED
+                flow     shop, version 1
                 failure  Late: no\\nvan
                 worker   w, claim 2
+                next     it can run again: nodes that have succeeded keep their values, all others run
                 created  2026-01-31T12:00:00Z
                 begun    2026-01-31T12:00:00Z
                 ended    2026-01-31T12:00:09Z
@@ -99,9 +100,10 @@ class FlowsTextTest {
                 """);
         assertThat(FlowsTable.run(WAITING, List.of())).isEqualTo("""
                 run      b
-                flow     shop, version 2
                 state    WAITING
+                flow     shop, version 2
                 problem  xxxx
+                next     the next free worker of its version continues it; it can be cancelled
                 created  2026-01-31T12:00:00Z
 
                 nothing recorded yet

@@ -48,6 +48,10 @@ final class Pages {
     }
 
     static Path write(Plan plan, List<TaskResult> results, Path file) throws Exception {
+        return write(new PlanRun(plan, file, BEGIN), plan, results, file);
+    }
+
+    private static Path write(PlanRun run, Plan plan, List<TaskResult> results, Path file) throws Exception {
         Tally tally = new Tally();
         long wall = 0;
         for (TaskResult result : results) {
@@ -69,7 +73,7 @@ final class Pages {
                         action.accept(result);
                     }
                 });
-        new PlanRun(plan, file, BEGIN).write(report);
+        run.write(report);
         return file;
     }
 
@@ -138,5 +142,47 @@ final class Pages {
                         result(tasks.get(5), TaskState.SUCCEEDED, 1900, 2100, 4000, evil),
                         result(tasks.get(6), TaskState.SKIPPED, 4000, 4000, 4000, null)),
                 directory.resolve("build.html"));
+    }
+
+    /** Writes the page of tasks without dependencies. */
+    static Path flat(Path directory, int tasks) throws Exception {
+        StringBuilder text = new StringBuilder("name: flat\ntasks:\n");
+        for (int i = 0; i < tasks; i++) {
+            text.append("- { id: t").append(i).append(", run: 'true' }\n");
+        }
+        Plan plan = plan(text.toString());
+        List<TaskResult> results = new ArrayList<>();
+        for (int i = 0; i < tasks; i++) {
+            results.add(result(plan.tasks().get(i), TaskState.SUCCEEDED, 0, i, i + 20, null));
+        }
+        return write(plan, results, directory.resolve("flat.html"));
+    }
+
+    /** Writes the page of a task that succeeds at its third attempt. */
+    static Path retried(Path directory) throws Exception {
+        Plan plan = plan("tasks: [{ id: flaky, run: ./flaky, retry: { attempts: 3 } }]");
+        PlannedTask task = plan.tasks().getFirst();
+        Path file = directory.resolve("retried.html");
+        PlanRun run = new PlanRun(plan, file, BEGIN);
+        run.on(new RunEvent.RunStarted(BEGIN, "retried", 1, 1, null, 0));
+        run.on(new RunEvent.TaskQueued(BEGIN, task.id(), task.group()));
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            Instant start = BEGIN.plusMillis(200L * attempt - 150);
+            run.on(new RunEvent.AttemptStarted(start, task.id(), task.group(), attempt, 3, 1, null, null));
+            if (attempt < 3) {
+                run.on(new RunEvent.AttemptFailed(
+                        start.plusMillis(100),
+                        task.id(),
+                        task.group(),
+                        attempt,
+                        3,
+                        6 + attempt,
+                        "exit code " + (6 + attempt),
+                        Duration.ofMillis(100)));
+            }
+        }
+        TaskResult result = result(task, TaskState.SUCCEEDED, 0, 50, 500, null);
+        run.on(new RunEvent.TaskEnded(BEGIN.plusMillis(500), result));
+        return write(run, plan, List.of(result), file);
     }
 }

@@ -2,13 +2,20 @@ package dev.raddle.cli.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.deque.html.axecore.playwright.AxeBuilder;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.options.ColorScheme;
+import dev.raddle.cli.run.Json;
+import dev.raddle.console.RunPage;
+import dev.raddle.console.RunView;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Opens the page in a real browser, from disk and without a network. Screenshots are kept in target/screenshots.
@@ -99,16 +108,28 @@ class RunPageInBrowserTest {
         return page;
     }
 
+    /** Returns the texts of the cells of one column of the table of tasks. */
+    private static List<String> column(Page shown, int number) {
+        return shown.locator("section:has(h2:text('Timeline')) tbody tr > :nth-child(" + number + ")")
+                .allInnerTexts();
+    }
+
+    private static Locator row(Page shown, String id) {
+        return shown.locator("section:has(h2:text('Timeline')) tbody tr:has([data-row='" + id + "'])");
+    }
+
     @Test
     void the_graph_has_every_task_and_edge_with_its_state() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
 
-        assertThat(shown.locator("#graph .node").count()).isEqualTo(7);
-        assertThat(shown.locator("#graph .edge").count()).isEqualTo(7);
-        assertThat(shown.locator("#graph .node[data-task=lint] title").textContent())
+        assertThat(shown.locator(".graph .node").count()).isEqualTo(7);
+        assertThat(shown.locator(".graph .edge").count()).isEqualTo(7);
+        assertThat(shown.locator(".graph .node[data-node=lint] title").textContent())
                 .isEqualTo("lint: failed");
-        assertThat(shown.locator("#chips button").allTextContents())
-                .containsExactly("5 succeeded", "1 failed", "1 skipped");
+        assertThat(shown.locator(".graph .edge.critical title").allTextContents())
+                .containsExactly("fetch-a → compile (any)", "compile → test (must)");
+        assertThat(shown.locator(".chip").allInnerTexts())
+                .containsExactly("✗ 1 failed", "✓ 5 succeeded", "↷ 1 skipped");
         assertThat(complaints).isEmpty();
     }
 
@@ -136,101 +157,185 @@ class RunPageInBrowserTest {
     }
 
     @Test
-    void the_critical_path_and_the_slowest_tasks_are_listed_with_separate_wait_and_run_times() throws Exception {
+    void failures_come_first_and_the_table_can_be_sorted_by_time() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
 
-        assertThat(shown.locator("#critical tbody tr").allTextContents())
-                .containsExactly("fetch-a0.01 s0.39 s", "compile0.02 s1.48 s", "test0.20 s1.90 s");
-        assertThat(shown.locator("#slowest tbody tr").first().textContent()).isEqualTo("test0.20 s1.90 s");
+        assertThat(shown.locator(".verdict").allInnerTexts()).containsExactly("lint failed: exit code 1");
+        assertThat(shown.locator("section:has(h2:text('Timeline')) thead th").allInnerTexts())
+                .containsExactly("Node", "State ▴", "Group", "When", "Waited", "Took");
+        assertThat(column(shown, 2).getFirst()).contains("failed");
+        shown.locator("thead button:text('Took')").click();
+        assertThat(column(shown, 1).getFirst()).contains("test");
+        assertThat(column(shown, 6)).startsWith("1.9 s", "1.5 s").endsWith("100 ms", "—");
+        assertThat(shown.locator("section:has(h2:text('Critical path')) tbody tr")
+                        .allInnerTexts())
+                .containsExactly("▸fetch-a\t10 ms\t390 ms", "▸compile\t20 ms\t1.5 s", "▸test\t200 ms\t1.9 s");
     }
 
     @Test
     void a_click_on_a_task_shows_its_output_as_text_and_never_as_markup() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
 
-        shown.locator("#graph .node[data-task=lint]").click();
+        shown.locator(".graph .node[data-node=lint]").click();
 
-        assertThat(shown.locator("#output").textContent())
-                .isEqualTo("</script><script>document.title='owned'</script>\n<!-- <b>bold</b> red &amp; \u2028\n");
-        assertThat(shown.locator("#details").textContent()).contains("exit code 1", "lint", "cpu");
-        assertThat(shown.title()).isEqualTo("</script><script>document.title='owned'</script> – raddle run");
+        Locator details = shown.locator(".details");
+        assertThat(details.locator("pre").textContent())
+                .isEqualTo("</script><script>document.title='owned'</script>\n<!-- <b>bold</b> red &amp;\n");
+        assertThat(details.innerText()).contains("exit code", "lint", "cpu");
+        details.locator("button:has-text('fetch-a')").click(); // what it needs
+        assertThat(shown.locator(".details h3").innerText()).isEqualTo("fetch-a");
+        assertThat(shown.title()).startsWith("failed · </script><script>document.title='owned'</script>");
         assertThat(shown.locator("img, b").count()).isZero();
         shown.screenshot(new Page.ScreenshotOptions().setPath(SCREENSHOTS.resolve("run-page-details.png")));
         assertThat(complaints).isEmpty();
     }
 
     @Test
-    void the_timeline_shows_a_row_for_each_group_and_task_and_can_be_zoomed_and_folded() throws Exception {
+    void a_filter_by_state_or_by_a_part_of_the_name_holds_for_the_graph_and_the_table() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
-        Locator timeline = shown.locator("#timeline");
-        assertThat(timeline.getAttribute("data-rows")).isEqualTo("9");
 
-        shown.locator("#zoom-in").click();
-        shown.locator("#zoom-fit").click();
-        shown.locator("#fold").click();
+        shown.locator("input[type=search]").fill("FETCH");
+        assertThat(column(shown, 1)).hasSize(2);
+        assertThat(shown.locator(".graph .node:not(.faint)").count()).isEqualTo(2);
+        shown.locator("input[type=search]").fill("");
+        shown.locator(".chip", new Page.LocatorOptions().setHasText("failed")).click();
+        assertThat(column(shown, 1)).hasSize(1);
+        assertThat(shown.locator(".graph .node:not(.faint)").getAttribute("data-node"))
+                .isEqualTo("lint");
+    }
 
-        assertThat(timeline.getAttribute("data-rows")).isEqualTo("2");
+    @Test
+    void each_attempt_is_a_bar_and_its_failure_is_in_the_details() throws Exception {
+        Page shown = opened(Pages.retried(directory), "run-page-retried.png");
+
+        assertThat(row(shown, "flaky").locator(".attempt").count()).isEqualTo(3);
+        assertThat(row(shown, "flaky").locator(".attempt.fill-failed").count()).isEqualTo(2);
+        assertThat(row(shown, "flaky").innerText()).contains("3 attempts", "50 ms", "450 ms");
+        row(shown, "flaky").locator("[data-row]").click();
+        assertThat(shown.locator(".details .attempts li").allInnerTexts())
+                .satisfiesExactly(
+                        first -> assertThat(first).contains("100 ms: exit code 7"),
+                        second -> assertThat(second).contains("100 ms: exit code 8"),
+                        third -> assertThat(third).contains("50 ms"));
         assertThat(complaints).isEmpty();
     }
 
     @Test
-    void tasks_can_be_filtered_by_state_and_by_part_of_their_id() throws Exception {
-        Page shown = opened(Pages.build(directory), "run-page.png");
+    void a_flat_run_of_eight_hundred_tasks_is_a_grid() throws Exception {
+        Page shown = opened(Pages.flat(directory, 800), "run-page-flat.png");
 
-        shown.locator("#search").fill("fetch");
-        assertThat(shown.locator("#list .row").count()).isEqualTo(2);
-        shown.locator("#search").fill("");
-        shown.locator("#chips button", new Page.LocatorOptions().setHasText("failed"))
-                .click();
-        assertThat(shown.locator("#list .row").count()).isEqualTo(1);
-    }
-
-    @Test
-    void a_run_known_from_its_journal_has_no_graph_and_no_times_but_nodes_and_entries() throws Exception {
-        Path file = directory.resolve("recorded.html");
-        List<RecordedRun.Node> nodes = List.of(
-                new RecordedRun.Node("pay", RecordedRun.State.COMPENSATED, 1, null, null, "SUCCESS, attempt 1\n"),
-                new RecordedRun.Node("<b>ship", RecordedRun.State.FAILED, 2, "<i>no van", null, "FAILED, attempt 2\n"),
-                new RecordedRun.Node("approved", RecordedRun.State.NO_END, 0, null, null, "signal received\n"));
-        new RecordedRun("order-17", "FAILED · flow checkout", "run  order-17\n</script><b>\n", nodes).writePage(file);
-
-        Page shown = opened(file, "run-page-recorded.png");
-
-        assertThat(shown.locator("#about").textContent()).isEqualTo("FAILED · flow checkout");
-        assertThat(shown.locator("h2:visible").allTextContents()).containsExactly("Nodes 3", "Journal");
-        assertThat(shown.locator("#chips button").allTextContents())
-                .containsExactly("1 failed", "1 compensated", "1 no end");
-        assertThat(shown.locator("#journal pre").textContent()).isEqualTo("run  order-17\n</script><b>\n");
-        shown.locator("#list .row").nth(1).click();
-        assertThat(shown.locator("#details").textContent()).contains("<b>ship", "failed", "<i>no van", "attempts2");
-        assertThat(shown.locator("#details").textContent()).doesNotContain("command", "group");
-        assertThat(shown.locator("#output").textContent()).isEqualTo("FAILED, attempt 2\n");
-        assertThat(shown.locator("b, i").count()).isZero();
-        shown.screenshot(new Page.ScreenshotOptions().setPath(SCREENSHOTS.resolve("run-page-recorded-details.png")));
+        assertThat(shown.locator(".graph .node").count()).isEqualTo(800);
+        assertThat(((Number) shown.evaluate("new Set([...document.querySelectorAll('.graph .box')]"
+                                + ".map(box => box.getAttribute('x'))).size"))
+                        .intValue())
+                .isEqualTo(40);
         assertThat(complaints).isEmpty();
     }
 
     @Test
-    void ten_thousand_tasks_are_drawn_by_layer_and_only_visible_rows_are_elements() throws Exception {
+    void ten_thousand_tasks_are_cells_and_the_table_has_pages() throws Exception {
         Path file = Pages.tenThousand(directory);
         assertThat(Files.size(file)).isLessThan(20_000_000);
 
         Page shown = opened(file, "run-page-10000.png");
 
-        assertThat(shown.locator("#graph .layer").count()).isEqualTo(100);
-        assertThat(shown.locator("#count").textContent()).isEqualTo("10000");
-        assertThat(shown.locator("#list .row").count()).isBetween(10, 60);
-        shown.locator("#fold").click();
-        assertThat(shown.locator("#timeline").getAttribute("data-rows")).isEqualTo("10004");
-        assertThat(Integer.parseInt(shown.locator("#timeline").getAttribute("data-drawn")))
-                .isBetween(5, 40);
-        shown.evaluate("document.getElementById('list').scrollTop = 24 * 9990");
-        shown.locator("#list .row[data-task='t99-99']").click();
-        assertThat(shown.locator("#details h2").textContent()).isEqualTo("t99-99");
-        assertThat(shown.locator("#output").textContent()).startsWith("a line of output\n");
-        shown.locator("#graph .layer").nth(3).click();
-        assertThat(shown.locator("#count").textContent()).isEqualTo("100 of 10000");
+        assertThat(shown.locator(".graph canvas").count()).isEqualTo(1);
+        assertThat(column(shown, 1)).hasSize(200);
+        assertThat(shown.locator("nav.pages").innerText()).contains("1 to 200 of 10,000");
+        shown.locator("nav.pages button:text('Next')").click();
+        assertThat(shown.locator("nav.pages").innerText()).contains("201 to 400 of 10,000");
+        shown.locator("input[type=search]").fill("t99-99");
+        row(shown, "t99-99").locator("[data-row]").click();
+        assertThat(shown.locator(".details pre").textContent()).startsWith("a line of output\n");
+        assertThat(shown.locator(".details").innerText()).contains("t98-99", "t98-0 (after)");
         shown.screenshot(new Page.ScreenshotOptions().setPath(SCREENSHOTS.resolve("run-page-10000-chosen.png")));
         assertThat(complaints).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ColorScheme.class,
+            names = {"LIGHT", "DARK"})
+    void the_page_has_no_serious_finding_of_axe_and_fits_a_narrow_window(ColorScheme scheme) throws Exception {
+        page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(scheme));
+        Page shown = opened(Pages.build(directory), "run-page-" + scheme + ".png");
+        row(shown, "lint").locator("[data-row]").click();
+
+        assertThat(new AxeBuilder(shown).analyze().getViolations())
+                .filteredOn(rule -> List.of("serious", "critical").contains(rule.getImpact()))
+                .isEmpty();
+        shown.setViewportSize(400, 900);
+        assertThat((Boolean) shown.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+                .isTrue();
+    }
+
+    @Test
+    void the_keyboard_alone_reaches_a_task_in_the_graph_and_in_the_table() throws Exception {
+        Page shown = opened(Pages.build(directory), "run-page.png");
+
+        shown.locator(".graph .node[tabindex='0']").focus();
+        shown.keyboard().press("ArrowRight");
+        shown.keyboard().press("Enter");
+        assertThat(shown.locator(".details h3").count()).isEqualTo(1);
+        shown.locator("section:has(h2:text('Timeline')) [data-row][tabindex='0']")
+                .focus();
+        shown.keyboard().press("ArrowDown");
+        shown.keyboard().press("Enter");
+        assertThat(shown.locator("tr.detail .details").count()).isEqualTo(1);
+    }
+
+    @Test
+    void a_run_known_from_its_journal_has_nodes_and_the_journal() throws Exception {
+        Path file = directory.resolve("recorded.html");
+        try (Writer writer = Files.newBufferedWriter(file)) {
+            RunPage.write(new JournalOnly(), Json::text, writer);
+        }
+
+        Page shown = opened(file, "run-page-recorded.png");
+
+        assertThat(shown.locator("h1").innerText()).isEqualTo("order-17 ✗ failed");
+        assertThat(shown.locator(".chip").allInnerTexts()).containsExactly("✗ 1 failed", "↶ 1 compensated");
+        assertThat(shown.locator("pre[aria-label=Journal]").textContent()).isEqualTo("run  order-17\n</script><b>\n");
+        row(shown, "<b>ship").locator("[data-row]").click();
+        assertThat(shown.locator(".details").innerText()).contains("<b>ship", "failed", "<i>no van");
+        assertThat(shown.locator(".details").innerText()).doesNotContain("command", "group");
+        assertThat(shown.locator("b, i").count()).isZero();
+        assertThat(complaints).isEmpty();
+    }
+
+    /** A run without edges and times. */
+    private record JournalOnly() implements RunView {
+
+        private record Step(String state, @Nullable String error) implements Node {}
+
+        @Override
+        public String name() {
+            return "order-17";
+        }
+
+        @Override
+        public String state() {
+            return "failed";
+        }
+
+        @Override
+        public Instant startedAt() {
+            return Pages.BEGIN;
+        }
+
+        @Override
+        public Instant endedAt() {
+            return Pages.BEGIN;
+        }
+
+        @Override
+        public Map<String, ? extends Node> nodes() {
+            return Map.of("pay", new Step("compensated", null), "<b>ship", new Step("failed", "<i>no van"));
+        }
+
+        @Override
+        public String text() {
+            return "run  order-17\n</script><b>\n";
+        }
     }
 }

@@ -4,6 +4,7 @@ import { effect, html, render, useEffect, useLayoutEffect, useRef, useSignal } f
 import * as audit from './audit.js';
 import { now } from './clock.js';
 import { Dialog, question } from './controls.js';
+import * as durable from './durable.js';
 import * as failures from './failures.js';
 import * as fleet from './fleet.js';
 import * as flow from './flow.js';
@@ -25,6 +26,8 @@ const SCREENS = {
   failures: { query: failures.query, Screen: failures.AllFailures, name: 'Failures' },
   pools: { query: pools.query, Screen: pools.Pools, name: 'Pools' },
   scopes: { query: scopes.query, Screen: scopes.Scopes, name: 'Scopes' },
+  durable: { query: durable.query, Screen: durable.Durable, name: 'Durable' },
+  stored: { query: durable.queryOfOne, Screen: durable.Stored, name: 'Durable run', within: 'durable', list: 'Durable runs' },
   fleet: { query: fleet.query, Screen: fleet.Fleet, name: 'Fleet' },
   audit: { query: audit.query, Screen: audit.Audit, name: 'Audit' },
 };
@@ -52,13 +55,14 @@ const REPORTS = {
   flows: s => s.flows?.failed ? { text: count(s.flows.failed) + ' failed', bad: true } : s.flows?.running ? { text: count(s.flows.running) + ' running' } : null,
   failures: s => s.failures?.kinds ? { text: count(s.failures.kinds), bad: true } : null,
   pools: s => s.pools?.stuck ? { text: count(s.pools.stuck) + ' stuck', bad: true } : s.pools?.queued ? { text: count(s.pools.queued) + ' queued' } : null,
+  durable: s => s.durable?.down ? { text: count(s.durable.down) + ' down', bad: true } : s.durable?.stuck ? { text: count(s.durable.stuck) + ' stuck', bad: true } : null,
   fleet: s => s.fleets?.down ? { text: count(s.fleets.down) + ' down', bad: true } : null,
   scopes: s => s.scopes?.count ? { text: count(s.scopes.count) } : null,
 };
 
 function Menu({ summary, controls }) {
   const view = viewOf(), here = SCREENS[view].within || view;
-  const hidden = { audit: !controls, fleet: !summary?.fleets?.count };
+  const hidden = { audit: !controls, fleet: !summary?.fleets?.count, durable: !summary?.durable?.count };
   const entries = Object.keys(SCREENS).filter(key => !SCREENS[key].within && (!hidden[key] || key === view));
   return html`<nav aria-label="Screens"><ul>${entries.map(key => {
     const report = summary && REPORTS[key]?.(summary);

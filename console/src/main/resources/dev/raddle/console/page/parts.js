@@ -79,12 +79,12 @@ export function Spark({ values }) {
 }
 
 /** A field that filters; the address follows a moment after the last key. */
-export function Filter({ value, label }) {
+export function Filter({ value, label, name = 'filter' }) {
   const timer = useRef(0);
   return html`<input type="search" maxlength="200" aria-label=${label} placeholder=${label} value=${value || ''} onInput=${event => {
     clearTimeout(timer.current);
     const filter = event.currentTarget.value;
-    timer.current = setTimeout(() => change({ filter, page: '' }), 200);
+    timer.current = setTimeout(() => change({ [name]: filter, page: '', after: '' }), 200);
   }}/>`;
 }
 

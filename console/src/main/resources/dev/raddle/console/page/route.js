@@ -2,7 +2,7 @@
 
 import { signal } from './html.js';
 
-const PARENTS = { __proto__: null, group: 'groups', flow: 'flows' };
+const PARENTS = { __proto__: null, group: 'groups', flow: 'flows', stored: 'durable' };
 const remembered = new Map(); // the parameters that a screen had last
 
 function parse() {

@@ -38,7 +38,7 @@ export function stateName(state) {
   return name === 'success' ? 'succeeded' : name;
 }
 
-const SIGNS = { 'succeeded': '✓', 'degraded': '✓', 'failed': '✗', 'timed-out': '⧖', 'cancelled': '⊘', 'skipped': '↷', 'running': '▶', 'waiting': '…', 'pending': '·' };
+const SIGNS = { 'succeeded': '✓', 'degraded': '✓', 'failed': '✗', 'timed-out': '◔', 'rejected': '✗', 'cancelled': '⊘', 'skipped': '↷', 'stuck': '✗', 'without-version': '…', 'compensated': '↶', 'running': '▶', 'waiting': '…', 'pending': '·' };
 export const signOf = state => SIGNS[state] || '·';
 
 /** A text of at most so many characters; the end of a longer one is an ellipsis. */

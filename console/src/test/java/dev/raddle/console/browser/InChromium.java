@@ -2,6 +2,8 @@ package dev.raddle.console.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.deque.html.axecore.playwright.AxeBuilder;
+import com.deque.html.axecore.results.AxeResults;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Locator;
@@ -166,6 +168,19 @@ abstract class InChromium {
     static void awaitFocus(Locator element) {
         PlaywrightAssertions.assertThat(element)
                 .isFocused(new LocatorAssertions.IsFocusedOptions().setTimeout(PATIENCE_MILLIS));
+    }
+
+    /** Ensures that the screen has no serious fault of accessibility. */
+    final void checkAccessibility(String screen) {
+        AxeResults found = new AxeBuilder(page).analyze();
+        assertThat(found.getPasses()).hasSizeGreaterThan(10);
+        assertThat(found.getViolations())
+                .filteredOn(rule -> List.of("serious", "critical").contains(rule.getImpact()))
+                .as(screen)
+                .extracting(rule -> rule.getId() + ": " + rule.getHelp() + " "
+                        + rule.getNodes().getFirst().getHtml() + " "
+                        + rule.getNodes().getFirst().getAny())
+                .isEmpty();
     }
 
     final void screenshot(String name) {

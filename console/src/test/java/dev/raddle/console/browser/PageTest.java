@@ -2,8 +2,6 @@ package dev.raddle.console.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.deque.html.axecore.playwright.AxeBuilder;
-import com.deque.html.axecore.results.AxeResults;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.console.ConsoleOptions;
 import dev.raddle.group.GroupExecutor;
@@ -80,15 +78,7 @@ class PageTest extends InChromium {
         newPage(1280, 800, scheme);
         onEachScreen(program, screen -> {
             screenshot(scheme.name().toLowerCase(Locale.ROOT) + "-" + screen);
-            AxeResults found = new AxeBuilder(page).analyze();
-            assertThat(found.getPasses()).hasSizeGreaterThan(10);
-            assertThat(found.getViolations())
-                    .filteredOn(rule -> List.of("serious", "critical").contains(rule.getImpact()))
-                    .as(screen)
-                    .extracting(rule -> rule.getId() + ": " + rule.getHelp() + " "
-                            + rule.getNodes().getFirst().getHtml() + " "
-                            + rule.getNodes().getFirst().getAny())
-                    .isEmpty();
+            checkAccessibility(screen);
         });
     }
 

@@ -318,6 +318,18 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
+     * Returns a plan that is registered here. The database is not asked.
+     *
+     * @param flow the name of the flow
+     * @param version the version
+     * @return the plan; empty if this service has not registered the version
+     */
+    public Optional<FlowPlan<?, ?>> plan(String flow, String version) {
+        return Optional.ofNullable(registrations.get(RunTable.taskName(flow, version)))
+                .map(Registration::plan);
+    }
+
+    /**
      * Returns the value of a run that has succeeded. The version of its flow must be registered here. The values of
      * several outputs are decoded one by one, and so are the elements of a list that the codec cannot encode.
      *

@@ -2,6 +2,7 @@ package dev.raddle.jdbc;
 
 import dev.raddle.flow.RecordedFailure;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,44 @@ public record StoredEntry(
     /** Copies the nodes. */
     public StoredEntry {
         nodes = List.copyOf(nodes);
+    }
+
+    /**
+     * Returns what this entry says, for people, without its node and its failure.
+     *
+     * @return a part of a sentence, such as {@code attempt 2 has failed}; it may have texts of other processes
+     */
+    public String words() {
+        return switch (kind) {
+            case "BEGUN" ->
+                "begins at " + seconds(at) + (nodes.isEmpty() ? "" : ", again: " + String.join(", ", nodes));
+            case "NODE" -> state + source();
+            case "ATTEMPT_BEGAN" -> "attempt " + count + " begins";
+            case "ATTEMPT" -> "attempt " + count + " has failed" + last();
+            case "UNDO_FAILED" -> "attempt " + count + " to compensate has failed" + last();
+            case "DEADLINE" -> "times out at " + seconds(at);
+            case "SLEEP" -> "sleeps until " + seconds(at);
+            case "SIGNAL" -> "signal received";
+            case "ELEMENT" -> "element " + count + " done";
+            case "MAP" -> "all " + count + " elements done";
+            case "COMPENSATING" -> "compensates, then ends as " + state;
+            case "COMPENSATED" -> "compensated";
+            case "ENDED" -> "ends as " + state;
+            default -> kind;
+        };
+    }
+
+    private String last() {
+        return state == null ? "" : ", the last one";
+    }
+
+    private String source() {
+        return (count == null || count == 0 ? "" : ", attempt " + count)
+                + ("FALLBACK".equals(via) ? ", by the fallback" : "");
+    }
+
+    private static String seconds(@Nullable Instant at) {
+        return at == null ? "" : at.truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     /** Returns whether the node may be one of a subflow, of which sleeps and signals are recorded. */

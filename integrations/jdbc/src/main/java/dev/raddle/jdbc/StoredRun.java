@@ -2,6 +2,7 @@ package dev.raddle.jdbc;
 
 import dev.raddle.flow.RecordedFailure;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,4 +37,23 @@ public record StoredRun(
         @Nullable Instant endedAt,
         @Nullable RecordedFailure failure,
         @Nullable String problem,
-        @Nullable Instant waitsUntil) {}
+        @Nullable Instant waitsUntil) {
+
+    /**
+     * Returns why the run does not continue at the moment, or has no value: its problem, what it waits for, or its
+     * failure.
+     *
+     * @return the first of these that there is, for people, or null
+     */
+    public @Nullable String reason() {
+        if (problem != null) {
+            return problem;
+        }
+        if (waitsUntil != null) {
+            return waitsUntil.equals(Instant.MAX)
+                    ? "waits for a signal"
+                    : "waits until " + waitsUntil.truncatedTo(ChronoUnit.SECONDS);
+        }
+        return failure == null ? null : failure.toString();
+    }
+}

@@ -66,6 +66,15 @@ class FlowServiceStatsTest {
     }
 
     @Test
+    void a_registered_plan_is_known_by_its_flow_and_version() {
+        try (FlowService service = service().start()) {
+            assertThat(service.plan("waiting", "1").orElseThrow().name()).isEqualTo("waiting");
+            assertThat(service.plan("waiting", "2")).isEmpty();
+            assertThat(service.plan("waiting/1", "")).isEmpty();
+        }
+    }
+
+    @Test
     void a_shutdown_waits_for_a_run_that_ends_in_time() throws Exception {
         FlowService service = service().start();
         service.submit("waiting", "run-1", "");

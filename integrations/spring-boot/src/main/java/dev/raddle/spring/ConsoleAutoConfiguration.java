@@ -2,20 +2,25 @@ package dev.raddle.spring;
 
 import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
+import dev.raddle.console.DurableConsole;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.jdbc.FlowService;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.TaskListener;
 import java.nio.file.Path;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /** Starts the console, if {@code raddle.console.enabled} is set. */
-@AutoConfiguration(after = RaddleAutoConfiguration.class)
+@AutoConfiguration(after = {RaddleAutoConfiguration.class, FlowAutoConfiguration.class})
 @ConditionalOnClass(Console.class)
 @ConditionalOnBooleanProperty("raddle.console.enabled")
 class ConsoleAutoConfiguration {
@@ -66,5 +71,17 @@ class ConsoleAutoConfiguration {
     @Order(Ordered.HIGHEST_PRECEDENCE)
     ThreadPoolCustomizer raddleConsolePools(Console console) {
         return (name, pool) -> pool.listener(console.poolListener(name));
+    }
+
+    /** Watches the flow services, if the application has their library. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(FlowService.class)
+    static class OfFlowServices {
+
+        @Bean
+        SmartInitializingSingleton raddleConsoleFlowServices(Console console, ObjectProvider<FlowServices> services) {
+            return () -> services.ifAvailable(
+                    all -> all.created().forEach((name, service) -> DurableConsole.watch(console, name, service)));
+        }
     }
 }

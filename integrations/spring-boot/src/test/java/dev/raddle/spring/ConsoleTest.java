@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.console.Console;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.jdbc.FlowService;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -51,7 +52,7 @@ class ConsoleTest {
         Assertions.assertThatThrownBy(() -> firstState(uri.get(), "groups")).isInstanceOf(ConnectException.class);
     }
 
-    private static String firstState(URI uri, String view) throws IOException {
+    static String firstState(URI uri, String view) throws IOException {
         URI stream = uri.resolve("api/stream?view=" + view);
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(stream.toURL().openStream(), StandardCharsets.UTF_8))) {
@@ -66,6 +67,13 @@ class ConsoleTest {
         runner.withPropertyValues("raddle.console.enabled=true")
                 .withClassLoader(new FilteredClassLoader(Console.class))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("raddleConsole"));
+    }
+
+    @Test
+    void the_console_needs_no_library_for_databases() {
+        runner.withPropertyValues("raddle.console.enabled=true")
+                .withClassLoader(new FilteredClassLoader(FlowService.class))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(Console.class));
     }
 
     @Test

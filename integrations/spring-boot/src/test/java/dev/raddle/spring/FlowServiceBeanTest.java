@@ -2,6 +2,7 @@ package dev.raddle.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.console.Console;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.jdbc.DatabaseException;
 import dev.raddle.jdbc.FlowService;
@@ -66,6 +67,17 @@ class FlowServiceBeanTest {
                     assertThat(service.await("run-1").worker()).isEqualTo("worker-7");
                     assertThat(service.value("run-1")).isEqualTo("Hello, Ada");
                 });
+    }
+
+    @Test
+    void the_console_shows_the_runs_of_the_service() {
+        withSource()
+                .withConfiguration(AutoConfigurations.of(ConsoleAutoConfiguration.class))
+                .withUserConfiguration(OneFlow.class)
+                .withPropertyValues("raddle.console.enabled=true", "raddle.console.port=0")
+                .run(context -> assertThat(ConsoleTest.firstState(
+                                context.getBean(Console.class).uri(), "durable"))
+                        .contains("\"services\":[\"raddleFlowService\"]"));
     }
 
     @Test

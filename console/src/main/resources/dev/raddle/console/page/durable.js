@@ -1,0 +1,81 @@
+// Runs that are kept in a database: which of them need a person, why, and what can be done.
+
+import { now } from './clock.js';
+import { ask } from './controls.js';
+import { Flow } from './flow.js';
+import { html } from './html.js';
+import { Chip, Facts, Filter, Name, Since, State, Table } from './parts.js';
+import { change, link } from './route.js';
+import { count, counted, moment, sentence } from './words.js';
+
+export const query = params => ({ service: params.service || '', state: params.state || '', flow: params.flow || '', filter: params.filter || '', after: params.after || '' });
+export const queryOfOne = params => ({ service: params.service || '', id: params.id || '' });
+
+const columns = [
+  { title: 'Run', cell: (row, id) => html`<${Name} text=${id}/>`,
+    below: row => html`<p class="why">${row.untilAt != null ? 'Waits until ' + moment(row.untilAt, now.value) + '.'
+      : row.why ? html`<${Name} text=${sentence(row.why)} most=${300}/>` : ''}</p>` },
+  { title: 'State', cell: row => html`<${State} state=${row.state}/>` },
+  { title: 'Flow', cell: row => html`<${Name} text=${row.flow} most=${40}/> <span class="dim"><${Name} text=${row.version} most=${20}/></span>` },
+  { title: 'Worker', wide: true, cell: row => row.worker == null ? html`<span class="dim">—</span>` : html`<${Name} text=${row.worker} most=${30}/>` },
+  { title: 'Created', wide: true, cell: row => html`<span class="nowrap">${moment(row.createdAt, now.value)}</span>` },
+  { title: 'Age', number: true, cell: row => html`<span class="nowrap"><${Since} row=${row} of="created"/></span>` },
+];
+
+/** Why what is shown is old, or missing. */
+const Trouble = ({ of }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database has not been reachable since ${moment(of.sinceAt, now.value)}.</strong>${' '}
+  <${Name} text=${of.text} most=${300}/></p>`;
+
+export function Durable({ data, params, question }) {
+  const { services = [], service, page } = data, filtered = params.state || params.flow || params.filter;
+  if (service == null) return html`<h1 tabindex="-1">Durable runs</h1><p class="dim">No service is watched.</p>`;
+  const states = Object.keys(page?.counts || {});
+  if (params.state && !states.includes(params.state)) states.push(params.state);
+  return html`<h1 tabindex="-1">Durable runs</h1>
+    <${Trouble} of=${data.problem}/>
+    ${services.length > 1 && html`<div class="bar" role="group" aria-label="Service">${services.map(name => html`<${Chip} key=${name} on=${name === service}
+      click=${() => change({ service: name, after: '' })}><${Name} text=${name} most=${40}/><//>`)}</div>`}
+    <div class="bar" role="group" aria-label="Filter by state">${states.map(state => html`<${Chip} key=${state} on=${params.state === state}
+      click=${() => change({ state: params.state === state ? '' : state, after: '' })}>${count(page?.counts[state] || 0)} ${state.replace('-', ' ')}<//>`)}</div>
+    <div class="bar"><${Filter} value=${params.flow} name="flow" label="Name of a flow"/><${Filter} value=${params.filter} label="Id of a run"/>
+      ${page?.isCut && html`<span class="dim">The numbers are those of the newest runs.</span>`}</div>
+    ${page ? html`<${Table} label="Durable runs" columns=${columns} ids=${page.order} rows=${page.rows} question=${question}
+      href=${(row, id) => link('stored', { service, id })}
+      empty=${params.after ? 'There are no more runs.' : filtered ? 'No run matches.' : 'There are no runs.'}/>` : !data.problem && html`<p class="dim">Reading…</p>`}
+    ${(params.after || page?.next) && html`<nav class="bar pages" aria-label="Pages">
+      <button type="button" class="small" disabled=${!params.after} onClick=${() => change({ after: '' })}>First</button>
+      <button type="button" class="small" disabled=${!page?.next} onClick=${() => change({ after: page.next })}>Next</button></nav>`}`;
+}
+
+const entries = [
+  { title: 'Entry', cell: entry => html`<${Name} text=${entry.text} most=${200}/>`, below: entry => entry.error ? html`<p class="why"><${Name} text=${entry.error} most=${300}/></p>` : null },
+  { title: 'Node', cell: entry => entry.node == null ? '' : html`<${Name} text=${entry.node} most=${40}/>` },
+  { title: 'Claim', number: true, cell: entry => count(entry.claim) },
+  { title: 'At', cell: entry => entry.at == null ? '' : html`<span class="nowrap">${moment(entry.at, now.value)}</span>` },
+];
+
+export function Stored({ data, params }) {
+  const { row, history = {}, facts = [], controls } = data, target = { service: params.service, ref: params.id };
+  if (!row) {
+    return html`<h1 tabindex="-1">Run <${Name} text=${params.id}/></h1><${Trouble} of=${data.problem}/>
+      ${data.missing === 'service' ? html`<p>This service is not watched any more.</p>`
+        : data.missing ? html`<p>There is no such run. It may have been removed after its end.</p>`
+        : !data.problem && html`<p class="dim">Reading…</p>`}`;
+  }
+  const known = Object.fromEntries(facts);
+  const shown = Object.keys(history).sort((a, b) => history[a].claim - history[b].claim || a.slice(a.indexOf('.') + 1) - b.slice(b.indexOf('.') + 1));
+  return html`<${Flow} data=${{ ...data, facts: undefined }} params=${params} target=${target} again=${data.again}>
+      <${Trouble} of=${data.problem}/>
+      ${known.problem && html`<p class="verdict stop waiting"><strong><${Name} text=${sentence(known.problem)} most=${500}/></strong></p>`}
+      <p>${sentence(known.next)}</p>
+      <${Facts} of=${facts.filter(([name]) => name !== 'problem' && name !== 'next').map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])}/>
+      ${!data.registered && html`<p class="dim">What the nodes depend on, and the signals that they wait for, is known in a program that has registered this version of the flow.</p>`}
+      ${controls && data.again && row.state !== 'succeeded' && html`<div class="bar"><button type="button" class="small" onClick=${() => ask({
+        title: 'Run “' + params.id + '” again?', verb: 'Run again',
+        text: row.state === 'stuck' ? 'It continues where it was.' : 'Nodes that have succeeded keep their values, all others run.',
+        request: { ...target, action: 'rerun' } })}>Run again…</button></div>`}
+    <//>
+    <section><h2>History <span class="dim">${counted(data.entries, 'entry', 'entries')}</span></h2>
+      ${shown.length < data.entries && html`<p class="dim">The last ${count(shown.length)}.</p>`}
+      <${Table} label="History" columns=${entries} ids=${shown} rows=${history} empty="Nothing is recorded yet."/></section>`;
+}
