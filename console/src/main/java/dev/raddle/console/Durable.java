@@ -9,6 +9,7 @@ import java.util.NoSuchElementException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -26,8 +27,8 @@ final class Durable {
      * looked at last, and executes one of them at a time, in one connection. Another reading, made less often while any
      * page is open, is the number of runs that are stuck, for the menu.
      *
-     * Requests of users are executed in threads of their own, too. One that is not answered in time is interrupted: it
-     * may have been stored or not, and the answer says so.
+     * Requests of users are executed in threads of their own, too, a few at a time. One that is not answered in time is
+     * interrupted: it may have been stored or not, and the answer says so.
      */
 
     /** A service, and its database. All methods but the first two may block, and throw. */
@@ -87,10 +88,12 @@ final class Durable {
     private static final Duration REST_OF_SUMMARY = Duration.ofSeconds(10);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final int MOST_READINGS = 100;
+    private static final int MOST_REQUESTS = 4; // that have not been answered, of one service
 
     private static final class Watching {
         final Source source;
         final Reading<Integer> stuck;
+        final Semaphore requests = new Semaphore(MOST_REQUESTS);
         private final ReentrantLock turn = new ReentrantLock(true); // of one reading after the other
 
         @SuppressWarnings("serial")
@@ -207,8 +210,17 @@ final class Durable {
         if (service == null) {
             throw new Refusal(404, "there is no such service");
         }
-        FutureTask<String> task = new FutureTask<>(() -> service.source.apply(action, run, node, text));
-        Thread.ofVirtual().name("raddle-console-request").start(task);
+        if (!service.requests.tryAcquire()) {
+            throw new Refusal(503, "the database has not answered earlier requests yet; this one was not sent");
+        }
+        FutureTask<String> task = new FutureTask<>(() -> {
+            try {
+                return service.source.apply(action, run, node, text);
+            } finally {
+                service.requests.release();
+            }
+        });
+        Thread.ofPlatform().daemon().name("raddle-console-request").start(task);
         try {
             return task.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException failure) {

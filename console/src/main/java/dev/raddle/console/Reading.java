@@ -16,9 +16,12 @@ final class Reading<T> {
      *
      * A look at what was read last starts a thread that reads it again, unless one reads already, or the last reading
      * is not long ago: a second, or thirty times as long as it took, up to half a minute. So a server that is slow is
-     * asked less often; one slow answer does not count, as any may be delayed by others. A server that has not answered
-     * within ten seconds is given up by an interrupt, which also ends calls on connections whose other end has gone. A
-     * problem is shown beside what was read before it.
+     * asked less often; one slow answer does not count, as any may be delayed by others. A problem is shown beside what
+     * was read before it.
+     *
+     * A reading that has not ended within ten seconds is interrupted, which ends a wait for a connection. A call on a
+     * connection whose other end has gone ends by the timeout of its client; no other thread joins it meanwhile. The
+     * threads are platform threads, because virtual threads of the program may keep all carriers busy.
      */
 
     /** Why the latest reading has failed, or has not ended yet. */
@@ -37,6 +40,7 @@ final class Reading<T> {
     private volatile long begunAt;
     private volatile long tookMillis;
     private volatile long restsUntil;
+    private volatile boolean isExpired; // written by any thread
 
     Reading(Duration shortestRest, LongFunction<T> source) {
         this.shortestRestMillis = shortestRest.toMillis();
@@ -46,16 +50,17 @@ final class Reading<T> {
     /** Returns what was read last, or null before that. */
     @Nullable
     T last(long now) {
-        if (now >= restsUntil && isReading.compareAndSet(false, true)) {
+        if ((isExpired || now >= restsUntil) && isReading.compareAndSet(false, true)) {
+            isExpired = false;
             begunAt = now;
             Thread.ofPlatform().daemon().name("raddle-console-reading").start(() -> read(now));
         }
         return last;
     }
 
-    /** Has the next look read it again. */
+    /** Has the next look read it again, also if a reading that has begun before this call has not ended. */
     void expire() {
-        restsUntil = 0;
+        isExpired = true;
     }
 
     @Nullable
