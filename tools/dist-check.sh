@@ -39,7 +39,9 @@ expect_part() {
 
 use_run() {
   alone "$raddle" run --results out "$hello" >log || { cat log >&2 && return 1; }
-  [ -s out/report.html ] && [ -s out/report.json ]
+  [ -s out/report.html ] && [ -s out/report.json ] || return 1
+  expect_part 'run --console' 'the run is shown at http://localhost:' \
+    "$(alone "$raddle" run --console 0 --results live "$hello" 2>&1)"
 }
 
 use_map() {

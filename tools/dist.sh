@@ -5,7 +5,7 @@ DIST_EPOCH=1735689600 # 2025-01-01, project.build.outputTimestamp of pom.xml
 
 # What the command, the Redis client and the driver of PostgreSQL need (the driver signs in by Kerberos too), besides what
 # these need.
-DIST_MODULES=java.base,java.logging,java.management,java.naming,java.security.jgss,java.sql,jdk.unsupported
+DIST_MODULES=java.base,java.logging,java.management,java.naming,java.security.jgss,java.sql,jdk.httpserver,jdk.unsupported
 
 # The heap begins small and grows as far as it must: by default it begins with a 64th of the memory of the machine.
 DIST_FLAGS=(
@@ -45,7 +45,7 @@ dist_files() {
   "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 tools/dist/NewerClasses.java "$to"/lib/*.jar
   cp tools/find-jdk.sh "$to/lib/"
   sed -e "s|@JARS@|$(dist_path '$lib' "${jars[@]}")|" -e "s|@FLAGS@|${DIST_FLAGS[*]}|" tools/dist/raddle >"$to/bin/raddle"
-  for command in fleet flows; do
+  for command in fleet flows console; do
     mkdir "$to/lib/$command"
     own=()
     for jar in $(cd "cli/target/lib-$command" && LC_ALL=C ls -- *.jar); do

@@ -6,6 +6,7 @@ import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.page.PlanRun;
+import dev.raddle.cli.page.RunConsole;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.PlanWork;
@@ -18,6 +19,7 @@ import dev.raddle.cli.show.DryRun;
 import dev.raddle.cli.show.OutputMode;
 import dev.raddle.cli.show.Screen;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -117,6 +119,12 @@ final class RunCommand extends Subcommand {
         }
     }
 
+    @Option(
+            names = "--console",
+            paramLabel = "PORT",
+            description = "Show the run in a browser while it goes on, at this port of this machine; 0 for a free one.")
+    private @Nullable Integer port;
+
     private final List<String> problems = new ArrayList<>();
     private final InstantSource clock = InstantSource.system();
 
@@ -129,6 +137,7 @@ final class RunCommand extends Subcommand {
                 "--results cannot be combined with --resume, which continues in the directory it names");
         refuse(output != null && options.json(), "--output cannot be combined with --json, which prints only events");
         refuse(jobs != null && jobs < 0, "--jobs must be at least 0, was " + jobs);
+        refuse(port != null && (port < 0 || port > 65_535), "--console must be a port from 0 to 65535, was " + port);
         refuse(timeout != null && timeout.isZero(), "--timeout must be longer than 0");
         throwIfAny();
         options.checkReport(spec.commandLine());
@@ -196,8 +205,17 @@ final class RunCommand extends Subcommand {
                     ? Displays.json(console)
                     : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
             PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
-            return new RunSession(options.settings(), List.of(display, view), List.of(view), screen::restore, clock)
-                    .run(work);
+            RunSession session =
+                    new RunSession(options.settings(), List.of(display, view), List.of(view), screen::restore, clock);
+            if (port == null) {
+                return session.run(work);
+            }
+            try (RunConsole page = new RunConsole(port, view)) {
+                spec.commandLine().getErr().println("raddle: the run is shown at " + page.address());
+                return session.run(work);
+            } catch (UncheckedIOException e) {
+                throw wrong("--console: " + e.getMessage());
+            }
         }
     }
 

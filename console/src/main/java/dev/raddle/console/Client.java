@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -8,14 +9,15 @@ import org.jspecify.annotations.Nullable;
 /** A client that looks at a view. It holds the latest snapshot only: a slow client receives fewer of them. */
 final class Client {
 
+    /** What follows the last snapshot. */
+    static final Snapshot END = new Snapshot(Json.object(Map.of()), null);
+
     final View view;
-    private final Thread thread; // that writes to the client
-    private final ArrayBlockingQueue<Snapshot> latest = new ArrayBlockingQueue<>(1);
+    private final ArrayBlockingQueue<Snapshot> latest = new ArrayBlockingQueue<>(2); // one snapshot, and END
     private @Nullable Snapshot offered; // used by the sampler's thread only
 
-    Client(View view, Thread thread) {
+    Client(View view) {
         this.view = view;
-        this.thread = thread;
     }
 
     /** Replaces what the client has not taken. Called by the sampler's thread only. */
@@ -33,8 +35,8 @@ final class Client {
         return latest.poll(time.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Ends the connection, also while a write waits for the client. */
-    void drop() {
-        thread.interrupt();
+    /** Lets {@link #END} follow what the client has not taken. Called once, after the last offer. */
+    void end() {
+        latest.add(END);
     }
 }

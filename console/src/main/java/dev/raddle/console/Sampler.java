@@ -25,7 +25,8 @@ final class Sampler {
      * view once, and passes it to all clients that look at it. Then it rests for a quarter of a second, or for thirty
      * times as long as this took, up to two seconds. One slow round does not count: the first one loads classes, and
      * any may be delayed by others. A client that comes meanwhile wakes the thread: its view is then computed from
-     * what was read last.
+     * what was read last. When the console is closed, the thread computes all views once more, passes each client the
+     * end, and ends.
      */
 
     /** Computes the state of a view. */
@@ -41,7 +42,7 @@ final class Sampler {
     private final LongConsumer sample; // reads all groups; the argument is the time
     private final States states;
     private final Set<Client> clients = new LinkedHashSet<>(); // guarded by this
-    private boolean closed; // guarded by this
+    private volatile boolean closed; // written under this; no client comes later
     private volatile @Nullable Thread thread; // written under this; null if there are no clients
     private final AtomicLong samples = new AtomicLong();
     private @Nullable Throwable failure; // of the last round; used by the sampler's thread only
@@ -63,7 +64,7 @@ final class Sampler {
         return samples.get();
     }
 
-    /** Adds a client, whose connection the calling thread writes to. */
+    /** Adds a client. */
     synchronized Client open(View view) {
         if (closed) {
             throw new Refusal(503, "the console is closed");
@@ -72,7 +73,7 @@ final class Sampler {
             throw new Refusal(
                     503, "the console has " + most + " clients, and admits no more; close other pages, or raise it");
         }
-        Client client = new Client(view, Thread.currentThread());
+        Client client = new Client(view);
         clients.add(client);
         if (thread == null) {
             thread = Thread.ofPlatform().daemon().name("raddle-console-sampler").start(this::run);
@@ -87,13 +88,11 @@ final class Sampler {
         wakeups.release();
     }
 
-    /** Ends all connections, and the thread. */
+    /** Passes all clients what is true now, and the end; then ends the thread. */
     void close() throws InterruptedException {
         Thread running;
         synchronized (this) {
             closed = true;
-            clients.forEach(Client::drop);
-            clients.clear();
             running = thread;
             wakeups.release();
         }
@@ -110,14 +109,28 @@ final class Sampler {
         return new ArrayList<>(clients);
     }
 
+    private synchronized void end(List<Client> all) {
+        all.forEach(Client::end);
+        clients.clear();
+    }
+
     private void run() {
         Map<View, Snapshot> snapshots = new HashMap<>();
         long restUntil = System.nanoTime();
         long took = 0; // by the last round
-        for (List<Client> now = clientsOrEnd(); !now.isEmpty(); now = clientsOrEnd()) {
+        while (true) {
+            boolean isLast = closed;
+            List<Client> now = clientsOrEnd();
+            if (now.isEmpty()) {
+                return;
+            }
             long begin = System.nanoTime();
-            boolean isDue = begin - restUntil >= 0;
+            boolean isDue = isLast || begin - restUntil >= 0;
             snapshots = compute(now, snapshots, isDue);
+            if (isLast) {
+                end(now);
+                continue;
+            }
             if (isDue) {
                 long end = System.nanoTime();
                 restUntil = end + Math.clamp(REST_PER_WORK * Math.min(took, end - begin), SHORTEST_REST, LONGEST_REST);

@@ -35,8 +35,10 @@ final class Server {
         String control(byte[] command, String who);
     }
 
+    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
     private static final int LARGEST_BODY = 64 * 1024;
     private static final int MOST_REQUESTS = 200; // besides the streams
+    private static final byte[] END = "event: end\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
     private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.UTF_8);
     private static final String JSON = "application/json";
 
@@ -52,10 +54,12 @@ final class Server {
     private final Duration patience; // with a client that does not read or write
     private final Duration heartbeat; // often enough that a client that has gone soon makes room for another one
     private final Page page = new Page();
+    private final int allPlaces;
     private final Semaphore places;
 
     Server(HttpServer http, Guard guard, Sampler sampler, Answers answers, int clients, Duration patience) {
-        this.places = new Semaphore(clients + MOST_REQUESTS);
+        this.allPlaces = clients + MOST_REQUESTS;
+        this.places = new Semaphore(allPlaces);
         this.http = http;
         this.guard = guard;
         this.sampler = sampler;
@@ -75,7 +79,11 @@ final class Server {
         return http.getAddress();
     }
 
+    /** Lets clients take what they have been passed, for some time, and ends all connections. */
     void close() throws InterruptedException {
+        if (places.tryAcquire(allPlaces, LAST_WORDS.toNanos(), TimeUnit.NANOSECONDS)) {
+            places.release(allPlaces);
+        }
         http.stop(0);
         threads.shutdownNow();
         threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
@@ -234,6 +242,10 @@ final class Server {
         long wroteNanos = System.nanoTime();
         while (true) {
             Snapshot next = client.await(heartbeat);
+            if (next == Client.END) {
+                write(out, END);
+                return;
+            }
             byte[] event = next == null ? COMMENT : next.eventSince(sent);
             if (event.length == 0 && System.nanoTime() - wroteNanos >= heartbeat.toNanos()) {
                 event = COMMENT; // only a write shows whether the client is there

@@ -331,7 +331,9 @@ class ConsoleStreamTest {
 
             console.close();
 
+            assertThat(groups.event().name()).isEqualTo("end");
             assertThatThrownBy(groups::event).isInstanceOf(IOException.class);
+            assertThat(scopes.event().name()).isEqualTo("end");
             assertThatThrownBy(scopes::event).isInstanceOf(IOException.class);
             assertThatThrownBy(() -> RawClient.get(console.uri(), "/")).isInstanceOf(IOException.class);
             assertThat(console.sampler.isActive()).isFalse();

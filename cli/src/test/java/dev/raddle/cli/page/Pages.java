@@ -48,10 +48,12 @@ final class Pages {
     }
 
     static Path write(Plan plan, List<TaskResult> results, Path file) throws Exception {
-        return write(new PlanRun(plan, file, BEGIN), plan, results, file);
+        end(new PlanRun(plan, file, BEGIN), plan, results);
+        return file;
     }
 
-    private static Path write(PlanRun run, Plan plan, List<TaskResult> results, Path file) throws Exception {
+    /** Ends a run, which writes its page. */
+    static void end(PlanRun run, Plan plan, List<TaskResult> results) throws Exception {
         Tally tally = new Tally();
         long wall = 0;
         for (TaskResult result : results) {
@@ -60,7 +62,7 @@ final class Pages {
         }
         Report report = new Report(
                 plan.name(),
-                file.getParent(),
+                null,
                 BEGIN,
                 BEGIN.plusMillis(wall),
                 1,
@@ -74,7 +76,6 @@ final class Pages {
                     }
                 });
         run.write(report);
-        return file;
     }
 
     /** A hundred layers of a hundred tasks in four groups. */
@@ -183,6 +184,7 @@ final class Pages {
         }
         TaskResult result = result(task, TaskState.SUCCEEDED, 0, 50, 500, null);
         run.on(new RunEvent.TaskEnded(BEGIN.plusMillis(500), result));
-        return write(run, plan, List.of(result), file);
+        end(run, plan, List.of(result));
+        return file;
     }
 }

@@ -9,7 +9,11 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.run.Json;
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.TaskState;
 import dev.raddle.console.RunPage;
 import dev.raddle.console.RunView;
 import java.io.Writer;
@@ -282,6 +286,38 @@ class RunPageInBrowserTest {
         shown.keyboard().press("ArrowDown");
         shown.keyboard().press("Enter");
         assertThat(shown.locator("tr.detail .details").count()).isEqualTo(1);
+    }
+
+    @Test
+    void a_page_of_a_console_follows_a_run_and_stays_as_its_report() throws Exception {
+        Plan plan = Pages.plan("name: live\ntasks: [{ id: a, run: make }, { id: b, run: test, needs: a }]");
+        PlannedTask a = plan.tasks().getFirst();
+        Path output = Files.writeString(directory.resolve("a.log"), "cannot make it\n");
+        PlanRun run = new PlanRun(plan, directory.resolve("live.html"), Pages.BEGIN);
+        Page live = browser.newContext().newPage();
+        live.setDefaultTimeout(PATIENCE_MILLIS);
+        try (RunConsole console = new RunConsole(0, run)) {
+            live.navigate(console.address());
+            live.waitForSelector("h1:has-text('running')");
+            assertThat(row(live, "b").innerText()).contains("Waits for a.");
+            run.on(new RunEvent.TaskQueued(Pages.BEGIN, "a", a.group()));
+            run.on(new RunEvent.AttemptStarted(Pages.BEGIN, "a", a.group(), 1, 1, 1, null, null));
+            live.waitForSelector(".node.s-running[data-node=a]");
+
+            Pages.end(
+                    run,
+                    plan,
+                    List.of(
+                            Pages.result(a, TaskState.FAILED, 0, 0, 90, output),
+                            Pages.result(plan.tasks().get(1), TaskState.SKIPPED, 90, 90, 90, null)));
+        }
+
+        live.waitForSelector(".connection:has-text('The program has ended. This is its last state.')");
+        assertThat(live.locator("h1").innerText()).isEqualTo("live ✗ failed");
+        row(live, "a").locator("[data-row]").click();
+        assertThat(live.locator(".details pre").textContent()).isEqualTo("cannot make it\n");
+        live.screenshot(new Page.ScreenshotOptions().setPath(SCREENSHOTS.resolve("run-console-ended.png")));
+        live.context().close();
     }
 
     @Test

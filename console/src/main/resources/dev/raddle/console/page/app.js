@@ -78,6 +78,7 @@ function Connection() {
     const timer = setInterval(() => { tick.value++; }, 500);
     return () => clearInterval(timer);
   }, [status]);
+  if (status === 'ended') return html`<p class="connection" role="status">The program has ended. This is its last state.</p>`;
   if (status === 'live') return html`<p class="connection" role="status"><span class="dot live" aria-hidden="true"></span>live</p>`;
   if (status !== 'lost') return html`<p class="connection" role="status">${status === 'login' ? '' : 'Connecting…'}</p>`;
   tick.value; // the lengths below grow

@@ -10,7 +10,7 @@ const HIDDEN = 60_000;
 /** What the server sent last: {view, query, data}, or null before the first answer. */
 export const shown = signal(null);
 
-/** {status: connecting | live | lost | login, message, since, retryAt}. */
+/** {status: connecting | live | lost | ended | login, message, since, retryAt}. Ended: the program has closed the console. */
 export const connection = signal({ status: 'connecting' });
 
 /** A sentence that is shown for some seconds. */
@@ -70,12 +70,12 @@ async function stay({ view, query, abort }) {
     }
     if (abort.signal.aborted) return;
     const before = connection.value;
-    connection.value = { status: 'lost', message, since: before.since || Date.now(), retryAt: Date.now() + pause };
+    if (before.status !== 'ended') connection.value = { status: 'lost', message, since: before.since || Date.now(), retryAt: Date.now() + pause };
     await new Promise(done => {
       wake = done;
       setTimeout(done, pause);
     });
-    pause = Math.min(LONGEST_PAUSE, pause * 2);
+    pause = connection.value.status === 'ended' ? LONGEST_PAUSE : Math.min(LONGEST_PAUSE, pause * 2);
   }
 }
 
@@ -110,12 +110,16 @@ async function read(body, attempt, onEvent) {
 
 function receive(view, query, event, change) {
   if (followed?.view !== view || followed.query !== query) return;
+  if (event === 'end') {
+    connection.value = { status: 'ended' };
+    return;
+  }
   const last = shown.value;
   const data = event === 'state' ? change : merge(last?.data, change);
   batch(() => {
     if (change.at != null) offset = change.at - Date.now();
     if (event === 'state') {
-      if (connection.value.status === 'lost') notice.value = 'The connection is back.';
+      if (connection.value.status === 'lost' || connection.value.status === 'ended') notice.value = 'The connection is back.';
       if (last?.data.startedAt != null && last.data.startedAt !== data.startedAt) notice.value = 'The program has restarted.';
       now.value = Date.now() + offset;
     }

@@ -96,8 +96,8 @@ class OtherScreensTest extends InChromium {
             row("wide").click();
 
             awaitCount(find(".graph .node.s-succeeded"), 800);
-            awaitCount(find("tbody tr"), 300);
-            awaitText(find("main"), "The first 300 of 800");
+            awaitCount(find("tbody tr"), 200);
+            awaitText(find("main"), "1 to 200 of 800");
             screenshot("flow-800");
         }
     }

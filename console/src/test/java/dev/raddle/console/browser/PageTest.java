@@ -197,9 +197,8 @@ class PageTest extends InChromium {
 
         first.close();
 
-        awaitText(find(".connection.lost"), "The program does not answer. What you see is old.");
-        awaitText(find("tbody"), "payments");
-        screenshot("lost");
+        awaitText(find(".connection"), "The program has ended. This is its last state.");
+        screenshot("ended");
         Program second = start(new Program(ConsoleOptions.defaults().withPort(port)));
         second.flood();
         awaitText(find("tbody"), "tenant-a");

@@ -1,0 +1,32 @@
+package dev.raddle.cli.page;
+
+import dev.raddle.console.Console;
+import dev.raddle.console.ConsoleOptions;
+import dev.raddle.console.RunView;
+
+/** Shows a run in a browser while it goes on. Pages that are open at the end keep its last state, which is the report. */
+public final class RunConsole implements AutoCloseable {
+    private final Console console;
+
+    /**
+     * Starts it.
+     *
+     * @param port the port on the loopback address, or 0 for a free one
+     * @throws java.io.UncheckedIOException if the port is not free
+     */
+    public RunConsole(int port, RunView run) {
+        console = Console.start(ConsoleOptions.defaults().withPort(port));
+        console.watch(run);
+    }
+
+    /** Returns the address of the page. */
+    public String address() {
+        return console.uri() + "#/flow?id=r1";
+    }
+
+    /** Lets open pages have the last state, and ends. */
+    @Override
+    public void close() {
+        console.close();
+    }
+}
