@@ -150,13 +150,15 @@ final class RunCommand extends Subcommand {
             if (options.dryRun()) {
                 return dryRun(plan, past(old, plan), only);
             }
-            RunDirectory directory = old == null ? created(results, plan.name()) : old;
-            try (Journal journal = Journal.open(directory.journal())) {
-                Journal.Past past = past(old, plan);
-                if (old == null || arguments.namesFile()) {
-                    directory.keep(source.origin(), plan, clock.instant());
+            try (RunConsole page = opened()) { // before anything is written
+                RunDirectory directory = old == null ? created(results, plan.name()) : old;
+                try (Journal journal = Journal.open(directory.journal())) {
+                    Journal.Past past = past(old, plan);
+                    if (old == null || arguments.namesFile()) {
+                        directory.keep(source.origin(), plan, clock.instant());
+                    }
+                    return run(plan, directory, journal, past, only, page);
                 }
-                return run(plan, directory, journal, past, only);
             }
         } catch (Journal.JournalInUseException e) {
             throw wrong("the run directory must not be in use: " + e.getMessage());
@@ -194,7 +196,21 @@ final class RunCommand extends Subcommand {
         }
     }
 
-    private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past, Set<String> only)
+    private @Nullable RunConsole opened() {
+        try {
+            return port == null ? null : new RunConsole(port);
+        } catch (UncheckedIOException e) {
+            throw wrong("--console: " + e.getMessage());
+        }
+    }
+
+    private int run(
+            Plan plan,
+            RunDirectory directory,
+            Journal journal,
+            Journal.Past past,
+            Set<String> only,
+            @Nullable RunConsole page)
             throws IOException, InterruptedException {
         CommonOptions.warnOfProcesses(spec.commandLine());
         PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), only, options.keepGoing());
@@ -205,17 +221,11 @@ final class RunCommand extends Subcommand {
                     ? Displays.json(console)
                     : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
             PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
-            RunSession session =
-                    new RunSession(options.settings(), List.of(display, view), List.of(view), screen::restore, clock);
-            if (port == null) {
-                return session.run(work);
+            if (page != null) {
+                spec.commandLine().getErr().println("raddle: the run is shown at " + page.show(view));
             }
-            try (RunConsole page = new RunConsole(port, view)) {
-                spec.commandLine().getErr().println("raddle: the run is shown at " + page.address());
-                return session.run(work);
-            } catch (UncheckedIOException e) {
-                throw wrong("--console: " + e.getMessage());
-            }
+            return new RunSession(options.settings(), List.of(display, view), List.of(view), screen::restore, clock)
+                    .run(work);
         }
     }
 

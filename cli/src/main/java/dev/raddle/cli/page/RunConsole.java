@@ -9,18 +9,18 @@ public final class RunConsole implements AutoCloseable {
     private final Console console;
 
     /**
-     * Starts it.
+     * Opens a port.
      *
      * @param port the port on the loopback address, or 0 for a free one
      * @throws java.io.UncheckedIOException if the port is not free
      */
-    public RunConsole(int port, RunView run) {
+    public RunConsole(int port) {
         console = Console.start(ConsoleOptions.defaults().withPort(port));
-        console.watch(run);
     }
 
-    /** Returns the address of the page. */
-    public String address() {
+    /** Shows a run, and returns the address of its page. Called once. */
+    public String show(RunView run) {
+        console.watch(run);
         return console.uri() + "#/flow?id=r1";
     }
 

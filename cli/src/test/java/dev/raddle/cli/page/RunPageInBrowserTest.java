@@ -296,8 +296,8 @@ class RunPageInBrowserTest {
         PlanRun run = new PlanRun(plan, directory.resolve("live.html"), Pages.BEGIN);
         Page live = browser.newContext().newPage();
         live.setDefaultTimeout(PATIENCE_MILLIS);
-        try (RunConsole console = new RunConsole(0, run)) {
-            live.navigate(console.address());
+        try (RunConsole console = new RunConsole(0)) {
+            live.navigate(console.show(run));
             live.waitForSelector("h1:has-text('running')");
             assertThat(row(live, "b").innerText()).contains("Waits for a.");
             run.on(new RunEvent.TaskQueued(Pages.BEGIN, "a", a.group()));
