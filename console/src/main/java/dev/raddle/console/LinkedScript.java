@@ -26,11 +26,12 @@ final class LinkedScript {
             "\\G(?:\\s+|//.*|import\\s*(?:(?<names>\\{[^}]*})|\\*\\s*as\\s+(?<all>[\\w$]+)|(?<one>[\\w$]+))\\s*"
                     + "from\\s*[\"'](?<from>[^\"']+)[\"'];?)");
 
+    /** Tried only where the word is: an expression that is tried at each character takes longer than all the rest. */
     private static final Pattern EXPORT = Pattern.compile(
             "(?m)(?:^|(?<=[;}]))export\\s*(?:\\{(?<names>[^}]*)}(?:\\s*from\\s*[\"'](?<from>[^\"']+)[\"'])?;?"
                     + "|(?<default>default\\s)|(?<declared>(?:async\\s+)?(?:const|function)\\s+(?<name>[\\w$]+)))");
 
-    private static final Pattern LEFT_OVER = Pattern.compile("(?m)^(?:import|export)\\b|</script");
+    private static final List<String> LEFT_OVER = List.of("\nimport", "\nexport", "</script");
 
     private final Source source;
     private final Map<String, String> modules = new LinkedHashMap<>(); // as functions, in the order of their needs
@@ -79,15 +80,15 @@ final class LinkedScript {
             }
         }
         List<String> exports = new ArrayList<>();
-        Matcher export = EXPORT.matcher(text).region(end, text.length()).useTransparentBounds(true);
-        StringBuilder code = new StringBuilder();
-        while (export.find()) {
-            export.appendReplacement(code, "");
-            code.append(replacement(export, path, exports));
+        Matcher export = EXPORT.matcher(text).useTransparentBounds(true).useAnchoringBounds(false);
+        for (int at = text.indexOf("export", end); at >= 0; at = text.indexOf("export", Math.max(at + 1, end))) {
+            if (export.region(at, text.length()).lookingAt()) {
+                function.append(text, end, at).append(replacement(export, path, exports));
+                end = export.end();
+            }
         }
-        export.appendTail(code);
-        function.append(code, end, code.length());
-        if (LEFT_OVER.matcher(function).find()) {
+        function.append(text, end, text.length());
+        if (LEFT_OVER.stream().anyMatch(form -> function.indexOf(form) >= 0)) {
             throw new IllegalArgumentException(
                     "the module " + name + " has an import or export that is not understood");
         }

@@ -147,16 +147,59 @@ final class Pages {
 
     /** Writes the page of tasks without dependencies. */
     static Path flat(Path directory, int tasks) throws Exception {
-        StringBuilder text = new StringBuilder("name: flat\ntasks:\n");
+        return simple(directory, tasks, false);
+    }
+
+    /** Writes the page of tasks that each need the one before. */
+    static Path chain(Path directory, int tasks) throws Exception {
+        return simple(directory, tasks, true);
+    }
+
+    private static Path simple(Path directory, int tasks, boolean chained) throws Exception {
+        StringBuilder text = new StringBuilder("name: simple\ntasks:\n");
         for (int i = 0; i < tasks; i++) {
-            text.append("- { id: t").append(i).append(", run: 'true' }\n");
+            text.append("- { id: t").append(i).append(", run: 'true'");
+            text.append(chained && i > 0 ? ", needs: t" + (i - 1) + " }\n" : " }\n");
         }
         Plan plan = plan(text.toString());
         List<TaskResult> results = new ArrayList<>();
         for (int i = 0; i < tasks; i++) {
             results.add(result(plan.tasks().get(i), TaskState.SUCCEEDED, 0, i, i + 20, null));
         }
-        return write(plan, results, directory.resolve("flat.html"));
+        return write(plan, results, directory.resolve("simple.html"));
+    }
+
+    /** Writes the page of a failure whose six consequences stand before it in the plan. */
+    static Path consequences(Path directory) throws Exception {
+        StringBuilder text = new StringBuilder("tasks:\n");
+        for (int i = 0; i < 6; i++) {
+            text.append("- { id: t").append(i).append(", run: 'true', needs: cause }\n");
+        }
+        Plan plan = plan(text.append("- { id: cause, run: 'false' }\n").toString());
+        List<TaskResult> results = new ArrayList<>();
+        for (PlannedTask task : plan.tasks()) {
+            boolean ran = task.id().equals("cause");
+            TaskResult result = result(task, TaskState.FAILED, ran ? 0 : 90, ran ? 10 : 90, 90, null);
+            results.add(ran ? result : notStarted(result));
+        }
+        return write(plan, results, directory.resolve("consequences.html"));
+    }
+
+    private static TaskResult notStarted(TaskResult result) {
+        return new TaskResult(
+                result.id(),
+                result.group(),
+                result.command(),
+                result.state(),
+                null,
+                0,
+                0,
+                0,
+                null,
+                "not started",
+                null,
+                result.endedAt(),
+                null);
     }
 
     /** Writes the page of a task that succeeds at its third attempt. */

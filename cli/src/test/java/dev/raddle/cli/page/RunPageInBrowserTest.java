@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -256,6 +257,53 @@ class RunPageInBrowserTest {
         assertThat(complaints).isEmpty();
     }
 
+    @Test
+    void a_chain_of_ten_thousand_tasks_has_a_cell_for_the_last_one() throws Exception {
+        Page shown = opened(Pages.chain(directory, 10_000), "run-page-chain.png");
+
+        shown.waitForFunction("""
+                () => {
+                    const canvas = document.querySelector('.graph canvas');
+                    const last = canvas.getContext('2d').getImageData(canvas.width - 15, canvas.height - 10, 8, 8);
+                    return last.data.every((value, i) => value > 0);
+                }""");
+        assertThat(complaints).isEmpty();
+    }
+
+    @Test
+    void a_failure_stands_before_its_consequences() throws Exception {
+        Page shown = opened(Pages.consequences(directory), "run-page-consequences.png");
+
+        assertThat(shown.locator(".verdict").allInnerTexts()).hasSize(5).startsWith("cause failed: exit code 1");
+        assertThat(complaints).isEmpty();
+    }
+
+    @Test
+    void names_in_any_script_and_of_any_length_are_text_and_fit_a_narrow_window() throws Exception {
+        List<String> names =
+                List.of("\u202eevil\u2028", "שלום", "👩‍🚀 报表", "x".repeat(10_000), "</script><b>", "__proto__");
+        Map<String, JournalOnly.Step> steps = new LinkedHashMap<>();
+        names.forEach(name -> steps.put(name, new JournalOnly.Step("failed", name)));
+        Path file = directory.resolve("names.html");
+        try (Writer writer = Files.newBufferedWriter(file)) {
+            RunPage.write(new JournalOnly(steps), Json::text, writer);
+        }
+
+        Page shown = opened(file, "run-page-names.png");
+
+        assertThat(shown.locator(".graph .node").evaluateAll("all => all.map(each => each.dataset.node)"))
+                .isEqualTo(names);
+        for (int i = 0; i < names.size(); i++) {
+            shown.locator(".graph .node").nth(i).click();
+            assertThat(shown.locator(".details h3").count()).isEqualTo(1);
+        }
+        assertThat(shown.locator("b").count()).isZero();
+        shown.setViewportSize(400, 900);
+        assertThat((Boolean) shown.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+                .isTrue();
+        assertThat(complaints).isEmpty();
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = ColorScheme.class,
@@ -324,7 +372,14 @@ class RunPageInBrowserTest {
     void a_run_known_from_its_journal_has_nodes_and_the_journal() throws Exception {
         Path file = directory.resolve("recorded.html");
         try (Writer writer = Files.newBufferedWriter(file)) {
-            RunPage.write(new JournalOnly(), Json::text, writer);
+            RunPage.write(
+                    new JournalOnly(Map.of(
+                            "pay",
+                            new JournalOnly.Step("compensated", null),
+                            "<b>ship",
+                            new JournalOnly.Step("failed", "<i>no van"))),
+                    Json::text,
+                    writer);
         }
 
         Page shown = opened(file, "run-page-recorded.png");
@@ -340,7 +395,7 @@ class RunPageInBrowserTest {
     }
 
     /** A run without edges and times. */
-    private record JournalOnly() implements RunView {
+    private record JournalOnly(Map<String, Step> nodes) implements RunView {
 
         private record Step(String state, @Nullable String error) implements Node {}
 
@@ -362,11 +417,6 @@ class RunPageInBrowserTest {
         @Override
         public Instant endedAt() {
             return Pages.BEGIN;
-        }
-
-        @Override
-        public Map<String, ? extends Node> nodes() {
-            return Map.of("pay", new Step("compensated", null), "<b>ship", new Step("failed", "<i>no van"));
         }
 
         @Override

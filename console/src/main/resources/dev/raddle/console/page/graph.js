@@ -69,7 +69,7 @@ export function Graph({ nodes, edges, critical = [], matching, chosen, choose })
 
 const CELL = 10;
 
-/** A cell for each node, in columns by depth. The table has the same for the keyboard. */
+/** A cell for each node, in columns by depth, or in the order of depths if there are many. The table has the same for the keyboard. */
 function Cells({ nodes, edges, matching, choose }) {
   const canvas = useRef(null), ids = useMemo(() => Object.keys(nodes), [nodes]), shape = ids.length + ' ' + edges.length;
   const { at, width, height } = useMemo(() => {
@@ -77,9 +77,9 @@ function Cells({ nodes, edges, matching, choose }) {
     const columns = byDepth(ids, edges.filter(([from, to]) => index.has(from) && index.has(to)).map(([from, to]) => [index.get(from), index.get(to)]));
     const high = Math.max(20, Math.ceil(Math.sqrt(ids.length / 4)), Math.ceil(ids.length / 2000)), places = [];
     let x = 0;
-    for (const column of columns) {
+    for (const column of columns.length > 400 ? [columns.flat()] : columns) { // a canvas has a greatest width
       column.forEach((i, n) => { places[i] = [x + Math.floor(n / high), n % high]; });
-      x += Math.ceil(column.length / high) + (columns.length > 400 ? 0 : 0.5);
+      x += Math.ceil(column.length / high) + 0.5;
     }
     return { at: places, width: x * CELL, height: high * CELL };
   }, [shape]);

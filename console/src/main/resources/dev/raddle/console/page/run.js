@@ -45,7 +45,8 @@ export function Run({ data, below, actions, children }) {
   const rows = ids.filter(matches).map(timed).sort(ORDERS[by.value]);
   const isFiltered = Boolean(filter.value || wanted), matching = isFiltered ? new Set(rows.map(node => node.id)) : null;
   const last = Math.max(0, Math.ceil(rows.length / PAGE) - 1), at = Math.min(page.value, last), shown = rows.slice(at * PAGE, (at + 1) * PAGE);
-  const failed = ids.filter(id => isFailure(stateName(nodes[id].state)) && nodes[id].error);
+  const failed = ids.filter(id => isFailure(stateName(nodes[id].state)) && nodes[id].error) // those that ran come before their consequences
+    .sort((a, b) => (nodes[a].startedAt == null) - (nodes[b].startedAt == null) || earlier(nodes[a], nodes[b]));
 
   const hasGroups = ids.some(id => nodes[id].group);
   const columns = useMemo(() => columnsFor(below, hasGroups), [below, hasGroups]);
