@@ -2,7 +2,7 @@
 @org.jspecify.annotations.NullMarked
 module dev.raddle.console {
     requires transitive dev.raddle;
-    requires jdk.httpserver;
+    requires transitive jdk.httpserver; // for Console.answer
     requires tools.jackson.databind;
     requires static dev.raddle.jdbc; // for DurableConsole
     requires static dev.raddle.redis; // for FleetConsole

@@ -1,5 +1,6 @@
 package dev.raddle.console;
 
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
@@ -155,6 +156,17 @@ public final class Console implements AutoCloseable {
      */
     public URI uri() {
         return uri;
+    }
+
+    /**
+     * Answers a request that another HTTP server of this JVM has received, with the checks of this console's own
+     * server. Runs in the calling thread, which a stream of changes keeps until a write to the client fails or this
+     * console is closed. That server limits how long a client may take; its users, if it knows them, are in the audit.
+     *
+     * @param exchange the request, whose path is relative to the console's: {@code /} for the page; is closed
+     */
+    public void answer(HttpExchange exchange) {
+        server.answerElsewhere(exchange);
     }
 
     // Watching.

@@ -2,6 +2,7 @@ package dev.raddle.console;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpPrincipal;
 import com.sun.net.httpserver.HttpServer;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
@@ -42,8 +43,10 @@ final class Server {
     private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.UTF_8);
     private static final String JSON = "application/json";
 
-    /** The limit of the request that the thread answers. */
+    /** The limit of the request that the thread answers; unbound in a thread of another server, which has its own. */
     private static final ScopedValue<Alarm> LIMIT = ScopedValue.newInstance();
+
+    private static final Alarm NO_LIMIT = () -> true;
 
     private final HttpServer http;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
@@ -105,6 +108,15 @@ final class Server {
         });
     }
 
+    /** Answers a request of another server, in its thread. */
+    void answerElsewhere(HttpExchange exchange) {
+        try {
+            handle(exchange);
+        } finally {
+            Thread.interrupted(); // a dropped client is interrupted, but not the next one of this thread
+        }
+    }
+
     private void handle(HttpExchange exchange) {
         Headers headers = exchange.getResponseHeaders();
         headers.set("Content-Security-Policy", Page.POLICY);
@@ -126,7 +138,7 @@ final class Server {
             Client client = route(exchange);
             if (client != null) {
                 try {
-                    LIMIT.get().cancel(); // a stream has no end, but each of its writes has a limit
+                    LIMIT.orElse(NO_LIMIT).cancel(); // a stream has no end, but each of its writes has a limit
                     stream(exchange, client);
                 } finally {
                     sampler.remove(client);
@@ -203,7 +215,8 @@ final class Server {
         guard.requireToken(exchange.getRequestHeaders());
         guard.requireOwnOrigin(exchange.getRequestHeaders());
         byte[] body = body(exchange);
-        String who = exchange.getRemoteAddress().getAddress().getHostAddress();
+        HttpPrincipal user = exchange.getPrincipal();
+        String who = user == null ? exchange.getRemoteAddress().getAddress().getHostAddress() : user.getUsername();
         send(exchange, 200, JSON, Json.bytes(Map.of("done", answers.control(body, who))));
     }
 
@@ -259,7 +272,7 @@ final class Server {
     }
 
     private void write(OutputStream out, byte[] event) throws IOException {
-        Alarm limit = limit();
+        Alarm limit = LIMIT.isBound() ? limit() : NO_LIMIT;
         try {
             out.write(event);
             out.flush();

@@ -4,6 +4,7 @@ import static dev.raddle.flow.Dependency.optional;
 
 import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
+import dev.raddle.console.FleetConsole;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
@@ -12,6 +13,8 @@ import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.redis.FleetOptions;
+import dev.raddle.redis.RedisFleet;
 import dev.raddle.scope.FailurePolicy;
 import dev.raddle.scope.ScopeOptions;
 import dev.raddle.scope.ThreadScope;
@@ -20,15 +23,20 @@ import dev.raddle.task.Rate;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A shop to look at in the console: four groups of calls, a flow that repeats, a pool, and what goes wrong in them. */
+/**
+ * A shop to look at in the console: four groups of calls, a flow that repeats, a pool, and what goes wrong in them. With
+ * a Redis or Valkey server, also a fleet: the shop and a branch of it share the limit of the payments.
+ */
 public final class ConsoleExample {
 
     private static final Map<String, Integer> LIMITS = Map.of("search", 8, "payments", 3, "mail", 4, "reports", 2);
+    private static final ScopeOptions GO_ON = ScopeOptions.defaults().withFailurePolicy(FailurePolicy.SUPERVISOR);
 
     /** A thumbnail that the pool makes; some take very long. */
     private record Thumbnail(int number) implements Runnable, NamedTask {
@@ -59,12 +67,19 @@ public final class ConsoleExample {
      *
      * @param args the port, 9090 if missing
      * @throws InterruptedException if the thread is interrupted
+     * @throws IOException if a Redis server that was found does not start
      */
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws InterruptedException, IOException {
         int port = args.length > 0 ? Integer.parseInt(args[0]) : 9090;
-        try (Console console = Console.start(ConsoleOptions.defaults().withPort(port))) {
+        Optional<ExampleRedis> redis = ExampleRedis.find(System.getenv());
+        try (ExampleRedis server = redis.orElse(null);
+                Console console = Console.start(ConsoleOptions.defaults().withPort(port))) {
             System.out.println("The console is at " + console.uri() + " (end with Ctrl-C)");
-            run(console, new CountDownLatch(1));
+            if (server == null) {
+                System.out.println("It shows no fleet: install redis-server or valkey-server,"
+                        + " or set RADDLE_REDIS to the address of one, such as redis://localhost");
+            }
+            run(console, redis, new CountDownLatch(1));
         }
     }
 
@@ -72,22 +87,57 @@ public final class ConsoleExample {
      * Runs the shop.
      *
      * @param console the console that watches it
+     * @param redis the server of the fleet; empty for a shop without one
      * @param end the latch that ends it
      * @throws InterruptedException if the thread is interrupted, which also ends it
      */
-    public static void run(Console console, CountDownLatch end) throws InterruptedException {
-        new ConsoleExample(console).run(end);
+    public static void run(Console console, Optional<ExampleRedis> redis, CountDownLatch end)
+            throws InterruptedException {
+        ConsoleExample example = new ConsoleExample(console);
+        if (redis.isEmpty()) {
+            example.run(GroupPolicy.builder(), end);
+            return;
+        }
+        try (RedisFleet shop = connect(redis.get(), "shop");
+                RedisFleet branch = connect(redis.get(), "branch")) {
+            shop.setLimit("payments", 4);
+            Console.Watch watch = FleetConsole.watch(console, "shop", shop);
+            GroupExecutor elsewhere = branchExecutor(branch);
+            try (ThreadScope load = ThreadScope.open("branch", GO_ON)) {
+                every(load, 160, () -> example.submit(elsewhere, "payments", 200, 700, 30));
+                example.run(GroupPolicy.builder().permits(shop), end);
+            } finally {
+                elsewhere.shutdown();
+                watch.close();
+            }
+        }
     }
 
-    private void run(CountDownLatch end) throws InterruptedException {
-        GroupPolicy policy = GroupPolicy.builder()
+    private static RedisFleet connect(ExampleRedis redis, String name) {
+        return RedisFleet.connect(
+                redis.uri(),
+                FleetOptions.builder()
+                        .namespace("raddle-console-example")
+                        .instanceName(name)
+                        .build());
+    }
+
+    /** Returns an executor that stands for another process. */
+    private static GroupExecutor branchExecutor(RedisFleet fleet) {
+        return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                 .perGroupMaxConcurrency(LIMITS)
+                .defaultQueueThresholdPerGroup(100)
+                .permits(fleet)
+                .build());
+    }
+
+    private void run(GroupPolicy.Builder builder, CountDownLatch end) throws InterruptedException {
+        GroupPolicy policy = builder.perGroupMaxConcurrency(LIMITS)
                 .perGroupRate(Map.of("mail", Rate.perSecond(5)))
                 .defaultQueueThresholdPerGroup(100)
                 .globalMaxInFlight(16)
                 .addListener(console.listener("shop"))
                 .build();
-        ScopeOptions goOn = ScopeOptions.defaults().withFailurePolicy(FailurePolicy.SUPERVISOR);
         ThreadPool pool = ThreadPool.builder("thumbnails")
                 .threads(3)
                 .queueCapacity(50)
@@ -95,7 +145,7 @@ public final class ConsoleExample {
                 .stuckAfter(Duration.ofSeconds(3))
                 .build();
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy);
-        try (ThreadScope load = ThreadScope.open("load", goOn)) {
+        try (ThreadScope load = ThreadScope.open("load", GO_ON)) {
             console.watch("shop", executor);
             console.watch(pool);
             console.watch("load", load);

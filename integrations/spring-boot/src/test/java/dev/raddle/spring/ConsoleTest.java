@@ -56,8 +56,11 @@ class ConsoleTest {
         URI stream = uri.resolve("api/stream?view=" + view);
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(stream.toURL().openStream(), StandardCharsets.UTF_8))) {
-            lines.readLine();
-            return lines.readLine();
+            String line = lines.readLine();
+            while (line != null && !line.startsWith("data: ")) { // comments come before, if the machine is busy
+                line = lines.readLine();
+            }
+            return line;
         }
     }
 
