@@ -194,7 +194,7 @@ class FlowsCommandTest {
 
         assertThat(shown).isEqualTo(flows("show", "order-17").succeeded());
         assertThat(Files.readString(file))
-                .contains("\"name\":\"order-17\"", "[\"pay\",0,0,null,1,", "[\"ship\",0,1,null,1,", "no van")
+                .contains("order-17", "\"pay\":{\"state\":\"succeeded\"", "\"ship\":{\"state\":\"failed\"", "no van")
                 .doesNotContain("secret");
         assertThat(directory).isDirectoryContaining(file::equals);
     }

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 
 /**
  * Makes one script of a module of JavaScript and of those that it imports: a browser does not load modules from a disk.
- * Each module becomes a function that returns its exports, after those that it needs. It understands the forms of imports
- * and exports that the modules of the page have, and refuses others.
+ * Each module becomes a function that returns its exports, after those that it needs. It understands the forms of
+ * imports and exports that the modules of the page have, and refuses others.
  */
 final class LinkedScript {
 

@@ -9,8 +9,8 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * A run as a page of its own, which a browser opens from a disk. It has the same parts as the screen of a console, with its
- * data inside, and loads nothing.
+ * A run as a page of its own, which a browser opens from a disk. It has the same parts as the screen of a console, with
+ * its data inside, and loads nothing.
  *
  * {@snippet :
  * try (Writer file = Files.newBufferedWriter(path)) {
@@ -47,7 +47,8 @@ public final class RunPage {
                         <body>
                         <div id="page"></div>
                         <script type="application/json" id="data">""".formatted(hash(style), hash(script), style),
-                        "</script>\n<script>" + script + "</script>\n</body>\n</html>\n");
+                        "</script>\n<script type=\"text/plain\">" + read("vendor/LICENSES.txt") + "</script>\n<script>"
+                                + script + "</script>\n</body>\n</html>\n");
             } catch (IOException impossible) {
                 throw new AssertionError(impossible); // the files are in the same jar
             }

@@ -55,7 +55,8 @@ class LinkedScriptTest {
     void a_default_and_what_is_exported_again_are_properties_too() throws Exception {
         String script = link(Map.of(
                 "main.js",
-                        "import one from './one.js';\nexport { x, y as z } from './two.js';\nexport async function f() {}\n",
+                        "import one from './one.js';\nexport { x, y as z } from './two.js';\n"
+                                + "export async function f() {}\n",
                 "one.js", "export default function(n){return n}",
                 "two.js", "const x=1,y=2;export{x,y};"));
 

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
  * <p>The JDK starts that thread once for the whole life of the JVM, in the thread that needs it first. It inherits the
  * thread group and the context class loader of that thread: those of an application that a container may remove. So the
  * first timeout is armed in a thread that has neither, and each thread whose alarm would come before waits for it. A
- * virtual thread that waits may not run again for long, if others keep the carriers busy. So it waits before it touches a
- * wheel, and without a lock.
+ * virtual thread that waits may not run again for long, if others keep the carriers busy. So it waits before it touches
+ * a wheel, and without a lock.
  */
 final class SystemTime implements TimeSource {
 

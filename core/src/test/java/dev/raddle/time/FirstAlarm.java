@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Arms the first alarm of a JVM in a virtual thread, which waits for the timer, and lets another virtual thread keep the
- * only carrier busy from then on. Prints a line when alarms of other threads have fired.
+ * Arms the first alarm of a JVM in a virtual thread, which waits for the timer, and lets another virtual thread keep
+ * the only carrier busy from then on. Prints a line when alarms of other threads have fired.
  */
 final class FirstAlarm {
 

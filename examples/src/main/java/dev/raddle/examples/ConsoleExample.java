@@ -30,8 +30,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A shop to look at in the console: four groups of calls, a flow that repeats, a pool, and what goes wrong in them. With
- * a Redis or Valkey server, also a fleet: the shop and a branch of it share the limit of the payments.
+ * A shop to look at in the console: four groups of calls, a flow that repeats, a pool, and what goes wrong in them.
+ * With a Redis or Valkey server, also a fleet: the shop and a branch of it share the limit of the payments.
  */
 public final class ConsoleExample {
 

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A Redis or Valkey server for an example: that of the environment variable {@code RADDLE_REDIS}, or one of a program on
- * the PATH, which runs on a free port of this machine, stores nothing, and ends with the example.
+ * A Redis or Valkey server for an example: that of the environment variable {@code RADDLE_REDIS}, or one of a program
+ * on the PATH, which runs on a free port of this machine, stores nothing, and ends with the example.
  */
 public final class ExampleRedis implements AutoCloseable {
 

@@ -4,7 +4,7 @@ import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
 import dev.raddle.console.RunView;
 
-/** Shows a run in a browser while it goes on. Pages that are open at the end keep its last state, which is the report. */
+/** Shows a run in a browser while it goes on. Pages that are open at the end keep its last state: the report. */
 public final class RunConsole implements AutoCloseable {
     private final Console console;
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * What a process and the descendants that it has waited for have used.
  *
  * @param cpuMillis the CPU time of all of them
- * @param peakBytes the largest resident memory that one of them had; 0 if that is unknown, because it was less than that
- *     of raddle
+ * @param peakBytes the largest resident memory that one of them had; 0 if that is unknown, because it was less than
+ *     that of raddle
  */
 public record Usage(long cpuMillis, long peakBytes) {
 
