@@ -392,7 +392,7 @@ class ConsoleViewsTest {
 
         JsonNode row = state.at("/rows/reports");
         assertThat(row.path("state").asString()).isEqualTo("shutdown");
-        assertThat(row.path("drainingSinceAt").asLong()).isPositive();
+        assertThat(row.path("drainingSeenAt").asLong()).isPositive();
         assertThat(row.path("active").asInt()).isEqualTo(2);
         assertThat(row.path("queued").asInt()).isEqualTo(3);
         assertThat(row.path("capacity").asInt()).isEqualTo(10);

@@ -126,7 +126,7 @@ class OtherScreensTest extends InChromium {
         program.drain();
         open(program.console, "#/pools");
 
-        awaitText(find(".card"), "It has been draining since");
+        awaitText(find(".card"), "It is draining, for at least ");
         awaitText(find(".card"), "2 tasks are stuck.");
         awaitText(find(".card"), "2 of 2");
         Locator stuck = find(".stack");
