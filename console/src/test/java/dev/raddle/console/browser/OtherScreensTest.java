@@ -3,6 +3,7 @@ package dev.raddle.console.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
@@ -151,5 +152,23 @@ class OtherScreensTest extends InChromium {
         find("summary", "far").last().click();
         awaitText(tree.locator("details[open] pre").last(), "Program.work");
         screenshot("scopes");
+    }
+
+    @Test
+    void scopes_that_are_nested_deeply_are_all_shown_in_a_window_of_400_pixels_too() throws Exception {
+        Program program = start(new Program());
+        newPage(400, 800, ColorScheme.DARK);
+        program.nestedScopes(400);
+
+        open(program.console, "#/scopes");
+
+        awaitCount(find("summary:has(strong)"), 400);
+        awaitText(find("summary:has(strong)", "level-400"), "at depth 399, 1 running task");
+        awaitText(find("summary", "innermost").last(), "running for ");
+        assertThat((Integer) page.evaluate("document.documentElement.scrollWidth"))
+                .isLessThanOrEqualTo(400);
+        screenshot("narrow-scopes-nested");
+        find("summary", "level-12").first().click();
+        awaitCount(find("summary:has(strong):visible"), 12);
     }
 }
