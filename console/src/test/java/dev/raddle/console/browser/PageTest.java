@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.deque.html.axecore.playwright.AxeBuilder;
 import com.deque.html.axecore.results.AxeResults;
+import com.microsoft.playwright.options.BoundingBox;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.console.ConsoleOptions;
 import dev.raddle.group.GroupExecutor;
@@ -128,6 +129,30 @@ class PageTest extends InChromium {
         focusByTab("nav a[href='#/pools']");
         page.keyboard().press("Enter");
         awaitText(find("h1"), "Pools");
+    }
+
+    @Test
+    void a_click_is_met_if_the_page_changes_between_the_press_and_the_release() throws Exception {
+        Program program = start(new Program());
+        program.flood();
+        open(program.console, "#/groups");
+        awaitText(find("tbody"), "tenant-a");
+        BoundingBox aim = find("[data-row]", "tenant-b").first().boundingBox();
+
+        page.mouse().move(aim.x + 5, aim.y + 2);
+        page.mouse().down();
+        program.submit(program.executor("another", GroupPolicy.builder()), "orders", "task", 1);
+        page.evaluate("""
+                async () => {
+                    const { effect } = await import('/page/html.js'), { shown } = await import('/page/stream.js');
+                    await new Promise(done => effect(() => { if (shown.value.data.executors.another) done(); }));
+                    await new Promise(requestAnimationFrame); // it would have been drawn
+                }""");
+        page.mouse().up();
+
+        awaitText(find("h1"), "tenant-b");
+        find("nav a", "Groups").click();
+        awaitText(find(".executor").first(), "another");
     }
 
     @Test
