@@ -114,6 +114,7 @@ class OtherScreensTest extends InChromium {
         awaitText(row("mailbox"), "9");
         awaitText(row("mailbox"), "IllegalStateException");
         row("mailbox").locator("button").click();
+        awaitText(find("tr.detail"), "java.lang.IllegalStateException, the first of 9");
         awaitText(find("tr.detail pre"), "Program");
         screenshot("failures");
         find("input[type=search]").fill("index");
