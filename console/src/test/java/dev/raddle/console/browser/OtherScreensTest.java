@@ -50,7 +50,7 @@ class OtherScreensTest extends InChromium {
     @Test
     void a_run_gets_its_signal_and_is_cancelled_on_its_page() throws Exception {
         Program program = start(Program.withControls());
-        program.flow();
+        FlowRun<String> run = program.flow();
         complaintsAreExpected = true; // the browser reports the first answer, a 401
         open(program.console, "#/flows");
         signIn(Program.TOKEN);
@@ -65,6 +65,13 @@ class OtherScreensTest extends InChromium {
         button("Cancel the run…").click();
         find("dialog input").press("Enter");
         awaitText(find("h1"), "cancelled");
+        assertThat(run.isDone()).isTrue();
+        find("nav a", "Audit").click();
+        awaitText(find("tbody tr").nth(0), "cancelRun");
+        awaitText(find("tbody tr").nth(0), "cancelled in the console");
+        awaitText(find("tbody tr").nth(0), "the run is cancelled");
+        awaitText(find("tbody tr").nth(1), "signal");
+        awaitText(find("tbody tr").nth(1), "Grace");
     }
 
     @Test
