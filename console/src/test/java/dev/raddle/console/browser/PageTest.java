@@ -304,35 +304,4 @@ class PageTest extends InChromium {
         assertThat(page.title()).doesNotContain("owned");
         assertThat(complaints).hasSize(2).allMatch(complaint -> complaint.contains("Content Security Policy"));
     }
-
-    @Test
-    void the_heap_of_a_page_does_not_grow_with_the_number_of_changes() throws Exception {
-        Program program = start(new Program());
-        GroupExecutor executor =
-                program.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
-        program.submit(executor, "busy", "holder", 1);
-        open(program.console, "#/group?executor=orders&key=busy");
-        awaitText(find(".verdict"), "Nothing waits.");
-        change(executor, program, 10);
-        long before = heap();
-
-        change(executor, program, 50);
-
-        assertThat(heap() - before).isLessThan(3_000_000);
-    }
-
-    /** Makes so many changes, each of which the page shows. */
-    private void change(GroupExecutor executor, Program program, int count) {
-        for (int i = 0; i < count; i++) {
-            var task = executor.submit("busy", "waiter", program::work);
-            awaitText(find(".verdict"), "1 task waits");
-            task.cancel(true);
-            awaitText(find(".verdict"), "Nothing waits.");
-        }
-    }
-
-    private long heap() {
-        Object bytes = page.evaluate("() => { gc(); gc(); return performance.memory.usedJSHeapSize; }");
-        return ((Number) bytes).longValue();
-    }
 }
