@@ -91,7 +91,12 @@ public final class Console implements AutoCloseable {
     private final Server server;
     private final URI uri;
 
-    private Console(ConsoleOptions.Draft options, @Nullable String token, InetAddress address, Duration patience)
+    private Console(
+            ConsoleOptions.Draft options,
+            @Nullable String token,
+            InetAddress address,
+            Duration patience,
+            Duration longestRest)
             throws IOException {
         HttpServer http = HttpServer.create(new InetSocketAddress(address, options.port), 0);
         int port = http.getAddress().getPort();
@@ -100,7 +105,7 @@ public final class Console implements AutoCloseable {
         Set<String> hosts = new HashSet<>(options.allowedHosts);
         hosts.add(options.host.toLowerCase(Locale.ROOT));
         controls = new Controls(options.controls, groups, flows, durable, refs);
-        sampler = new Sampler(options.clients, groups::sample, this::state);
+        sampler = new Sampler(options.clients, longestRest, groups::sample, this::state);
         server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), options.clients, patience);
         uri = URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port + "/");
     }
@@ -114,11 +119,16 @@ public final class Console implements AutoCloseable {
      * @throws UncheckedIOException if it cannot listen at its address
      */
     public static Console start(ConsoleOptions options) {
-        return start(options, PATIENCE);
+        return start(options, PATIENCE, Sampler.LONGEST_REST);
     }
 
-    /** Starts a console that waits for so long for a client that does not read or write. */
-    static Console start(ConsoleOptions options, Duration patience) {
+    /**
+     * Starts a console.
+     *
+     * @param patience the longest wait for a client that does not read or write
+     * @param longestRest the longest time between two samples
+     */
+    static Console start(ConsoleOptions options, Duration patience, Duration longestRest) {
         ConsoleOptions.Draft all = options.all;
         String inEnvironment = System.getenv(ConsoleOptions.TOKEN_VARIABLE);
         String token = all.token != null || inEnvironment == null || inEnvironment.isBlank()
@@ -132,7 +142,7 @@ public final class Console implements AutoCloseable {
                         + " needs a token: ConsoleOptions.withTokenFile, or the environment variable "
                         + ConsoleOptions.TOKEN_VARIABLE);
             }
-            Console console = new Console(all, token, address, patience);
+            Console console = new Console(all, token, address, patience, longestRest);
             console.server.start();
             return console;
         } catch (IOException failure) {

@@ -35,7 +35,7 @@ final class Pools {
             long rejected,
             long handedBack,
             long removed,
-            @Nullable Long drainingSinceAt,
+            @Nullable Long drainingSeenAt,
             List<StuckRow> stuck) {}
 
     record Rows(List<String> order, Map<String, Row> rows) {}
@@ -86,7 +86,7 @@ final class Pools {
 
     final Watched<ThreadPool> pools = new Watched<>(ThreadPool::isTerminated);
     private final ConcurrentHashMap<String, StuckTasks> stuck = new ConcurrentHashMap<>();
-    private final Map<String, Long> drainingSince = new TreeMap<>(); // used by the sampler's thread only
+    private final Map<String, Long> drainingSeen = new TreeMap<>(); // when first; used by the sampler's thread only
 
     PoolListener listener(String name) {
         return stuck.computeIfAbsent(name, created -> new StuckTasks());
@@ -114,7 +114,7 @@ final class Pools {
     Rows rows(long now) {
         Map<String, Row> rows = new TreeMap<>();
         Map<String, ThreadPool> all = pools.all();
-        drainingSince.keySet().retainAll(all.keySet());
+        drainingSeen.keySet().retainAll(all.keySet());
         all.forEach((name, pool) -> rows.put(name, row(name, pool, now)));
         return new Rows(new ArrayList<>(rows.keySet()), rows);
     }
@@ -123,9 +123,9 @@ final class Pools {
         ThreadPool.Stats stats = pool.stats();
         boolean isDraining = stats.runState() != ThreadPool.RunState.RUNNING;
         if (isDraining) {
-            drainingSince.putIfAbsent(name, now); // a pool does not say when; this is when it was seen first
+            drainingSeen.putIfAbsent(name, now);
         } else {
-            drainingSince.remove(name); // that was another one of this name
+            drainingSeen.remove(name); // that was another one of this name
         }
         return new Row(
                 stats.runState().name().toLowerCase(Locale.ROOT),
@@ -141,7 +141,7 @@ final class Pools {
                 stats.rejected(),
                 stats.handedBack(),
                 stats.removed(),
-                isDraining ? drainingSince.get(name) : null,
+                isDraining ? drainingSeen.get(name) : null,
                 stuckOf(name));
     }
 

@@ -35,10 +35,11 @@ final class Sampler {
     }
 
     private static final long SHORTEST_REST = Duration.ofMillis(250).toNanos();
-    private static final long LONGEST_REST = Duration.ofSeconds(2).toNanos();
+    static final Duration LONGEST_REST = Duration.ofSeconds(2);
     private static final int REST_PER_WORK = 30;
 
     private final int most;
+    private final long longestRest;
     private final LongConsumer sample; // reads all groups; the argument is the time
     private final States states;
     private final Set<Client> clients = new LinkedHashSet<>(); // guarded by this
@@ -48,8 +49,9 @@ final class Sampler {
     private @Nullable Throwable failure; // of the last round; used by the sampler's thread only
     private final Semaphore wakeups = new Semaphore(0);
 
-    Sampler(int most, LongConsumer sample, States states) {
+    Sampler(int most, Duration longestRest, LongConsumer sample, States states) {
         this.most = most;
+        this.longestRest = longestRest.toNanos();
         this.sample = sample;
         this.states = states;
     }
@@ -133,7 +135,8 @@ final class Sampler {
             }
             if (isDue) {
                 long end = System.nanoTime();
-                restUntil = end + Math.clamp(REST_PER_WORK * Math.min(took, end - begin), SHORTEST_REST, LONGEST_REST);
+                long rest = Math.max(SHORTEST_REST, REST_PER_WORK * Math.min(took, end - begin));
+                restUntil = end + Math.min(rest, longestRest);
                 took = end - begin;
             }
             rest(restUntil);

@@ -23,15 +23,16 @@ final class Scopes {
             @Nullable String thread,
             @Nullable String stack) {}
 
-    record Node(
+    /** A scope, inside the last one before it whose depth is less: JSON must not be nested as deeply as scopes are. */
+    record Row(
+            int depth,
             String name,
             String state,
             String startedBy,
             @Nullable String owner,
-            List<TaskRow> tasks,
-            List<Node> children) {}
+            List<TaskRow> tasks) {}
 
-    record Rows(List<Node> roots) {}
+    record Rows(List<Row> scopes) {}
 
     record Summary(int count) {}
 
@@ -49,49 +50,48 @@ final class Scopes {
     }
 
     Rows rows(long now) {
-        List<Node> roots = new ArrayList<>();
-        Set<String> shown = new HashSet<>(); // containers: two scopes of one tree have the same root
+        List<Row> rows = new ArrayList<>();
+        Set<String> shown = new HashSet<>(); // roots: two scopes of one tree have the same
         for (ThreadScope scope : scopes.all().values()) {
-            Node root = roots.size() < MOST_ROOTS ? root(scope, shown, now) : null;
-            if (root != null) {
-                roots.add(root);
+            if (shown.size() < MOST_ROOTS) {
+                addTree(scope, shown, rows, now);
             }
         }
-        return new Rows(roots);
+        return new Rows(rows);
     }
 
-    private static @Nullable Node root(ThreadScope scope, Set<String> shown, long now) {
-        Map<String, List<JsonNode>> byParent = new HashMap<>();
+    /** Adds the tree of a scope, in the order of its dump: a scope comes after its parent. */
+    private static void addTree(ThreadScope scope, Set<String> shown, List<Row> rows, long now) {
+        Map<String, Integer> depths = new HashMap<>();
         Map<Long, String> owners = new HashMap<>();
         for (JsonNode container :
                 Json.read(ScopeDump.json(scope)).path("threadDump").path("threadContainers")) {
-            byParent.computeIfAbsent(container.path("parent").asString(""), created -> new ArrayList<>())
-                    .add(container);
+            String name = container.path("container").asString("");
+            if (!name.equals("<root>")) {
+                int depth = 1 + depths.getOrDefault(container.path("parent").asString(""), -1);
+                if (depth == 0 && !shown.add(name)) {
+                    return;
+                }
+                depths.put(name, depth);
+                rows.add(row(name, depth, container, owners, now));
+            }
             for (JsonNode thread : container.path("threads")) {
                 owners.put(number(thread.path("tid")), thread.path("name").asString(""));
             }
         }
-        List<JsonNode> outermost = byParent.getOrDefault("<root>", List.of());
-        boolean isNew = !outermost.isEmpty()
-                && shown.add(outermost.getFirst().path("container").asString(""));
-        return isNew ? node(outermost.getFirst(), byParent, owners, now) : null;
     }
 
-    private static Node node(
-            JsonNode container, Map<String, List<JsonNode>> byParent, Map<Long, String> owners, long now) {
-        String name = container.path("container").asString("");
+    private static Row row(String name, int depth, JsonNode container, Map<Long, String> owners, long now) {
         List<TaskRow> tasks = new ArrayList<>();
         container.path("threads").forEach(thread -> tasks.add(task(thread.path("subtask"), thread, now)));
         container.path("waiting").forEach(task -> tasks.add(task(task, null, now)));
-        return new Node(
+        return new Row(
+                depth,
                 name.contains("/") ? name.substring(0, name.lastIndexOf('/')) : name,
                 container.path("state").asString(""),
                 container.path("startedBy").asString(""),
                 owners.get(number(container.path("owner"))),
-                tasks,
-                byParent.getOrDefault(name, List.of()).stream()
-                        .map(child -> node(child, byParent, owners, now))
-                        .toList());
+                tasks);
     }
 
     private static TaskRow task(JsonNode task, @Nullable JsonNode thread, long now) {

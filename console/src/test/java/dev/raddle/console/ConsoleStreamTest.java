@@ -158,7 +158,7 @@ class ConsoleStreamTest {
     @Test
     void a_client_that_does_not_read_is_dropped_and_others_are_not() throws Exception {
         String name = "x".repeat(10_000);
-        try (Console console = Console.start(OPTIONS.withClients(2), Duration.ofMillis(300));
+        try (Console console = Console.start(OPTIONS.withClients(2), Duration.ofMillis(300), Sampler.LONGEST_REST);
                 GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(console));
                 RawClient reader = RawClient.stream(console.uri(), "view=groups&filter=marker");
                 Socket slow = slowClient(console.uri())) {
@@ -198,7 +198,7 @@ class ConsoleStreamTest {
 
     @Test
     void a_request_whose_body_does_not_come_is_ended() throws Exception {
-        try (Console console = Console.start(OPTIONS, Duration.ofMillis(200));
+        try (Console console = Console.start(OPTIONS, Duration.ofMillis(200), Sampler.LONGEST_REST);
                 RawClient slow = new RawClient(console.uri())) {
             String[] headers = {"Content-Type: application/json", "Content-Length: 10"};
             slow.send(console.uri(), "POST", "/api/login", "", headers);
@@ -214,7 +214,7 @@ class ConsoleStreamTest {
                 "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
             })
     void a_request_that_stops_in_its_head_or_after_a_refusal_is_ended(String request) throws Exception {
-        try (Console console = Console.start(OPTIONS, Duration.ofMillis(200));
+        try (Console console = Console.start(OPTIONS, Duration.ofMillis(200), Sampler.LONGEST_REST);
                 Socket slow = new Socket("localhost", console.uri().getPort())) {
             slow.setSoTimeout(10_000);
             slow.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
@@ -228,7 +228,7 @@ class ConsoleStreamTest {
     @Test
     void requests_beyond_many_unfinished_ones_are_closed_and_a_stream_goes_on() throws Exception {
         List<RawClient> slow = new ArrayList<>();
-        try (Console console = Console.start(OPTIONS.withClients(1), Duration.ofMinutes(10));
+        try (Console console = Console.start(OPTIONS.withClients(1), Duration.ofMinutes(10), Sampler.LONGEST_REST);
                 RawClient stream = RawClient.stream(console.uri(), "view=groups");
                 GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(console))) {
             stream.event();
@@ -257,7 +257,7 @@ class ConsoleStreamTest {
     @Test
     @Timeout(60)
     void clients_that_have_gone_make_room_for_others_soon_also_while_nothing_changes() throws Exception {
-        try (Console console = Console.start(OPTIONS.withClients(1), Duration.ofSeconds(4))) {
+        try (Console console = Console.start(OPTIONS.withClients(1), Duration.ofSeconds(4), Sampler.LONGEST_REST)) {
             for (int i = 0; i < 2; i++) {
                 try (RawClient client = streamWhenThereIsRoom(console)) {
                     client.event();
@@ -305,7 +305,7 @@ class ConsoleStreamTest {
     @Test
     void an_error_in_one_view_neither_ends_the_others_nor_later_samples() throws Exception {
         AtomicInteger calls = new AtomicInteger();
-        Sampler sampler = new Sampler(2, time -> {}, (view, now) -> {
+        Sampler sampler = new Sampler(2, Sampler.LONGEST_REST, time -> {}, (view, now) -> {
             if (view.kind() == View.Kind.POOLS && calls.incrementAndGet() < 3) {
                 throw new AssertionError("thrown on purpose");
             }

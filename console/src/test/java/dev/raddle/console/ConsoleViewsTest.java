@@ -392,7 +392,7 @@ class ConsoleViewsTest {
 
         JsonNode row = state.at("/rows/reports");
         assertThat(row.path("state").asString()).isEqualTo("shutdown");
-        assertThat(row.path("drainingSinceAt").asLong()).isPositive();
+        assertThat(row.path("drainingSeenAt").asLong()).isPositive();
         assertThat(row.path("active").asInt()).isEqualTo(2);
         assertThat(row.path("queued").asInt()).isEqualTo(3);
         assertThat(row.path("capacity").asInt()).isEqualTo(10);
@@ -515,19 +515,21 @@ class ConsoleViewsTest {
             });
             begun.await();
 
-            ObjectNode state = see("view=scopes", has("/roots/0/children/0/tasks/0"));
+            ObjectNode state = see("view=scopes", has("/scopes/1/tasks/0"));
 
-            JsonNode root = state.at("/roots/0");
+            JsonNode root = state.at("/scopes/0");
             assertThat(root.path("name").asString()).isEqualTo("page");
             assertThat(root.path("state").asString()).isEqualTo("OPEN");
             assertThat(root.at("/tasks/0/name").asString()).isEqualTo("part");
             assertThat(root.at("/tasks/0/sinceAt").asLong()).isPositive();
-            assertThat(root.at("/children/0/name").asString()).isEqualTo("part");
-            assertThat(root.at("/children/0/tasks/0/name").asString()).isEqualTo("call");
-            assertThat(root.at("/children/0/tasks/0/stack").asString()).contains("CountDownLatch");
+            JsonNode inside = state.at("/scopes/1");
+            assertThat(inside.path("depth").asInt()).isEqualTo(1);
+            assertThat(inside.path("name").asString()).isEqualTo("part");
+            assertThat(inside.at("/tasks/0/name").asString()).isEqualTo("call");
+            assertThat(inside.at("/tasks/0/stack").asString()).contains("CountDownLatch");
             assertThat(state.at("/summary/scopes/count").asInt()).isEqualTo(1);
             end.countDown();
         }
-        see("view=scopes", isEmpty("roots"));
+        see("view=scopes", isEmpty("scopes"));
     }
 }

@@ -15,7 +15,7 @@ const columns = [
 
 const simple = type => String(type).replace(/^([a-z_]\w*\.)+/, '');
 
-const detail = row => html`<p class="dim">${clipped(row.type, 300)}</p>
+const detail = row => html`<p class="dim">${clipped(row.type, 300)}${row.count > 1 && row.stack ? ', the first of ' + count(row.count) : ''}</p>
   ${row.stack ? html`<${Code} text=${row.stack} label="Stack of the first one"/>` : html`<p>It has no stack.</p>`}`;
 
 export function Failures({ failures, label, question, empty = 'None since the program started.' }) {

@@ -30,7 +30,7 @@ export function Fleet({ data }) {
 
 function One({ name, fleet }) {
   return html`<section class="card"><h2><${Name} text=${name}/></h2>
-    ${!fleet.up && html`<p class="verdict stop failed"><strong>The fleet's server cannot be reached.</strong> ${fleet.problem ? html`<${Name} text=${fleet.problem} most=${300}/>` : ''}</p>`}
+    ${!fleet.up && html`<p class="verdict stop failed"><strong>The fleet's server cannot be reached.</strong> What is below was read before. ${fleet.problem ? html`<${Name} text=${fleet.problem} most=${300}/>` : ''}</p>`}
     ${fleet.quarantineUntilAt != null && html`<p class="verdict stop waiting"><strong>In quarantine for <${Until} row=${fleet} of="quarantineUntil"/>:</strong>${' '}
       the server may not know of all leases; it grants permits when those must have ended.</p>`}
     <${Facts} of=${[['instances', counted(Object.keys(fleet.instances).length, 'instance')], ['outages', count(fleet.outages)], ['permits lost with a lease', count(fleet.lost)]]}/>

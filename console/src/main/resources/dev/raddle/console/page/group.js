@@ -1,5 +1,6 @@
 // One group: who holds its slots, for how long and where in the code; what waits, and why?
 
+import { now } from './clock.js';
 import { html, useEffect, useMemo, useSignal } from './html.js';
 import { Failures } from './failures.js';
 import { ask } from './controls.js';
@@ -75,7 +76,7 @@ function Verdict({ row, running }) {
     ${row.waiting > 0 ? html`<strong>${counted(row.waiting, 'task waits', 'tasks wait')}${
       row.oldestAt == null ? '' : html`, the oldest for <${Since} row=${row} of="oldest"/>, since ${moment(row.oldestAt)}`}.</strong> `
       : html`<strong>The group is ${stop}.</strong> `}
-    ${stop === 'on hold' && html`The hold ends in <${Until} row=${row} of="hold"/>. `}
+    ${stop === 'on hold' && html`The hold ends in <${Until} row=${row} of="holdUntil"/>. `}
     ${row.why && 'The next one ' + sentence(row.why).replace(/^W/, 'w') + ' '}
     ${isFull(row) && holder && html`All ${count(row.limit)} slots are taken; <${Name} text=${holder.name}/> has held one for <${Since} row=${holder}/>.`}</p>`;
 }
@@ -94,12 +95,13 @@ function AllStacks({ executor, group, refs, running }) {
       if (!stacks.has(frames)) stacks.set(frames, []);
       stacks.get(frames).push(name);
     }));
-    found.value = [...stacks].sort((a, b) => b[1].length - a[1].length);
+    found.value = { at: now.value, stacks: [...stacks].sort((a, b) => b[1].length - a[1].length) };
     busy.value = false;
   };
   return html`<div class="bar"><button type="button" class="small" disabled=${busy.value} onClick=${load}>
-      Compare the stacks of ${refs.length > STACKS ? 'the first ' + STACKS : 'all ' + refs.length}</button></div>
-    <div aria-live="polite">${found.value?.map(([frames, names]) => html`<div key=${frames} class="stack">
+      Compare the stacks of ${refs.length > STACKS ? 'the first ' + STACKS : 'all ' + refs.length}</button>
+      ${found.value && html`<span class="dim">taken at ${moment(found.value.at)}</span>`}</div>
+    <div aria-live="polite">${found.value?.stacks.map(([frames, names]) => html`<div key=${frames} class="stack">
       <p><strong>${counted(names.length, 'task is', 'tasks are')} here</strong>: ${names.slice(0, 5).map((name, i) => html`${i ? ', ' : ''}<${Name} text=${name}/>`)}${names.length > 5 ? ', …' : ''}</p>
       <${Code} text=${frames} label=${'Stack of ' + counted(names.length, 'task')}/></div>`)}</div>`;
 }

@@ -15,7 +15,7 @@ export const taken = row => count(row.running) + (row.limit == null ? '' : ' of 
 /** What keeps a group from starting tasks, in one word; null if nothing does. */
 export function stopOf(row) {
   return row.paused ? 'paused'
-    : row.holdUntilAt != null || row.holdMillis != null ? 'on hold'
+    : row.holdUntilAt != null ? 'on hold'
     : row.waiting > 0 && isFull(row) ? 'full'
     : row.waiting > 0 ? 'waiting' : null;
 }
@@ -30,7 +30,7 @@ const columns = [
     } },
   { title: 'Running', sort: 'running', number: true,
     cell: row => html`<span class="nowrap">${taken(row)}</span> <${Taken} taken=${row.running} limit=${row.limit} keeps=${row.waiting > 0}/>` },
-  { title: 'Waiting', sort: 'waiting', number: true, cell: row => html`${count(row.waiting)} <${Spark} values=${row.spark}/>` },
+  { title: 'Waiting', sort: 'waiting', number: true, cell: row => html`<${Spark} values=${row.spark}/> ${count(row.waiting)}` },
   { title: 'Oldest wait', sort: 'oldest', number: true,
     cell: row => row.waiting > 0 ? html`<span class="nowrap oldest"><${Since} row=${row} of="oldest"/></span>` : html`<span class="dim">—</span>` },
   { title: 'Starts', number: true, wide: true, cell: row => perSecond(row.startsPerSecond) },

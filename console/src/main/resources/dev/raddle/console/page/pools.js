@@ -6,7 +6,7 @@ import { count, counted, moment } from './words.js';
 
 export const query = () => ({});
 
-const isDraining = pool => pool.drainingSinceAt != null;
+const isDraining = pool => pool.drainingSeenAt != null;
 const trouble = pool => (pool.stuck?.length ? 2 : 0) + (isDraining(pool) ? 1 : 0);
 
 export function Pools({ data }) {
@@ -22,7 +22,7 @@ function Pool({ name, pool }) {
   const stuck = pool.stuck || [];
   return html`<section class="card">
     <h2><${Name} text=${name}/> <${State} state=${pool.state}/></h2>
-    ${isDraining(pool) && html`<p class="verdict stop full"><strong>It has been draining since ${moment(pool.drainingSinceAt)}, for <${Since} row=${pool} of="drainingSince"/>.</strong>
+    ${isDraining(pool) && html`<p class="verdict stop full"><strong>It is draining, for at least <${Since} row=${pool} of="drainingSeen"/>, seen first at ${moment(pool.drainingSeenAt)}.</strong>
       ${' '}${pool.active ? counted(pool.active, 'task still runs', 'tasks still run') : 'No task runs'}, ${count(pool.queued)} queued, ${count(pool.handedBack)} handed back.</p>`}
     ${stuck.length > 0 && html`<p class="verdict stop failed"><strong>${counted(stuck.length, 'task is', 'tasks are')} stuck.</strong> ${pool.active >= pool.max ? 'All threads are taken.' : ''}</p>`}
     <${Facts} of=${[

@@ -1,4 +1,4 @@
-// Open scopes as a tree: who started which, and the tasks of each.
+// Open scopes as a tree, with the tasks of each.
 
 import { html } from './html.js';
 import { Code, Name, Since, State } from './parts.js';
@@ -6,8 +6,20 @@ import { counted } from './words.js';
 
 export const query = () => ({});
 
+const DEEPEST = 12; // further in, scopes are shown below each other
+
+function treesOf(rows) {
+  const path = [{ children: [] }];
+  for (const row of rows) {
+    const level = Math.min(row.depth, DEEPEST), scope = { ...row, children: [] };
+    path[level].children.push(scope);
+    path[level + 1] = scope;
+  }
+  return path[0].children;
+}
+
 export function Scopes({ data }) {
-  const roots = data.roots || [];
+  const roots = treesOf(data.scopes || []);
   return html`
     <h1 tabindex="-1">Scopes</h1>
     ${roots.length === 0 ? html`<p class="dim">No scope is watched, or none is open.</p>`
@@ -15,11 +27,11 @@ export function Scopes({ data }) {
 }
 
 function Scope({ scope }) {
-  const tasks = scope.tasks || [], children = scope.children || [];
+  const { children, tasks } = scope;
   const waiting = tasks.filter(task => String(task.state).toUpperCase() === 'WAITING').length;
   return html`<li><details open>
     <summary><strong><${Name} text=${scope.name}/></strong> <${State} state=${scope.state}/>
-      <span class="dim"> ${counted(tasks.length - waiting, 'running task')}${waiting ? ', ' + waiting + ' waiting' : ''}${scope.startedBy ? html`, started by <${Name} text=${scope.startedBy}/>` : ''}${
+      <span class="dim"> ${scope.depth > DEEPEST ? 'at depth ' + scope.depth + ', ' : ''}${counted(tasks.length - waiting, 'running task')}${waiting ? ', ' + waiting + ' waiting' : ''}${scope.startedBy ? html`, threads from <${Name} text=${scope.startedBy}/>` : ''}${
         scope.owner ? html`, owned by <${Name} text=${scope.owner}/>` : ''}</span></summary>
     <ul>${tasks.map((task, i) => html`<${Task} key=${'t' + i + task.name} task=${task}/>`)}
       ${children.map((child, i) => html`<${Scope} key=${'s' + i + child.name} scope=${child}/>`)}</ul></details></li>`;

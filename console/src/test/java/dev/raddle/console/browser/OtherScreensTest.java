@@ -3,6 +3,7 @@ package dev.raddle.console.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
@@ -49,7 +50,7 @@ class OtherScreensTest extends InChromium {
     @Test
     void a_run_gets_its_signal_and_is_cancelled_on_its_page() throws Exception {
         Program program = start(Program.withControls());
-        program.flow();
+        FlowRun<String> run = program.flow();
         complaintsAreExpected = true; // the browser reports the first answer, a 401
         open(program.console, "#/flows");
         signIn(Program.TOKEN);
@@ -64,6 +65,13 @@ class OtherScreensTest extends InChromium {
         button("Cancel the run…").click();
         find("dialog input").press("Enter");
         awaitText(find("h1"), "cancelled");
+        assertThat(run.isDone()).isTrue();
+        find("nav a", "Audit").click();
+        awaitText(find("tbody tr").nth(0), "cancelRun");
+        awaitText(find("tbody tr").nth(0), "cancelled in the console");
+        awaitText(find("tbody tr").nth(0), "the run is cancelled");
+        awaitText(find("tbody tr").nth(1), "signal");
+        awaitText(find("tbody tr").nth(1), "Grace");
     }
 
     @Test
@@ -113,6 +121,7 @@ class OtherScreensTest extends InChromium {
         awaitText(row("mailbox"), "9");
         awaitText(row("mailbox"), "IllegalStateException");
         row("mailbox").locator("button").click();
+        awaitText(find("tr.detail"), "java.lang.IllegalStateException, the first of 9");
         awaitText(find("tr.detail pre"), "Program");
         screenshot("failures");
         find("input[type=search]").fill("index");
@@ -126,7 +135,7 @@ class OtherScreensTest extends InChromium {
         program.drain();
         open(program.console, "#/pools");
 
-        awaitText(find(".card"), "It has been draining since");
+        awaitText(find(".card"), "It is draining, for at least ");
         awaitText(find(".card"), "2 tasks are stuck.");
         awaitText(find(".card"), "2 of 2");
         Locator stuck = find(".stack");
@@ -151,5 +160,23 @@ class OtherScreensTest extends InChromium {
         find("summary", "far").last().click();
         awaitText(tree.locator("details[open] pre").last(), "Program.work");
         screenshot("scopes");
+    }
+
+    @Test
+    void scopes_that_are_nested_deeply_are_all_shown_in_a_window_of_400_pixels_too() throws Exception {
+        Program program = start(new Program());
+        newPage(400, 800, ColorScheme.DARK);
+        program.nestedScopes(400);
+
+        open(program.console, "#/scopes");
+
+        awaitCount(find("summary:has(strong)"), 400);
+        awaitText(find("summary:has(strong)", "level-400"), "at depth 399, 1 running task");
+        awaitText(find("summary", "innermost").last(), "running for ");
+        assertThat((Integer) page.evaluate("document.documentElement.scrollWidth"))
+                .isLessThanOrEqualTo(400);
+        screenshot("narrow-scopes-nested");
+        find("summary", "level-12").first().click();
+        awaitCount(find("summary:has(strong):visible"), 12);
     }
 }

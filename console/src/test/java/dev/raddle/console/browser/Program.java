@@ -2,6 +2,7 @@ package dev.raddle.console.browser;
 
 import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
+import dev.raddle.console.FleetConsole;
 import dev.raddle.flow.Dependency;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
@@ -11,14 +12,20 @@ import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.redis.FleetOptions;
+import dev.raddle.redis.RedisFleet;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.NamedTask;
 import dev.raddle.testing.VirtualTime;
+import io.lettuce.core.RedisURI;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import redis.embedded.RedisServer;
 
 /**
  * A program with a console. Its tasks wait until it is closed, and its clock advances only when a test says so: a task
@@ -38,7 +45,11 @@ final class Program implements AutoCloseable {
     }
 
     Program(ConsoleOptions options) {
-        console = Console.start(options);
+        this(Console.start(options));
+    }
+
+    Program(Console console) {
+        this.console = console;
     }
 
     /** Returns a program whose console has controls. */
@@ -51,8 +62,12 @@ final class Program implements AutoCloseable {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 policy.addListener(console.listener(name)).timeSource(time).build());
         console.watch(name, executor);
+        return closedAtEnd(executor);
+    }
+
+    private GroupExecutor closedAtEnd(GroupExecutor executor) {
         parts.push(() -> {
-            executor.activeGroupKeys().forEach(executor::shutdownGroup); // one may be paused
+            executor.activeGroupKeys().forEach(executor::shutdownGroup); // one may be paused, or have no permits
             executor.close();
         });
         return executor;
@@ -180,6 +195,56 @@ final class Program implements AutoCloseable {
         parts.push(run);
         parts.push(() -> run.cancel("the program ends"));
         return run;
+    }
+
+    /** A fleet of one instance, whose group "payments" has all permits of its limit. Returns its server. */
+    RedisServer fleet() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        RedisServer server = RedisServer.newRedisServer()
+                .bind("127.0.0.1")
+                .port(port)
+                .setting("save \"\"")
+                .build();
+        server.start();
+        parts.push(server::stop);
+        RedisFleet fleet = RedisFleet.connect(
+                RedisURI.create("redis://127.0.0.1:" + port),
+                FleetOptions.builder().namespace("tests").instanceName("shop-1").build());
+        parts.push(fleet);
+        GroupExecutor executor = closedAtEnd(GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(5)
+                .permits(fleet)
+                .build()));
+        fleet.setLimit("payments", 2);
+        submit(executor, "payments", "charge", 3);
+        FleetConsole.watch(console, "orders", fleet);
+        return server;
+    }
+
+    /** Scopes, each inside the one before, and a task in the innermost. */
+    void nestedScopes(int count) throws InterruptedException {
+        CountDownLatch open = new CountDownLatch(1);
+        Thread owner = Thread.ofPlatform().name("request-18").start(() -> nest(1, count, open));
+        parts.push(owner::join);
+        open.await();
+    }
+
+    private void nest(int depth, int count, CountDownLatch open) {
+        try (ThreadScope scope = ThreadScope.open("level-" + depth)) {
+            if (depth < count) {
+                nest(depth + 1, count, open);
+            } else {
+                scope.submit("innermost", this::work);
+                console.watch("nested", scope);
+                open.countDown();
+                end.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Two scopes, one inside the other. */
