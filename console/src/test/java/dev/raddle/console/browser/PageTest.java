@@ -93,7 +93,7 @@ class PageTest extends InChromium {
         awaitText(row("payments"), "shop-1 2 for ");
         action.on("fleet");
         open(program.console, "#/audit");
-        awaitText(find("tbody tr").last(), "refused");
+        awaitText(find("tbody tr").last().locator(".failed"), "refused: ");
         action.on("audit");
         assertThat(complaints).allMatch(complaint -> complaint.contains("status of 40"));
     }
