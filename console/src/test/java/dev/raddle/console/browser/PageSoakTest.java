@@ -25,7 +25,8 @@ class PageSoakTest extends InChromium {
                 });
                 window.received = 0;
                 effect(() => { if (stream.shown.value) window.received++; });
-                window.task = name => until(shown => Object.values(shown?.data.waiting ?? {}).some(row => row.name === name));
+                const waiting = shown => Object.values(shown?.data.waiting ?? {});
+                window.task = name => until(shown => waiting(shown).some(row => row.name === name));
                 window.view = name => until(shown => shown?.view === name);
                 window.reconnect = async () => {
                     await until(() => stream.connection.value.status === 'lost');

@@ -120,9 +120,10 @@ class PageTest extends InChromium {
         newPage(400, 800, ColorScheme.LIGHT);
         onEachScreen(program, screen -> {
             screenshot("narrow-" + screen);
-            assertThat((Integer) page.evaluate("""
+            Object width = page.evaluate("""
                     Math.max(...[document.documentElement, ...document.querySelectorAll('dialog, .notice p')]
-                            .map(each => Math.ceil(each.getBoundingClientRect().left) + each.scrollWidth))""")).as(screen).isLessThanOrEqualTo(400);
+                            .map(each => Math.ceil(each.getBoundingClientRect().left) + each.scrollWidth))""");
+            assertThat((Integer) width).as(screen).isLessThanOrEqualTo(400);
         });
     }
 
