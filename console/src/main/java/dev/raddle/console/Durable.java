@@ -76,8 +76,14 @@ final class Durable {
             Map<String, RunRow> rows,
             @Nullable String next) {}
 
+    /**
+     * What the page shows of the runs of one service.
+     *
+     * @param stuck the numbers of stuck runs of those services that have some
+     */
     record Rows(
             List<String> services,
+            Map<String, Integer> stuck,
             @Nullable String service,
             @Nullable Page page,
             Reading.@Nullable Problem problem) {}
@@ -154,13 +160,22 @@ final class Durable {
     Summary summary(long now) {
         forgetClosed();
         int down = 0;
-        int stuck = 0;
         for (Watching service : services.values()) {
-            Integer found = service.stuck.last(now);
-            stuck += found == null ? 0 : found;
             down += service.source.isUp() && service.stuck.problem(now) == null ? 0 : 1;
         }
-        return new Summary(services.size(), down, stuck);
+        int all = stuck(now).values().stream().mapToInt(Integer::intValue).sum();
+        return new Summary(services.size(), down, all);
+    }
+
+    private Map<String, Integer> stuck(long now) {
+        Map<String, Integer> stuck = new LinkedHashMap<>();
+        services.forEach((name, service) -> {
+            Integer found = service.stuck.last(now);
+            if (found != null && found > 0) {
+                stuck.put(name, found);
+            }
+        });
+        return stuck;
     }
 
     /** Returns a page of the runs of one service. */
@@ -171,10 +186,10 @@ final class Durable {
         String name = names.contains(wanted) || names.isEmpty() ? wanted : names.getFirst();
         Watching service = services.get(name);
         if (service == null) {
-            return new Rows(names, null, null, null);
+            return new Rows(names, stuck(now), null, null, null);
         }
         Reading<Page> reading = service.of(view, () -> service.source.page(view));
-        return new Rows(names, name, reading.last(now), reading.problem(now));
+        return new Rows(names, stuck(now), name, reading.last(now), reading.problem(now));
     }
 
     /** Returns one run with its nodes and its journal. */

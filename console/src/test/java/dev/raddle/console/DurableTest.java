@@ -192,9 +192,11 @@ class DurableTest {
         assertThat(rows().services()).containsExactly("a", "b");
         assertThat(rows().service()).isEqualTo("a");
         assertThat(rows("service", "b").service()).isEqualTo("b");
+        await(() -> rows().stuck().equals(Map.of("a", 1, "b", 1)));
 
         other.isClosed = true;
         assertThat(rows("service", "b").service()).isEqualTo("a");
+        assertThat(rows().stuck()).isEqualTo(Map.of("a", 1));
         assertThat(durable.summary(now).count()).isEqualTo(1);
         watch.close();
         assertThat(rows().service()).isNull();

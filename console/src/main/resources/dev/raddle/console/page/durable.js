@@ -23,18 +23,18 @@ const columns = [
 ];
 
 /** Why what is shown is old, or missing. */
-const Trouble = ({ of }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database has not been reachable since ${moment(of.sinceAt, now.value)}.</strong>${' '}
+const Trouble = ({ of, isOld }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database has not been reachable since ${moment(of.sinceAt, now.value)}.</strong> ${isOld ? 'What is shown was read before. ' : ''}
   <${Name} text=${of.text} most=${300}/></p>`;
 
 export function Durable({ data, params, question }) {
-  const { services = [], service, page } = data, filtered = params.state || params.flow || params.filter;
+  const { services = [], stuck = {}, service, page } = data, filtered = params.state || params.flow || params.filter;
   if (service == null) return html`<h1 tabindex="-1">Durable runs</h1><p class="dim">No service is watched.</p>`;
   const states = Object.keys(page?.counts || {});
   if (params.state && !states.includes(params.state)) states.push(params.state);
   return html`<h1 tabindex="-1">Durable runs</h1>
-    <${Trouble} of=${data.problem}/>
+    <${Trouble} of=${data.problem} isOld=${page}/>
     ${services.length > 1 && html`<div class="bar" role="group" aria-label="Service">${services.map(name => html`<${Chip} key=${name} on=${name === service}
-      click=${() => change({ service: name, after: '' })}><${Name} text=${name} most=${40}/><//>`)}</div>`}
+      click=${() => change({ service: name, after: '' })}><${Name} text=${name} most=${40}/>${stuck[name] && html` <span class="badge bad">${count(stuck[name])} stuck</span>`}<//>`)}</div>`}
     <div class="bar" role="group" aria-label="Filter by state">${states.map(state => html`<${Chip} key=${state} on=${params.state === state}
       click=${() => change({ state: params.state === state ? '' : state, after: '' })}>${count(page?.counts[state] || 0)} ${state.replace('-', ' ')}<//>`)}</div>
     <div class="bar"><${Filter} value=${params.flow} name="flow" label="Name of a flow"/><${Filter} value=${params.filter} label="Id of a run"/>
@@ -65,7 +65,7 @@ export function Stored({ data, params }) {
   const known = Object.fromEntries(facts);
   const shown = Object.keys(history).sort((a, b) => history[a].claim - history[b].claim || a.slice(a.indexOf('.') + 1) - b.slice(b.indexOf('.') + 1));
   return html`<${Flow} data=${{ ...data, facts: undefined }} params=${params} target=${target} again=${data.again}>
-      <${Trouble} of=${data.problem}/>
+      <${Trouble} of=${data.problem} isOld/>
       ${known.problem && html`<p class="verdict stop waiting"><strong><${Name} text=${sentence(known.problem)} most=${500}/></strong></p>`}
       <p>${sentence(known.next)}</p>
       <${Facts} of=${facts.filter(([name]) => name !== 'problem' && name !== 'next').map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])}/>

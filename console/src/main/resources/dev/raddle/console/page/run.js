@@ -14,7 +14,9 @@ const isFailure = state => state === 'failed' || state === 'timed-out' || state 
 const rank = node => { const found = STATES.indexOf(stateName(node.state)); return found < 0 ? STATES.length : found; };
 const start = node => node.startedAt ?? node.readyAt ?? Infinity;
 const took = node => node.startedAt == null ? -1 : (node.endedAt ?? node.to) - node.startedAt;
-const waited = node => node.readyAt == null ? -1 : (node.startedAt ?? node.endedAt ?? node.to) - node.readyAt;
+/** Whether a node has run, but since when is not known: a journal has only the number of its attempts. */
+const isVague = node => node.startedAt == null && (node.state === 'running' || Boolean(node.facts?.some(([name]) => name === 'attempts')));
+const waited = node => node.readyAt == null || isVague(node) ? -1 : (node.startedAt ?? node.endedAt ?? node.to) - node.readyAt;
 const earlier = (a, b) => start(a) < start(b) ? -1 : start(a) > start(b) ? 1 : 0;
 
 /** The orders of the table, by the words of its columns. */
@@ -108,7 +110,7 @@ function Bars({ node }) {
   const first = node.readyAt ?? node.startedAt, end = node.endedAt ?? node.to;
   if (first == null || node.from == null) return null;
   const span = Math.max(1, node.to - node.from), x = moment => Math.max(0, Math.min(100, 100 * (moment - node.from) / span));
-  const attempts = node.attempts?.length ? node.attempts : node.startedAt == null ? [] : [{ startedAt: node.startedAt, endedAt: end }];
+  const attempts = node.attempts?.length ? node.attempts : node.startedAt == null && !isVague(node) ? [] : [{ startedAt: node.startedAt ?? first, endedAt: end }];
   const bar = (kind, from, until, key) => html`<rect key=${key} class=${kind} x=${x(from)} y="1" width=${Math.max(0.4, x(until) - x(from))} height="8"/>`;
   return html`<svg class="when" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
     aria-label=${'from ' + length(first - node.from) + ' to ' + length(end - node.from) + ' after the start' + (attempts.length > 1 ? ', ' + attempts.length + ' attempts' : '')}>
@@ -129,6 +131,7 @@ function Details({ id, node, edges, choose, children }) {
     ['ended', node.endedAt != null && moment(node.endedAt)],
     ['waited', waited(node) >= 0 && length(waited(node))],
     ['took', took(node) >= 0 && length(took(node))],
+    ['waited and ran', node.readyAt != null && isVague(node) && length((node.endedAt ?? node.to) - node.readyAt)],
     ...(node.facts || []).map(([name, value]) => [name, html`<${Name} text=${value} most=${2000}/>`]),
     ['needs', needs.length > 0 && links(needs)],
     ['needed by', needed.length > 0 && links(needed)]].filter(([, value]) => value)}/>

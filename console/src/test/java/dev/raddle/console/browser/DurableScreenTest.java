@@ -93,11 +93,16 @@ class DurableScreenTest extends InChromium {
                 newPage(400, 800, scheme);
                 open(program.console, "#/durable?service=shop");
                 awaitText(find("tbody tr").first(), "stuck");
+                awaitText(button("mail"), "1 stuck");
                 check("durable-" + scheme);
                 row("trip-7").click();
                 awaitText(find("table").last(), "compensates");
                 row("car").click();
                 awaitText(find(".details"), "no car");
+                assertThat(find(".details dt").allTextContents())
+                        .contains("waited and ran")
+                        .doesNotContain("waited", "took");
+                assertThat(row("car").locator("th").boundingBox().width).isGreaterThan(100);
                 check("durable-run-" + scheme);
             }
         }
@@ -124,6 +129,7 @@ class DurableScreenTest extends InChromium {
 
             database.goAway();
             awaitText(find(".verdict.failed"), "The database has not been reachable since");
+            awaitText(find(".verdict.failed"), "What is shown was read before.");
             awaitText(row("order"), "waiting");
             awaitText(find("nav a", "Durable"), "1 down");
             screenshot("durable-away");
