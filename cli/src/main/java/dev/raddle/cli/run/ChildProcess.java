@@ -20,7 +20,7 @@ record ChildProcess(
     /**
      * The end of a process.
      *
-     * @param usage what it has used, or null if the system does not tell
+     * @param usage the CPU time and memory that it used, or null if they are unknown
      */
     record Exit(int code, @Nullable Usage usage) {}
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param error why it did not succeed, or not by its own command
  * @param via {@value #VIA_FALLBACK}, or null if the result is that of its own command
  * @param endedAt the time of its end, or null if that is unknown
- * @param usage what its processes used in all attempts, or null if that is unknown
+ * @param usage the CPU time and memory of its processes, or null if they are unknown
  */
 public record TaskResult(
         String id,
