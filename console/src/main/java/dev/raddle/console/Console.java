@@ -176,7 +176,7 @@ public final class Console implements AutoCloseable {
      * @param exchange the request, whose path is relative to the console's: {@code /} for the page; is closed
      */
     public void answer(HttpExchange exchange) {
-        server.answerElsewhere(exchange);
+        server.handle(exchange);
     }
 
     // Watching.

@@ -108,16 +108,8 @@ final class Server {
         });
     }
 
-    /** Answers a request of another server, in its thread. */
-    void answerElsewhere(HttpExchange exchange) {
-        try {
-            handle(exchange);
-        } finally {
-            Thread.interrupted(); // a dropped client is interrupted, but not the next one of this thread
-        }
-    }
-
-    private void handle(HttpExchange exchange) {
+    /** Answers a request of this server or of another one, in the calling thread. */
+    void handle(HttpExchange exchange) {
         Headers headers = exchange.getResponseHeaders();
         headers.set("Content-Security-Policy", Page.POLICY);
         headers.set("X-Content-Type-Options", "nosniff");
