@@ -77,7 +77,7 @@ public class ConsoleCost {
     /** Stops it. */
     @TearDown(Level.Trial)
     public void close() {
-        submitters.shutdownNow();
+        submitters.close(); // each thread ends after its task
         executor.close();
         console.close();
     }
