@@ -87,6 +87,7 @@ public final class Console implements AutoCloseable {
             .orElseGet(Instant::now)
             .toEpochMilli();
     private final Controls controls;
+    private ObjectNode summary = Json.object(Map.of()); // of the last sample; used by the sampler's thread only
     final Sampler sampler;
     private final Server server;
     private final URI uri;
@@ -105,7 +106,7 @@ public final class Console implements AutoCloseable {
         Set<String> hosts = new HashSet<>(options.allowedHosts);
         hosts.add(options.host.toLowerCase(Locale.ROOT));
         controls = new Controls(options.controls, groups, flows, durable, refs);
-        sampler = new Sampler(options.clients, longestRest, groups::sample, this::state);
+        sampler = new Sampler(options.clients, longestRest, this::sample, this::state);
         server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), options.clients, patience);
         uri = URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port + "/");
     }
@@ -312,6 +313,18 @@ public final class Console implements AutoCloseable {
 
     // Answering.
 
+    private void sample(long now) {
+        groups.sample(now);
+        summary = Json.object(new Summary(
+                groups.summary(),
+                pools.summary(),
+                flows.summary(),
+                scopes.summary(),
+                fleets.summary(),
+                durable.summary(now),
+                failures.summary()));
+    }
+
     private ObjectNode state(View view, long now) {
         Object shown = switch (view.kind()) {
             case GROUPS -> groups.page(view, now);
@@ -331,16 +344,7 @@ public final class Console implements AutoCloseable {
         state.put("title", title);
         state.put("startedAt", startedAt);
         state.put("controls", controls.isEnabled());
-        state.set(
-                "summary",
-                Json.object(new Summary(
-                        groups.summary(),
-                        pools.summary(),
-                        flows.summary(),
-                        scopes.summary(),
-                        fleets.summary(),
-                        durable.summary(now),
-                        failures.summary())));
+        state.set("summary", summary);
         return state;
     }
 

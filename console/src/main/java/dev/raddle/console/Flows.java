@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** The runs that are watched: those that have not ended, and the last ones that have. */
 final class Flows {
@@ -39,7 +41,7 @@ final class Flows {
             if (run instanceof WatchedRun watched) {
                 watched.settle();
             }
-            if (run.endedAt() != null) {
+            if (isOver(run)) {
                 ended.add(id);
             }
         });
@@ -63,32 +65,58 @@ final class Flows {
         int running = 0;
         int failed = 0;
         for (RunView run : all().values()) {
-            running += run.endedAt() == null ? 1 : 0;
+            running += isOver(run) ? 0 : 1;
             failed += hasFailed(run) ? 1 : 0;
         }
         return new Summary(running, failed);
     }
 
+    private static boolean isOver(RunView run) {
+        return read(() -> run.endedAt() != null, failure -> true);
+    }
+
     private static boolean hasFailed(RunView run) {
-        String state = run.state();
-        return run.endedAt() != null && !state.equals("succeeded") && !state.equals("degraded");
+        return read(
+                () -> {
+                    String state = run.state();
+                    return run.endedAt() != null && !state.equals("succeeded") && !state.equals("degraded");
+                },
+                failure -> true);
+    }
+
+    /** Reads from a run. If the code of a {@link RunView} throws, neither other runs nor other screens suffer. */
+    private static <T> T read(Supplier<T> value, Function<Throwable, T> otherwise) {
+        try {
+            return value.get();
+        } catch (Throwable userCode) {
+            return otherwise.apply(userCode);
+        }
     }
 
     /** Returns the runs, the latest first. */
     Rows rows(View view) {
         Map<String, RunView> all = all();
-        all.values()
-                .removeIf(run -> !view.admits(run.name(), run.label()) || (view.isSet("failed") && !hasFailed(run)));
+        all.values().removeIf(run -> !isShown(run, view));
         Map<String, Object> rows = new LinkedHashMap<>();
         List.copyOf(all.entrySet()).reversed().stream()
                 .limit(MOST_SHOWN)
-                .forEach(entry -> rows.put(entry.getKey(), RunData.row(entry.getValue())));
+                .forEach(entry -> rows.put(entry.getKey(), row(entry.getValue())));
         return new Rows(all.size(), List.copyOf(rows.keySet()), rows);
+    }
+
+    private static boolean isShown(RunView run, View view) {
+        return read(() -> view.admits(run.name(), run.label()), failure -> true)
+                && (!view.isSet("failed") || hasFailed(run));
+    }
+
+    private static Map<String, Object> row(RunView run) {
+        return read(() -> RunData.row(run), failure -> RunData.rowOfUnreadable(run, failure));
     }
 
     /** Returns one run with its nodes, or nothing of one that is not known any more. */
     Map<String, Object> detail(View view) {
         RunView run = all().get(view.text("id"));
-        return run == null ? Map.of("nodes", Map.of(), "edges", List.of()) : RunData.of(run);
+        Map<String, Object> nothing = Map.of("nodes", Map.of(), "edges", List.of());
+        return run == null ? nothing : read(() -> RunData.of(run), failure -> RunData.ofUnreadable(run, failure));
     }
 }

@@ -49,6 +49,16 @@ final class RunData {
         return row;
     }
 
+    /** Returns a run whose code throws. */
+    static Map<String, Object> ofUnreadable(RunView run, Throwable failure) {
+        return Map.of("row", rowOfUnreadable(run, failure), "nodes", Map.of(), "edges", List.of());
+    }
+
+    static Map<String, Object> rowOfUnreadable(RunView run, Throwable failure) {
+        String name = run.getClass().getName();
+        return Map.of("name", name, "state", "unreadable", "nodes", 0, "error", Failures.lineOf(failure));
+    }
+
     /** Returns for which share of the nodes one in a state counts; the others are in none. */
     private static String shareOf(String state) {
         return switch (state) {

@@ -14,13 +14,18 @@ import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rate;
 import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -488,6 +494,61 @@ class ConsoleViewsTest {
         ObjectNode state = see("view=flows", has("/total", "50"));
 
         assertThat(state.at("/order/0").asString()).isEqualTo("r300");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"name", "state", "endedAt", "nodes", "edges"})
+    void a_run_whose_code_throws_is_shown_so_and_no_other_run_or_screen_suffers(String broken) throws Exception {
+        RunView run = (RunView) Proxy.newProxyInstance(
+                RunView.class.getClassLoader(), new Class<?>[] {RunView.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals(broken)) {
+                        throw new AssertionError("thrown on purpose");
+                    }
+                    return switch (method.getName()) {
+                        case "name" -> "imported";
+                        case "state" -> "running";
+                        case "startedAt" -> Instant.EPOCH;
+                        case "endedAt" -> null;
+                        case "nodes" -> Map.of();
+                        default -> InvocationHandler.invokeDefault(proxy, method, arguments);
+                    };
+                });
+        FlowBuilder<Void> define = FlowPlan.define("sound");
+        FlowPlan<Void, String> plan = define.returning(define.node("one", each -> "x"));
+        try (Console.Watch ignored = console.watch(run);
+                FlowRun<String> sound = console.startFlow(plan, null, RunOptions.defaults())) {
+            sound.get();
+
+            ObjectNode list = see("view=flows", has("/rows/r2/state", "succeeded"));
+            ObjectNode detail = see("view=flow&id=r1", has("/row/state", "unreadable"));
+
+            assertThat(detail.at("/row/error").asString()).contains("thrown on purpose");
+            assertThat(list.at("/total").asInt()).isEqualTo(2);
+            assertThat(list.at("/rows/r1/state").asString())
+                    .isEqualTo(broken.equals("edges") ? "running" : "unreadable");
+            see("view=scopes", has("/summary/flows/failed"));
+        }
+    }
+
+    @Test
+    void a_pool_whose_queue_throws_stops_its_own_screen_only() throws Exception {
+        BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>() {
+            @Override
+            public int size() {
+                if (end.getCount() > 0) {
+                    throw new AssertionError("thrown on purpose");
+                }
+                return super.size();
+            }
+        };
+        try (ThreadPool pool = ThreadPool.builder("broken").queue(queue).build()) {
+            console.watch(pool);
+            console.watch("tests", executor);
+            block("a", 1, 0);
+
+            see("view=groups", has("/order/0"));
+            end.countDown();
+        }
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.raddle.console;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
@@ -143,6 +144,9 @@ final class RawClient implements AutoCloseable {
     }
 
     private void readChunk() throws IOException {
+        if (Thread.interrupted()) { // by the time limit of a test, while only heartbeats come
+            throw new InterruptedIOException("interrupted while it waits for an event; so far: " + pending);
+        }
         StringBuilder length = new StringBuilder();
         for (int c = in.read(); c != '\n'; c = in.read()) {
             if (c < 0) {

@@ -10,7 +10,8 @@ export const query = params => ({ filter: params.filter || '', failed: params.fa
 
 const columns = [
   { title: 'Run', cell: row => html`<${Name} text=${row.label || row.name}/>`,
-    below: row => row.label && row.label !== row.name ? html`<p class="why dim"><${Name} text=${row.name}/></p>` : null },
+    below: row => row.error ? html`<p class="why"><${Name} text=${row.error} most=${200}/></p>`
+      : row.label && row.label !== row.name ? html`<p class="why dim"><${Name} text=${row.name}/></p>` : null },
   { title: 'State', cell: row => html`<${State} state=${row.state}/>` },
   { title: 'Nodes', cell: row => html`<${Progress} row=${row}/>` },
   { title: 'Took', number: true, cell: row => html`<span class="nowrap"><${Took} row=${row}/></span>` },

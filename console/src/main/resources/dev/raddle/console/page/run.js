@@ -62,7 +62,7 @@ export function Run({ data, below, actions, children }) {
       <${Name} text=${nodes[id].error} most=${300}/></p>`)}
     ${failed.length > 5 && html`<p class="dim">And ${count(failed.length - 5)} more failures, the first rows of the table.</p>`}
     <${Facts} of=${[['started', row.startedAt != null && moment(row.startedAt)], [row.endedAt == null ? 'running for' : 'took', row.startedAt != null && html`<${Took} row=${row}/>`],
-      ['nodes', known && html`<${Progress} row=${row}/>`], ...(data.facts || []).map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])].filter(([, value]) => value)}/>
+      ['error', row.error && html`<${Name} text=${row.error} most=${500}/>`], ['nodes', known && html`<${Progress} row=${row}/>`], ...(data.facts || []).map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])].filter(([, value]) => value)}/>
     ${children}
     ${known && html`<div class="bar" role="group" aria-label="Filter by state">
       ${[...numbers].filter(([, number]) => number > 0).map(([state, number]) => html`<${Chip} key=${state} on=${filter.value === state}
