@@ -226,6 +226,38 @@ class RunPageInBrowserTest {
     }
 
     @Test
+    void a_group_has_a_curve_of_what_ran_and_waited_and_the_one_that_waited_most_is_first() throws Exception {
+        Plan plan = Pages.plan("""
+                name: serial
+                groups: { one: { limit: 1 }, two: { limit: 2 } }
+                tasks:
+                  - { id: a, group: one, run: "a" }
+                  - { id: b, group: one, run: "b" }
+                  - { id: c, group: one, run: "c" }
+                  - { id: d, group: two, run: "d" }
+                """);
+        List<PlannedTask> tasks = plan.tasks();
+        Page shown = opened(
+                Pages.write(
+                        plan,
+                        List.of(
+                                Pages.result(tasks.get(0), TaskState.SUCCEEDED, 0, 0, 1000, null),
+                                Pages.result(tasks.get(1), TaskState.SUCCEEDED, 0, 1000, 2000, null),
+                                Pages.result(tasks.get(2), TaskState.SUCCEEDED, 0, 2000, 3000, null),
+                                Pages.result(tasks.get(3), TaskState.SUCCEEDED, 0, 0, 3000, null)),
+                        directory.resolve("serial.html")),
+                "run-page-groups.png");
+
+        Locator rows = shown.locator("section:has(h2:text('Groups')) tbody tr");
+        assertThat(rows.locator("th, .number").allInnerTexts())
+                .containsExactly("one", "3", "3.0 s", "3.0 s", "two", "1", "0 ms", "3.0 s");
+        assertThat(rows.locator("svg").evaluateAll("all => all.map(each => each.getAttribute('aria-label'))"))
+                .isEqualTo(List.of("at most 1 running and 2 waiting", "at most 1 running and 0 waiting"));
+        assertThat(rows.locator("polygon.waits").count()).isEqualTo(1);
+        assertThat(complaints).isEmpty();
+    }
+
+    @Test
     void a_flat_run_of_eight_hundred_tasks_is_a_grid() throws Exception {
         Page shown = opened(Pages.flat(directory, 800), "run-page-flat.png");
 
@@ -247,6 +279,18 @@ class RunPageInBrowserTest {
         assertThat(shown.locator(".graph canvas").count()).isEqualTo(1);
         assertThat(column(shown, 1)).hasSize(200);
         assertThat(shown.locator("nav.pages").innerText()).contains("1 to 200 of 10,000");
+        Locator cells = shown.locator(".graph canvas");
+        double fitting = cells.boundingBox().width;
+        assertThat(fitting).isLessThanOrEqualTo(shown.locator(".graph").boundingBox().width);
+        for (int i = 0; i < 3; i++) {
+            shown.locator("button:text('Zoom in')").click();
+        }
+        assertThat(cells.boundingBox().width).isGreaterThan(2 * fitting);
+        cells.click(new Locator.ClickOptions().setPosition(3, 3));
+        assertThat(shown.locator(".details h3").innerText()).isEqualTo("t0-0");
+        cells.click(new Locator.ClickOptions().setPosition(3, 3));
+        shown.locator("button:text('Fit')").click();
+        assertThat(cells.boundingBox().width).isEqualTo(fitting);
         shown.locator("nav.pages button:text('Next')").click();
         assertThat(shown.locator("nav.pages").innerText()).contains("201 to 400 of 10,000");
         shown.locator("input[type=search]").fill("t99-99");

@@ -71,7 +71,7 @@ const CELL = 10;
 
 /** A cell for each node, in columns by depth, or in the order of depths if there are many. The table has the same for the keyboard. */
 function Cells({ nodes, edges, matching, choose }) {
-  const canvas = useRef(null), ids = useMemo(() => Object.keys(nodes), [nodes]), shape = ids.length + ' ' + edges.length;
+  const zoom = useSignal(0), canvas = useRef(null), ids = useMemo(() => Object.keys(nodes), [nodes]), shape = ids.length + ' ' + edges.length;
   const { at, width, height } = useMemo(() => {
     const index = new Map(ids.map((id, i) => [id, i]));
     const columns = byDepth(ids, edges.filter(([from, to]) => index.has(from) && index.has(to)).map(([from, to]) => [index.get(from), index.get(to)]));
@@ -93,13 +93,21 @@ function Cells({ nodes, edges, matching, choose }) {
       context.fillRect(at[i][0] * CELL, at[i][1] * CELL, CELL - 2, CELL - 2);
     });
   });
+  const scale = factor => { zoom.value = Math.max(0.1, Math.min(4, canvas.current.clientWidth / width * factor)); };
   const click = event => {
-    const x = event.offsetX / CELL, y = event.offsetY / CELL;
+    const size = CELL * canvas.current.clientWidth / width, x = event.offsetX / size, y = event.offsetY / size;
     const found = at.findIndex(([left, top]) => x >= left && x < left + 1 && y >= top && y < top + 1);
     if (found >= 0) choose(ids[found]);
   };
-  return html`<div class="graph cells" tabindex="0" role="region" aria-label="Cells of the nodes by depth"><canvas ref=${canvas} width=${width} height=${height} aria-hidden="true" onClick=${click}/></div>`;
+  return html`<${Zoom} scale=${scale} fit=${() => { zoom.value = 0; }}/>
+    <div class="graph cells" tabindex="0" role="region" aria-label="Cells of the nodes by depth"><canvas ref=${canvas} width=${width} height=${height}
+      class=${zoom.value ? '' : 'fit'} style=${zoom.value ? { width: width * zoom.value + 'px' } : {}} aria-hidden="true" onClick=${click}/></div>`;
 }
+
+const Zoom = ({ scale, fit, children }) => html`<div class="bar">
+  <button type="button" class="small" onClick=${() => scale(1.4)}>Zoom in</button>
+  <button type="button" class="small" onClick=${() => scale(1 / 1.4)}>Zoom out</button>
+  <button type="button" class="small" onClick=${fit}>Fit</button>${children}</div>`;
 
 function Drawing({ nodes, edges, critical, matching, chosen, choose }) {
   const zoom = useSignal(0), active = useSignal(0), frame = useRef(null); // zoom 0: as wide as there is room
@@ -133,11 +141,8 @@ function Drawing({ nodes, edges, critical, matching, chosen, choose }) {
     }
   };
   const first = Math.min(active.value, ids.length - 1);
-  return html`<div class="bar">
-      <button type="button" class="small" onClick=${() => scale(1.4)}>Zoom in</button>
-      <button type="button" class="small" onClick=${() => scale(1 / 1.4)}>Zoom out</button>
-      <button type="button" class="small" onClick=${() => { zoom.value = 0; }}>Fit</button>
-      ${drawing.paths.length === 0 && edges.length > 0 && html`<span class="dim">Too many edges to draw.</span>`}</div>
+  return html`<${Zoom} scale=${scale} fit=${() => { zoom.value = 0; }}>
+      ${drawing.paths.length === 0 && edges.length > 0 && html`<span class="dim">Too many edges to draw.</span>`}<//>
     <div class="graph" ref=${frame}>
       <svg role="group" aria-label="Graph of the nodes; the arrows move between them" viewBox=${'0 0 ' + width + ' ' + height}
         class=${zoom.value ? '' : 'fit'} width=${zoom.value ? width * zoom.value : width} height=${zoom.value ? height * zoom.value : undefined} onKeyDown=${move}>

@@ -7,6 +7,8 @@ import { Chip, Code, Facts, Name, Progress, State, Table, Took } from './parts.j
 import { count, counted, length, moment, sentence, signOf, stateName } from './words.js';
 
 const PAGE = 200;
+const GROUPS = 50; // more groups are not listed
+const STEPS = 100; // of a curve
 const CRITICAL = 200; // more nodes of the critical path are not listed
 const STATES = ['failed', 'timed-out', 'rejected', 'cancelled', 'running', 'waiting', 'pending', 'succeeded', 'degraded', 'skipped'];
 const isFailure = state => state === 'failed' || state === 'timed-out' || state === 'rejected';
@@ -50,7 +52,7 @@ export function Run({ data, below, actions, children }) {
   const failed = ids.filter(id => isFailure(stateName(nodes[id].state)) && nodes[id].error) // those that ran come before their consequences
     .sort((a, b) => (nodes[a].startedAt == null) - (nodes[b].startedAt == null) || earlier(nodes[a], nodes[b]));
 
-  const hasGroups = ids.some(id => nodes[id].group);
+  const groups = groupsOf(nodes, row.startedAt, to), hasGroups = groups.length > 0;
   const columns = useMemo(() => columnsFor(below, hasGroups), [below, hasGroups]);
   const choose = id => { chosen.value = chosen.value === id ? null : id; };
   const details = id => html`<${Details} id=${id} node=${timed(id)} edges=${edges} choose=${choose}>${actions?.(id)}<//>`;
@@ -79,6 +81,8 @@ export function Run({ data, below, actions, children }) {
         <button type="button" class="small" disabled=${at === 0} onClick=${() => { page.value = at - 1; }}>Previous</button>
         <span>${count(at * PAGE + 1)} to ${count(Math.min(rows.length, (at + 1) * PAGE))} of ${count(rows.length)}</span>
         <button type="button" class="small" disabled=${at === last} onClick=${() => { page.value = at + 1; }}>Next</button></nav>`}</section>
+    ${hasGroups && html`<section><h2>Groups <span class="dim">${groups.length > GROUPS ? 'those of ' + count(groups.length) + ' that waited most' : 'how many nodes ran, and above them how many waited'}</span></h2>
+      <${Table} label="Groups" columns=${GROUP} ids=${groups.slice(0, GROUPS).map(group => group.name)} rows=${Object.fromEntries(groups.slice(0, GROUPS).map(group => [group.name, group]))}/></section>`}
     ${critical.length > 1 && html`<section><h2>Critical path <span class="dim">${critical.length > CRITICAL ? 'the last ' + CRITICAL + ' of ' + count(critical.length) : 'why the run took as long as it did'}</span></h2>
       <${Table} label="Critical path" columns=${LENGTHS} ids=${critical.slice(-CRITICAL)} rows=${Object.fromEntries(critical.slice(-CRITICAL).map(id => [id, timed(id)]))}
         detail=${(node, id) => details(id)}/></section>`}
@@ -92,6 +96,56 @@ const LENGTHS = [
   { title: 'Waited', number: true, cell: node => lengthOf(waited(node)) },
   { title: 'Took', number: true, cell: node => lengthOf(took(node)) },
 ];
+
+const GROUP = [
+  { title: 'Group', cell: group => html`<${Name} text=${group.name} most=${40}/>` },
+  { title: 'Nodes', number: true, cell: group => count(group.nodes) },
+  { title: 'When', cell: group => html`<${Curves} group=${group}/>` },
+  { title: 'Waited in all', number: true, cell: group => lengthOf(group.waited) },
+  { title: 'Took in all', number: true, cell: group => lengthOf(group.took) },
+];
+
+/** The groups, and how many of their nodes waited and ran in each step of the run. Those that waited most come first. */
+function groupsOf(nodes, from, to) {
+  const groups = new Map(), width = Math.max(1, to - from) / STEPS;
+  // The sum of all steps up to one is how many there were in it. A moment within a step counts for the rest of it.
+  const count = (steps, moment, number) => {
+    const at = Math.max(0, Math.min(STEPS, (moment - from) / width)), step = Math.floor(at), past = at - step;
+    steps[step] += number * (1 - past);
+    steps[step + 1] += number * past;
+  };
+  for (const id in nodes) {
+    const node = { ...nodes[id], to };
+    if (!node.group) continue;
+    if (!groups.has(node.group)) groups.set(node.group, { name: node.group, nodes: 0, waited: 0, took: 0, waits: new Float64Array(STEPS + 2), runs: new Float64Array(STEPS + 2) });
+    const group = groups.get(node.group), end = node.endedAt ?? to;
+    group.nodes++;
+    if (waited(node) > 0) {
+      group.waited += waited(node);
+      count(group.waits, node.readyAt, 1);
+      count(group.waits, node.startedAt ?? end, -1);
+    }
+    if (took(node) > 0) {
+      group.took += took(node);
+      count(group.runs, node.startedAt, 1);
+      count(group.runs, end, -1);
+    }
+  }
+  return [...groups.values()].sort((a, b) => b.waited - a.waited || b.took - a.took);
+}
+
+/** How many nodes of a group ran in each step of the run, and in light above them how many waited. */
+function Curves({ group }) {
+  const sums = steps => { let sum = 0; return [...steps.slice(0, STEPS)].map(step => sum += step); };
+  const runs = sums(group.runs), waits = sums(group.waits), all = runs.map((number, step) => number + waits[step]), most = Math.max(1, ...all);
+  const area = (kind, numbers) => html`<polygon class=${kind} points=${'0,10 ' + numbers.map((number, step) => {
+    const y = (10 - 10 * number / most).toFixed(2);
+    return step + ',' + y + ' ' + (step + 1) + ',' + y;
+  }).join(' ') + ' 100,10'}/>`;
+  return html`<svg class="when curves" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
+    aria-label=${'at most ' + count(Math.round(Math.max(...runs))) + ' running and ' + count(Math.round(Math.max(...waits))) + ' waiting'}>
+    ${group.waited > 0 && area('waits', all)}${area('fill-succeeded', runs)}</svg>`;
+}
 
 function columnsFor(below, hasGroups) {
   return [
