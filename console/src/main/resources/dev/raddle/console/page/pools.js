@@ -28,7 +28,7 @@ function Pool({ name, pool }) {
     <${Facts} of=${[
       ['running', html`${count(pool.active)} of ${count(pool.max)} <${Taken} taken=${pool.active} limit=${pool.max} keeps=${pool.queued > 0}/>`],
       ['queued', count(pool.queued) + (pool.capacity == null ? '' : ' of ' + count(pool.capacity))],
-      ['threads', count(pool.threads) + ', at least ' + count(pool.core) + ', most so far ' + count(pool.largest)],
+      ['threads', count(pool.threads) + ', core ' + count(pool.core) + ', most so far ' + count(pool.largest)],
       ['accepted', count(pool.accepted)], ['completed', count(pool.completed)],
       ['rejected', count(pool.rejected)], ['handed back', count(pool.handedBack)], ['removed', count(pool.removed)]]}/>
     ${stuck.map(each => html`<div class="stack" key=${each.thread + each.task}>

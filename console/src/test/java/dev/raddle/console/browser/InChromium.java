@@ -40,7 +40,7 @@ abstract class InChromium {
     private static final int PATIENCE_MILLIS = 60_000;
 
     private static Playwright playwright;
-    private static Browser browser;
+    static Browser browser;
 
     /** What the browser complained of: errors, violations of the policy, requests to other hosts. */
     final List<String> complaints = new ArrayList<>();

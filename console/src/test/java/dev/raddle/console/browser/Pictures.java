@@ -1,10 +1,8 @@
 package dev.raddle.console.browser;
 
 import com.microsoft.playwright.Browser;
-import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
-import com.microsoft.playwright.Playwright;
 import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
 import dev.raddle.group.GroupExecutor;
@@ -13,7 +11,6 @@ import dev.raddle.pool.ThreadPool;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -39,7 +36,7 @@ final class Pictures {
      * Takes the pictures.
      *
      * @param args the directory
-     * @throws Exception if the browser cannot be started
+     * @throws Exception if there is no browser, or it cannot be started
      */
     public static void main(String[] args) throws Exception {
         new Pictures().take(Path.of(args[0]));
@@ -47,16 +44,11 @@ final class Pictures {
     }
 
     private void take(Path directory) throws Exception {
-        try (Playwright playwright = Playwright.create(
-                        new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
-                Browser browser = playwright
-                        .chromium()
-                        .launch(new BrowserType.LaunchOptions()
-                                .setExecutablePath(Path.of("/usr/bin/chromium"))
-                                .setArgs(List.of("--no-sandbox")))) {
-            Page flood = open(browser, flooded(named("import-service")), "#/groups");
-            Page hang = open(browser, hanging(named("order-service")), "#/group?executor=orders&key=payments");
-            Page drain = open(browser, draining(named("report-service")), "#/pools");
+        InChromium.openBrowser();
+        try {
+            Page flood = open(flooded(named("import-service")), "#/groups");
+            Page hang = open(hanging(named("order-service")), "#/group?executor=orders&key=payments");
+            Page drain = open(draining(named("report-service")), "#/pools");
             Thread.sleep(Duration.ofSeconds(BEFORE + AFTER));
             hang.locator("button", new Page.LocatorOptions().setHasText("Compare the stacks"))
                     .click();
@@ -67,11 +59,13 @@ final class Pictures {
             flood.locator("[data-row]").first().click();
             flood.locator(".uplot").waitFor();
             picture(flood, directory, "console-group.png", 620);
+        } finally {
+            InChromium.closeBrowser();
         }
     }
 
-    private static Page open(Browser browser, Console console, String screen) {
-        Page page = browser.newPage(new Browser.NewPageOptions().setViewportSize(1100, 700));
+    private static Page open(Console console, String screen) {
+        Page page = InChromium.browser.newPage(new Browser.NewPageOptions().setViewportSize(1100, 700));
         page.navigate(console.uri() + screen);
         return page;
     }
