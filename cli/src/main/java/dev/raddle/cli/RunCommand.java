@@ -221,11 +221,11 @@ final class RunCommand extends Subcommand {
                     ? Displays.json(console)
                     : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
             PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
+            RunSession.Settings settings = options.settings(page == null ? null : page::watch);
             if (page != null) {
                 spec.commandLine().getErr().println("raddle: the run is shown at " + page.show(view));
             }
-            return new RunSession(options.settings(), List.of(display, view), List.of(view), screen::restore, clock)
-                    .run(work);
+            return new RunSession(settings, List.of(display, view), List.of(view), screen::restore, clock).run(work);
         }
     }
 

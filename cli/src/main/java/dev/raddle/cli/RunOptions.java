@@ -1,6 +1,9 @@
 package dev.raddle.cli;
 
+import dev.raddle.cli.run.Halt;
 import dev.raddle.cli.run.RunSession;
+import dev.raddle.group.GroupExecutor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
@@ -38,7 +41,8 @@ final class RunOptions extends CommonOptions {
         return onFailure != null && onFailure.keepGoing;
     }
 
-    RunSession.Settings settings() {
-        return new RunSession.Settings(grace(), onFailure != null && onFailure.failFast);
+    RunSession.Settings settings(@Nullable Consumer<GroupExecutor> watcher) {
+        boolean failFast = onFailure != null && onFailure.failFast;
+        return new RunSession.Settings(grace(), failFast ? Halt.failFast() : null, watcher);
     }
 }

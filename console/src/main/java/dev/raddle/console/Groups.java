@@ -137,7 +137,11 @@ final class Groups {
 
     /** Returns a count of a group; null if its executor has no listener of this console. */
     private @Nullable Long countOrNull(Member member, Function<Activity.Counts, Long> count) {
-        return activities.apply(member.id.executor) == null ? null : counted(member, count, 0L);
+        return isCounted(member.id) ? counted(member, count, 0L) : null;
+    }
+
+    private boolean isCounted(Id id) {
+        return activities.apply(id.executor) != null;
     }
 
     Summary summary() {
@@ -218,7 +222,7 @@ final class Groups {
                 nullIfUnlimited(stats.queueCapacity()),
                 oldestAt(member, now),
                 stats.rate() == null ? null : stats.rate().toString(),
-                history == null ? null : history.startsPerSecond(),
+                history == null || !isCounted(member.id) ? null : history.startsPerSecond(),
                 countOrNull(member, counts -> counts.rejected.sum()),
                 countOrNull(member, counts -> counts.failed.sum()),
                 stats.paused(),
@@ -287,7 +291,7 @@ final class Groups {
                 waiting,
                 new Order(List.copyOf(running.keySet()), List.copyOf(waiting.keySet())),
                 failures.ofOwner(id.executor, id.key),
-                history == null ? null : history.series());
+                history == null ? null : history.series(isCounted(id)));
     }
 
     private @Nullable Row rowOf(Id id, long now) {

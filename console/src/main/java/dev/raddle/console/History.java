@@ -2,6 +2,7 @@ package dev.raddle.console;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The numbers of a group in the last five minutes, one a second. */
 final class History {
@@ -9,7 +10,11 @@ final class History {
     private static final int SECONDS = 300;
     private static final int SPARK_SECONDS = 60;
 
-    record Series(List<Long> seconds, List<Integer> running, List<Integer> waiting, List<Integer> starts) {}
+    record Series(
+            List<Long> seconds,
+            List<Integer> running,
+            List<Integer> waiting,
+            @Nullable List<Integer> starts) {}
 
     private final int[] seconds = new int[SECONDS]; // since the epoch; a ring, as the others
     private final int[] running = new int[SECONDS];
@@ -41,10 +46,15 @@ final class History {
         return last(waiting, SPARK_SECONDS);
     }
 
-    Series series() {
+    /** Returns the numbers, without those of starts if these are not counted. */
+    Series series(boolean startsAreCounted) {
         List<Long> moments =
                 last(seconds, SECONDS).stream().map(second -> second * 1_000L).toList();
-        return new Series(moments, last(running, SECONDS), last(waiting, SECONDS), last(starts, SECONDS));
+        return new Series(
+                moments,
+                last(running, SECONDS),
+                last(waiting, SECONDS),
+                startsAreCounted ? last(starts, SECONDS) : null);
     }
 
     private List<Integer> last(int[] ring, int most) {

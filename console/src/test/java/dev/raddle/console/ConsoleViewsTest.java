@@ -326,6 +326,26 @@ class ConsoleViewsTest {
         see("view=groups", isEmpty("executors"));
     }
 
+    @Test
+    void what_only_a_listener_counts_is_unknown_without_one() throws Exception {
+        try (GroupExecutor other = GroupExecutor.newVirtualThreadExecutor(
+                GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1).build())) {
+            console.watch("other", other);
+            other.submit("a", () -> {
+                end.await();
+                return null;
+            });
+
+            ObjectNode list = see("view=groups", has("/rows/5:other:a/spark"));
+            ObjectNode group = see("view=group&executor=other&key=a", has("/series/waiting"));
+
+            assertThat(list.path("rows").path("5:other:a").propertyNames())
+                    .doesNotContain("startsPerSecond", "rejected", "failed", "oldestAt");
+            assertThat(group.path("series").propertyNames()).doesNotContain("starts");
+            end.countDown();
+        }
+    }
+
     // Failures.
 
     @Test

@@ -3,6 +3,7 @@ package dev.raddle.cli.page;
 import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
 import dev.raddle.console.RunView;
+import dev.raddle.group.GroupExecutor;
 
 /** Shows a run in a browser while it goes on. Pages that are open at the end keep its last state: the report. */
 public final class RunConsole implements AutoCloseable {
@@ -22,6 +23,11 @@ public final class RunConsole implements AutoCloseable {
     public String show(RunView run) {
         console.watch(run);
         return console.uri() + "#/flow?id=r1";
+    }
+
+    /** Shows the groups of the run. */
+    public void watch(GroupExecutor executor) {
+        console.watch("run", executor);
     }
 
     /** Lets open pages have the last state, and ends. */

@@ -9,6 +9,7 @@ import dev.raddle.group.GroupResult;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
+import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -25,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,20 +55,28 @@ public final class GroupRunner implements AutoCloseable {
             EventLoop events,
             Stop stop,
             InstantSource clock,
-            @Nullable Halt halt,
+            RunSession.Settings settings,
             ProcessStarter starter,
             boolean recordsProcesses) {
-        this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
+        Consumer<GroupExecutor> watcher = settings.watcher();
+        GroupPolicy.Builder policy = policy(limits, threads);
+        if (watcher != null) {
+            policy.addListener(new TaskListener() {}); // without one the moments of submissions are not known
+        }
+        this.executor = GroupExecutor.newVirtualThreadExecutor(policy.build());
+        if (watcher != null) {
+            watcher.accept(executor);
+        }
         this.threads = threads;
         this.launcher = new Launcher(events, stop, clock, starter, recordsProcesses);
         this.events = events;
         this.stop = stop;
         this.clock = clock;
-        this.halt = halt;
+        this.halt = settings.halt();
         stop.onceRequested(() -> running.forEach(Stoppable::endPause));
     }
 
-    private static GroupPolicy policy(Limits limits, Threads threads) {
+    private static GroupPolicy.Builder policy(Limits limits, Threads threads) {
         Map<String, Integer> queues = new HashMap<>();
         limits.groups().keySet().forEach(group -> queues.put(group, limits.queue(group)));
         return GroupPolicy.builder()
@@ -79,8 +89,7 @@ public final class GroupRunner implements AutoCloseable {
                 .scheduler(group -> threads)
                 .globalMaxInFlight(limits.total())
                 .globalQueueThreshold(limits.totalQueue())
-                .rejectionPolicy(RejectionPolicy.ABORT)
-                .build();
+                .rejectionPolicy(RejectionPolicy.ABORT);
     }
 
     /** A running operation that must be notified when the run is stopped. */

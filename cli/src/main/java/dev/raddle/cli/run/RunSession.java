@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.group.GroupExecutor;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A run from its first event to its exit code. For one thread and one use. */
@@ -32,12 +34,14 @@ public final class RunSession {
      * @param grace the time that processes have to end after SIGTERM; in a drain, also the time before that in which
      *     they may end by themselves
      * @param halt when tasks that have ended end the run, or null if they never do
+     * @param watcher receives the executor of the tasks before the first one; or null
      */
-    public record Settings(Duration grace, @Nullable Halt halt) {
+    public record Settings(
+            Duration grace, @Nullable Halt halt, @Nullable Consumer<GroupExecutor> watcher) {
 
-        /** Creates settings by which the first task that does not succeed ends the run, or none does. */
-        public Settings(Duration grace, boolean failFast) {
-            this(grace, failFast ? Halt.failFast() : null);
+        /** Creates settings without a watcher. */
+        public Settings(Duration grace, @Nullable Halt halt) {
+            this(grace, halt, null);
         }
     }
 
@@ -86,7 +90,7 @@ public final class RunSession {
                         events,
                         stop,
                         clock,
-                        settings.halt(),
+                        settings,
                         ProcessStarter.of(work.key()).hiding(work.secrets()),
                         work.recordsProcesses())) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));

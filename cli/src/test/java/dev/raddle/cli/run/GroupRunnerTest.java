@@ -55,7 +55,14 @@ class GroupRunnerTest {
 
     private GroupRunner runner(Threads threads) {
         return new GroupRunner(
-                LIMITS, threads, events, stop, Session.CLOCK, null, ProcessStarter.of(ProcessStarter.newKey()), false);
+                LIMITS,
+                threads,
+                events,
+                stop,
+                Session.CLOCK,
+                new RunSession.Settings(GRACE, null),
+                ProcessStarter.of(ProcessStarter.newKey()),
+                false);
     }
 
     private void submit(GroupRunner runner, String id, String script) {

@@ -74,7 +74,7 @@ class LineWorkTest {
     }
 
     private Callable<Integer> session(LineWork work, RunListener... others) {
-        RunSession.Settings settings = new RunSession.Settings(Duration.ofSeconds(5), false);
+        RunSession.Settings settings = new RunSession.Settings(Duration.ofSeconds(5), null);
         List<RunListener> displays = new ArrayList<>(List.of(recorder));
         displays.addAll(List.of(others));
         return () -> new RunSession(settings, displays, List.of(), () -> {}, Session.CLOCK).run(work);

@@ -110,7 +110,7 @@ final class Session {
     private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {
         try (Journal journal = Journal.open(at.journal())) {
             PlanWork work = new PlanWork(plan, at, journal, past, null, only, keepGoing);
-            RunSession.Settings settings = new RunSession.Settings(grace, failFast);
+            RunSession.Settings settings = new RunSession.Settings(grace, failFast ? Halt.failFast() : null);
             return new RunSession(settings, listeners, List.of(), () -> {}, CLOCK).run(work);
         }
     }

@@ -19,11 +19,11 @@ function draw(element, data) {
     padding: [10, 36, 0, 0],
     scales: { x: { range: (plot, least, most) => [Math.min(least, most - SHORTEST), most] }, y: { range: (plot, least, most) => [0, Math.max(1, most * 1.05)] } },
     axes: [{ ...axis, space: 90, incrs: STEPS, values: (plot, splits) => splits.map(at => moment(at * 1000)) }, { ...axis, size: 60 }],
-    series: [{ label: 'at', value: (plot, at) => moment((at ?? plot.data[0].at(-1)) * 1000) }, curve('waiting', 'warn'), curve('running', 'succeeded'), curve('starts each second', 'mark', [4, 3])],
+    series: [{ label: 'at', value: (plot, at) => moment((at ?? plot.data[0].at(-1)) * 1000) }, curve('waiting', 'warn'), curve('running', 'succeeded'), ...data.length > 3 ? [curve('starts each second', 'mark', [4, 3])] : []],
   }, data, element);
 }
 
-const dataOf = series => [series.seconds.map(at => at / 1000), series.waiting, series.running, series.starts];
+const dataOf = series => [series.seconds.map(at => at / 1000), series.waiting, series.running, ...series.starts ? [series.starts] : []];
 
 export function Plot({ series }) {
   const element = useRef(null), plot = useRef(null), latest = useRef(series), known = series?.seconds?.length > 1;
