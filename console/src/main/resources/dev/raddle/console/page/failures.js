@@ -18,7 +18,7 @@ const simple = type => String(type).replace(/^([a-z_]\w*\.)+/, '');
 const detail = row => html`<p class="dim">${clipped(row.type, 300)}${row.count > 1 && row.stack ? ', the first of ' + count(row.count) : ''}</p>
   ${row.stack ? html`<${Code} text=${row.stack} label="Stack of the first one"/>` : html`<p>It has no stack.</p>`}`;
 
-export function Failures({ failures, label, question, empty = 'None since the program started.' }) {
+export function Failures({ failures, label, question, empty = 'No listener of the console has seen one.' }) {
   return html`<${Table} label=${label} columns=${columns} ids=${failures?.order || []} rows=${failures?.rows || {}} detail=${detail}
     question=${question} empty=${empty}/>`;
 }
