@@ -5,6 +5,7 @@ import dev.raddle.cli.run.RunDirectory;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.Callable;
@@ -27,6 +28,8 @@ abstract class Subcommand implements Callable<Integer> {
         } catch (FileAlreadyExistsException e) {
             throw wrong("--results must name a directory that contains no run yet, was \"" + results
                     + "\"; name another, or continue raddle run in it with --resume");
+        } catch (NotDirectoryException e) {
+            throw wrong("--results must name a directory, was \"" + results + "\", a file; name another");
         } catch (DirectoryNotEmptyException e) {
             throw wrong("--results must name a directory that is new or empty, was \"" + results
                     + "\", which contains other files; name another");

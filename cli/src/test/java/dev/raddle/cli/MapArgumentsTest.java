@@ -80,6 +80,15 @@ class MapArgumentsTest {
     }
 
     @Test
+    void a_file_in_place_of_a_directory_for_the_results_is_refused() throws Exception {
+        Path results = Files.createFile(directory.resolve("results"));
+        Ended ended = Ended.raddle("map", "--results", results.toString(), "true", ":::", "a");
+
+        assertThat(ended.err()).contains("must name a directory, was \"" + results + "\", a file; name another\n");
+        assertThat(ended.exitCode()).isEqualTo(2);
+    }
+
+    @Test
     @EnabledOnOs(OS.LINUX)
     void a_job_log_on_a_full_disk_is_one_line_and_nothing_runs() {
         Path file = directory.resolve("file");

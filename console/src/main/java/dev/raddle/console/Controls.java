@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.TaskHandle;
 import dev.raddle.task.Rate;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -132,7 +133,7 @@ final class Controls {
             throw new Refusal(404, "there is no such group");
         }
         JsonNode value = command.path("value");
-        String group = "group \"" + key + "\"";
+        String group = "group \"" + Failures.cut(key) + "\"";
         return switch (action) {
             case "setLimit" -> {
                 executor.setMaxConcurrency(key, (int) number(value, Integer.MAX_VALUE));
@@ -161,12 +162,12 @@ final class Controls {
                 yield group + " is evicted";
             }
             case "cancelTask" -> {
-                boolean wasCancelled =
-                        refs.find(executor, key, text(command, "ref")).handle().cancel(true);
-                if (!wasCancelled) {
+                TaskHandle<?> task =
+                        refs.find(executor, key, text(command, "ref")).handle();
+                if (!task.cancel(true)) {
                     throw new Refusal(409, "the task has ended");
                 }
-                yield "the task is cancelled";
+                yield "task \"" + Failures.cut(task.taskId()) + "\" is cancelled";
             }
             default -> throw new Refusal(400, "there is no such action");
         };

@@ -10,8 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** The layers of a graph, and an order in each layer that causes few edge crossings. Immutable. */
-public final class Layers {
+/**
+ * The layers of a graph, and an order in each layer that causes few edge crossings.
+ *
+ * @param all the tasks of each layer in order
+ */
+public record Layers(List<List<Integer>> all) {
     private static final int SWEEPS = 4;
 
     /*
@@ -24,13 +28,6 @@ public final class Layers {
      * Positions are fractions of a layer's height, so that layers of different size are comparable. A task without
      * neighbours there keeps its position.
      */
-    private final int[] layerOf;
-    private final List<List<Integer>> layers;
-
-    private Layers(int[] layerOf, List<List<Integer>> layers) {
-        this.layerOf = layerOf;
-        this.layers = layers;
-    }
 
     /** Returns the layers of an acyclic graph. */
     public static Layers of(PlanGraph graph) {
@@ -50,7 +47,7 @@ public final class Layers {
                 sort(layer, graph, forward, place);
             }
         }
-        return new Layers(layerOf, layers.stream().map(List::copyOf).toList());
+        return new Layers(layers.stream().map(List::copyOf).toList());
     }
 
     private static int[] longestPaths(PlanGraph graph) {
@@ -97,15 +94,5 @@ public final class Layers {
         for (int i = 0; i < layer.size(); i++) {
             place[layer.get(i)] = (i + 0.5) / layer.size();
         }
-    }
-
-    /** Returns the layer of a task, counted from 0. */
-    public int layerOf(int task) {
-        return layerOf[task];
-    }
-
-    /** Returns the tasks of each layer in order. */
-    public List<List<Integer>> all() {
-        return layers;
     }
 }

@@ -16,6 +16,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
@@ -108,10 +109,14 @@ public final class RunDirectory {
      * Creates a directory that the user named, or uses it if it exists and contains at most what a run leaves that is
      * killed before it begins.
      *
+     * @throws NotDirectoryException if it is a file
      * @throws FileAlreadyExistsException if it already contains a run
      * @throws DirectoryNotEmptyException if it contains anything else
      */
     public static RunDirectory create(Path path) throws IOException {
+        if (Files.isRegularFile(path)) {
+            throw new NotDirectoryException(path.toString());
+        }
         Files.createDirectories(path, PRIVATE);
         try (Stream<Path> files = Files.list(path)) {
             if (!files.allMatch(RunDirectory::precedesRun)) {

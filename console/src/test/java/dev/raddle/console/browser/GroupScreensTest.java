@@ -197,7 +197,7 @@ class GroupScreensTest extends InChromium {
                 .extracting(line -> line.replace("orders / payments", ""))
                 .satisfiesExactly(
                         line -> assertThat(line).isEqualTo("evict||group \"payments\" is evicted"),
-                        line -> assertThat(line).matches("cancelTask \\w+\\|\\|the task is cancelled"),
+                        line -> assertThat(line).matches("cancelTask \\w+\\|\\|task \"charge-1\" is cancelled"),
                         line -> assertThat(line).isEqualTo("setRate||group \"payments\" has no rate"),
                         line -> assertThat(line)
                                 .isEqualTo("setRate|7/1000|group \"payments\" has the rate of 7 per second"),
@@ -243,7 +243,7 @@ class GroupScreensTest extends InChromium {
         awaitText(find("dialog"), "Cancel task “charge-7” of group “payments”?");
         find("dialog button[type=submit]").click();
 
-        awaitText(find(".notice"), "the task is cancelled");
+        awaitText(find(".notice"), "task \"charge-7\" is cancelled");
         awaitText(find(".verdict"), "32 tasks wait");
         awaitCount(find("tbody tr", "charge-7"), 0);
         awaitFocus(find("[data-row]", "charge-8").first());
