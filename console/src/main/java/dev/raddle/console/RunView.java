@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * is.
  *
  * <p>A console calls these methods while a browser looks, at most four times a second and in one thread at a time,
- * while the run goes on in others. They must not block. Each answer may be of another moment. A run whose method throws is
- * shown as {@code unreadable}, with the exception.
+ * while the run goes on in others. They must not block. Each answer may be of another moment. A run whose method throws
+ * is shown as {@code unreadable}, with the exception.
  */
 public interface RunView {
 

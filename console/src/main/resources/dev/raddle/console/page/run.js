@@ -52,7 +52,7 @@ export function Run({ data, below, actions, children }) {
   const failed = ids.filter(id => isFailure(stateName(nodes[id].state)) && nodes[id].error) // those that ran come before their consequences
     .sort((a, b) => (nodes[a].startedAt == null) - (nodes[b].startedAt == null) || earlier(nodes[a], nodes[b]));
 
-  const groups = groupsOf(nodes, row.startedAt, to), hasGroups = groups.length > 0;
+  const groups = useMemo(() => groupsOf(nodes, row.startedAt, to), [nodes, row.startedAt, to]), hasGroups = groups.length > 0;
   const columns = useMemo(() => columnsFor(below, hasGroups), [below, hasGroups]);
   const choose = id => { chosen.value = chosen.value === id ? null : id; };
   const details = id => html`<${Details} id=${id} node=${timed(id)} edges=${edges} choose=${choose}>${actions?.(id)}<//>`;
@@ -109,7 +109,7 @@ const GROUP = [
 function groupsOf(nodes, from, to) {
   const groups = new Map(), width = Math.max(1, to - from) / STEPS;
   // The sum of all steps up to one is how many there were in it. A moment within a step counts for the rest of it.
-  const count = (steps, moment, number) => {
+  const add = (steps, moment, number) => {
     const at = Math.max(0, Math.min(STEPS, (moment - from) / width)), step = Math.floor(at), past = at - step;
     steps[step] += number * (1 - past);
     steps[step + 1] += number * past;
@@ -117,18 +117,18 @@ function groupsOf(nodes, from, to) {
   for (const id in nodes) {
     const node = { ...nodes[id], to };
     if (!node.group) continue;
-    if (!groups.has(node.group)) groups.set(node.group, { name: node.group, nodes: 0, waited: 0, took: 0, waits: new Float64Array(STEPS + 2), runs: new Float64Array(STEPS + 2) });
+    if (!groups.has(node.group)) groups.set(node.group, { name: node.group, nodes: 0, waited: -1, took: -1, waits: new Float64Array(STEPS + 2), runs: new Float64Array(STEPS + 2) });
     const group = groups.get(node.group), end = node.endedAt ?? to;
     group.nodes++;
-    if (waited(node) > 0) {
-      group.waited += waited(node);
-      count(group.waits, node.readyAt, 1);
-      count(group.waits, node.startedAt ?? end, -1);
+    if (waited(node) >= 0) { // known
+      group.waited = Math.max(0, group.waited) + waited(node);
+      add(group.waits, node.readyAt, 1);
+      add(group.waits, node.startedAt ?? end, -1);
     }
-    if (took(node) > 0) {
-      group.took += took(node);
-      count(group.runs, node.startedAt, 1);
-      count(group.runs, end, -1);
+    if (took(node) >= 0) {
+      group.took = Math.max(0, group.took) + took(node);
+      add(group.runs, node.startedAt, 1);
+      add(group.runs, end, -1);
     }
   }
   return [...groups.values()].sort((a, b) => b.waited - a.waited || b.took - a.took);
