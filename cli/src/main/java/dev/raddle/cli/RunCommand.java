@@ -150,7 +150,7 @@ final class RunCommand extends Subcommand {
             if (options.dryRun()) {
                 return dryRun(plan, past(old, plan), only);
             }
-            try (RunConsole page = opened()) { // before anything is written
+            try (RunConsole page = opened(plan.name())) { // before anything is written
                 RunDirectory directory = old == null ? created(results, plan.name()) : old;
                 try (Journal journal = Journal.open(directory.journal())) {
                     Journal.Past past = past(old, plan);
@@ -196,9 +196,9 @@ final class RunCommand extends Subcommand {
         }
     }
 
-    private @Nullable RunConsole opened() {
+    private @Nullable RunConsole opened(String title) {
         try {
-            return port == null ? null : new RunConsole(port);
+            return port == null ? null : new RunConsole(port, title);
         } catch (UncheckedIOException e) {
             throw wrong("--console: " + e.getMessage());
         }
@@ -221,11 +221,20 @@ final class RunCommand extends Subcommand {
                     ? Displays.json(console)
                     : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
             PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
-            RunSession.Settings settings = options.settings(page == null ? null : page::watch);
+            view.begin(directory.path(), past::done);
+            List<RunListener> listeners = new ArrayList<>(List.of(display, view));
+            RunSession.Settings settings = options.settings(
+                    page == null
+                            ? null
+                            : executor -> {
+                                page.watch(executor);
+                                view.watch(executor);
+                            });
             if (page != null) {
+                listeners.add(page);
                 spec.commandLine().getErr().println("raddle: the run is shown at " + page.show(view));
             }
-            return new RunSession(settings, List.of(display, view), List.of(view), screen::restore, clock).run(work);
+            return new RunSession(settings, listeners, List.of(view), screen::restore, clock).run(work);
         }
     }
 

@@ -10,8 +10,9 @@ import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,37 +23,90 @@ class RunConsoleTest {
     @TempDir
     private Path directory;
 
-    @Test
-    void the_console_of_a_run_has_its_tasks_and_why_its_groups_wait_and_then_its_end() throws Exception {
-        Path plan = Files.writeString(directory.resolve("plan.yaml"), """
-                groups: { one: { limit: 1 } }
-                tasks:
-                  - { id: first, group: one, run: "read line < one" }
-                  - { id: second, group: one, run: "read line < two" }
-                """);
-        assertThat(new ProcessBuilder("mkfifo", "one", "two")
+    private void fifos(String... names) throws Exception {
+        List<String> words = new ArrayList<>(List.of("mkfifo"));
+        words.addAll(List.of(names));
+        assertThat(new ProcessBuilder(words)
                         .directory(directory.toFile())
                         .start()
                         .waitFor())
                 .isZero();
-        Process raddle = new ProcessBuilder(
-                        OwnJvmTest.words(List.of(), "run", "--quiet", "--console", "0", plan.toString()))
+    }
+
+    /** Writes a line to a pipe, when a task reads it. */
+    private void release(String fifo) throws IOException {
+        Files.writeString(directory.resolve(fifo), "x\n");
+    }
+
+    private Process raddle(String... arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of("run", "--quiet", "--console", "0"));
+        all.addAll(List.of(arguments));
+        return new ProcessBuilder(OwnJvmTest.words(List.of(), all.toArray(String[]::new)))
                 .directory(directory.toFile())
                 .start();
+    }
+
+    private static URI addressOf(BufferedReader said) throws IOException {
+        return URI.create(said.readLine().replaceFirst(".* is shown at ", ""));
+    }
+
+    @Test
+    void the_console_of_a_run_has_its_tasks_and_why_its_groups_wait_and_then_its_end() throws Exception {
+        Files.writeString(directory.resolve("plan.yaml"), """
+                jobs: 2
+                groups: { one: { limit: 1 }, rare: { limit: 1, rate: 1/1h } }
+                tasks:
+                  - { id: first, group: one, run: "read line < one" }
+                  - { id: second, group: one, run: "read line < two" }
+                  - { id: bad, group: rare, run: "echo the reason; exit 3" }
+                  - { id: late, group: rare, run: "true" }
+                  - { id: third, run: "read line < three" }
+                  - { id: fourth, run: "true" }
+                """);
+        fifos("one", "two", "three");
+        Process raddle = raddle("--timeout", "100s", "plan.yaml");
         try (BufferedReader said = raddle.errorReader(StandardCharsets.UTF_8)) {
-            URI page = URI.create(said.readLine().replaceFirst(".* is shown at ", ""));
+            URI page = addressOf(said);
             try (BufferedReader groups = stream(page, "view=groups");
+                    BufferedReader failures = stream(page, "view=failures");
                     BufferedReader run = stream(page, "view=flow&id=r1")) {
-                await(groups, line -> line.contains("\"waiting\":1") && line.contains("waits for a slot"));
-                await(run, line -> line.contains("waits for a permit of group"));
-                Files.writeString(directory.resolve("one"), "x\n"); // waits until a task reads
-                Files.writeString(directory.resolve("two"), "x\n");
-                await(run, "event: end"::equals);
+                await(groups, "\"waiting\":1", "waits for a slot");
+                await(failures, "exit code 3");
+                await(
+                        run,
+                        "\"why\":\"waits for a slot of group \\\"one\\\"\"",
+                        "\"why\":\"waits for the rate of group \\\"rare\\\"\"",
+                        "\"why\":\"waits for a task of the run to end: all jobs are taken\"",
+                        "the reason\\n");
+                raddle.toHandle().destroy(); // SIGTERM, so that nobody waits for the rate
+                await(run, "event: end");
             }
-            assertThat(said.readLine()).isNull();
-            assertThat(raddle.waitFor()).isZero();
         } finally {
             raddle.destroyForcibly();
+        }
+    }
+
+    @Test
+    void the_page_of_a_resumed_run_has_what_succeeded_before() throws Exception {
+        Files.writeString(directory.resolve("plan.yaml"), """
+                tasks:
+                  - { id: ready, run: "true" }
+                  - { id: again, run: "read line < one", needs: ready }
+                """);
+        Files.writeString(directory.resolve("one"), ""); // its end comes at once, and the task fails
+        Process first = raddle("--results", "run", "plan.yaml");
+        assertThat(first.waitFor()).isEqualTo(1);
+        Files.delete(directory.resolve("one"));
+        fifos("one");
+        Process second = raddle("--resume", "run");
+        try (BufferedReader said = second.errorReader(StandardCharsets.UTF_8);
+                BufferedReader run = stream(addressOf(said), "view=flow&id=r1")) {
+            await(run, "\"ready\":{\"state\":\"succeeded\"", "\"again\":{\"state\":\"running\"", "\"process\"");
+            release("one");
+            await(run, "event: end");
+            assertThat(second.waitFor()).isZero();
+        } finally {
+            second.destroyForcibly();
         }
     }
 
@@ -61,9 +115,13 @@ class RunConsoleTest {
         return new BufferedReader(new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8));
     }
 
-    private static void await(BufferedReader stream, Predicate<String> condition) throws IOException {
-        for (String line = stream.readLine(); !condition.test(line); line = stream.readLine()) {
-            assertThat(line).as("the stream has ended").isNotNull();
+    /** Reads a stream until it has had all parts. */
+    private static void await(BufferedReader stream, String... parts) throws IOException {
+        StringBuilder seen = new StringBuilder();
+        while (!Stream.of(parts).allMatch(part -> seen.indexOf(part) >= 0)) {
+            String line = stream.readLine();
+            assertThat(line).as("after " + seen).isNotNull();
+            seen.append(line).append('\n');
         }
     }
 }

@@ -80,7 +80,7 @@ public final class Console implements AutoCloseable {
     private final Scopes scopes = new Scopes();
     final Fleets fleets = new Fleets();
     final Durable durable = new Durable();
-    private final String title = titleOf(System.getProperty("sun.java.command", ""));
+    private final String title;
     private final long startedAt = ProcessHandle.current()
             .info()
             .startInstant()
@@ -99,6 +99,7 @@ public final class Console implements AutoCloseable {
             Duration patience,
             Duration longestRest)
             throws IOException {
+        title = options.title == null ? titleOf(System.getProperty("sun.java.command", "")) : options.title;
         HttpServer http = HttpServer.create(new InetSocketAddress(address, options.port), 0);
         int port = http.getAddress().getPort();
         boolean isNamed = !address.isAnyLocalAddress() && !address.isLoopbackAddress();
@@ -317,7 +318,7 @@ public final class Console implements AutoCloseable {
         groups.sample(now);
         summary = Json.object(new Summary(
                 groups.summary(),
-                pools.summary(),
+                pools.summary(now),
                 flows.summary(),
                 scopes.summary(),
                 fleets.summary(),

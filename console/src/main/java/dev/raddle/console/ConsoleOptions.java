@@ -31,6 +31,9 @@ public final class ConsoleOptions {
 
     /** The settings. Changed only before the options that have them are created. */
     static final class Draft implements Cloneable {
+        @Nullable
+        String title;
+
         int port = 9090;
         String host = "localhost";
 
@@ -71,6 +74,17 @@ public final class ConsoleOptions {
      */
     public static ConsoleOptions defaults() {
         return DEFAULTS;
+    }
+
+    /**
+     * Returns these options with a name of the program, which the page shows. Without one it is that of the main class.
+     *
+     * @param name the name
+     * @return new options
+     */
+    public ConsoleOptions withTitle(String name) {
+        Objects.requireNonNull(name, "name");
+        return with(draft -> draft.title = name);
     }
 
     /**

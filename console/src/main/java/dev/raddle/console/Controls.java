@@ -55,7 +55,7 @@ final class Controls {
         }
     }
 
-    /** Does what a client asks for, and returns a sentence about it. Also what is refused is in the audit list. */
+    /** Does what a client asks for, and returns a sentence about it. Refused commands are in the audit list, too. */
     String apply(ObjectNode command, String who) {
         if (!enabled) {
             throw new Refusal(403, "this console only shows things; ConsoleOptions.withControls(true) adds controls");
@@ -77,7 +77,8 @@ final class Controls {
             return done;
         } catch (IllegalArgumentException | IllegalStateException | Refusal refused) {
             String problem = String.valueOf(refused.getMessage());
-            add(new Row(System.currentTimeMillis(), who, action, target, shown, "refused: " + problem));
+            String end = refused instanceof Refusal refusal && refusal.status >= 500 ? "failed: " : "refused: ";
+            add(new Row(System.currentTimeMillis(), who, action, target, shown, end + problem));
             throw refused instanceof Refusal refusal ? refusal : new Refusal(400, problem);
         }
     }

@@ -228,14 +228,14 @@ final class Durable {
         if (!service.requests.tryAcquire()) {
             throw new Refusal(503, "the database has not answered earlier requests yet; this one was not sent");
         }
-        FutureTask<String> task = new FutureTask<>(() -> {
+        FutureTask<String> task = new FutureTask<>(() -> service.source.apply(action, run, node, text));
+        Thread.ofPlatform().daemon().name("raddle-console-request").start(() -> {
             try {
-                return service.source.apply(action, run, node, text);
+                task.run();
             } finally {
                 service.requests.release();
             }
         });
-        Thread.ofPlatform().daemon().name("raddle-console-request").start(task);
         try {
             return task.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException failure) {

@@ -181,6 +181,7 @@ public final class DurableConsole {
             FlowPlan<?, ?> plan = planOf(run);
             Map<String, Object> data = RunData.of(new StoredRunView(run, entries, plan));
             data.remove("text"); // the history has the same
+            data.put("changeable", true);
             data.put("again", run.state().isEnd());
             data.put("registered", plan != null);
             data.put("entries", entries.size());

@@ -64,11 +64,10 @@ final class Failures {
     /** The kinds that a client sees, the latest first. */
     record Rows(List<String> order, Map<String, Row> rows) {}
 
-    record Summary(int kinds, @Nullable Long lastAt) {}
+    record Summary(int kinds) {}
 
     private final Map<KindKey, Kind> kinds = newest(MOST_KINDS); // guarded by this
     private long ids; // guarded by this
-    private @Nullable Long lastAt; // guarded by this
 
     /** Returns a map that keeps the entries that were used last. */
     private static <K, V> Map<K, V> newest(int most) {
@@ -105,11 +104,10 @@ final class Failures {
         kind.message = message;
         kind.lastAt = Math.max(kind.lastAt, at);
         kind.owners.put(new Owner(source, owner), true);
-        lastAt = kind.lastAt;
     }
 
     synchronized Summary summary() {
-        return new Summary(kinds.size(), lastAt);
+        return new Summary(kinds.size());
     }
 
     Rows all(View view) {

@@ -1,17 +1,21 @@
 package dev.raddle.console;
 
-import java.util.ArrayList;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The runs that are watched: those that have not ended, and the last ones that have. */
 final class Flows {
 
     private static final int MOST_ENDED = 50;
     private static final int MOST_SHOWN = 200;
+    private static final Set<String> GOOD = Set.of("succeeded", "degraded", "cancelled"); // no failures
 
     record Rows(int total, List<String> order, Map<String, Object> rows) {}
 
@@ -21,65 +25,86 @@ final class Flows {
     private long ids; // guarded by this
     private int nextSweep = MOST_ENDED; // guarded by this
 
-    synchronized Console.Watch add(RunView run) {
-        String id = "r" + ++ids;
-        runs.put(id, run);
-        if (runs.size() >= nextSweep) {
-            sweep(); // while no client looks, too: an ended run holds its values until it is seen
-            nextSweep = 2 * runs.size();
+    Console.Watch add(RunView run) {
+        String id;
+        boolean isSweepDue;
+        synchronized (this) {
+            id = "r" + ++ids;
+            runs.put(id, run);
+            isSweepDue = runs.size() >= nextSweep;
         }
-        return () -> remove(id);
+        if (isSweepDue) {
+            int left = all().size(); // while no client looks, too: an ended run holds its values until it is seen
+            synchronized (this) {
+                nextSweep = 2 * Math.max(MOST_ENDED / 2, left);
+            }
+        }
+        return () -> remove(Set.of(id));
     }
 
-    private synchronized void remove(String id) {
-        runs.remove(id);
+    private synchronized void remove(Set<String> ids) {
+        runs.keySet().removeAll(ids);
     }
 
-    private void sweep() {
-        List<String> ended = new ArrayList<>();
-        runs.forEach((id, run) -> {
+    private synchronized Map<String, RunView> copy() {
+        return new LinkedHashMap<>(runs);
+    }
+
+    /** Returns the runs, without those that ended before the last fifty. User code runs outside the lock. */
+    private Map<String, RunView> all() {
+        Map<String, RunView> all = copy();
+        Map<String, Instant> ends = new LinkedHashMap<>();
+        all.forEach((id, run) -> {
             if (run instanceof WatchedRun watched) {
                 watched.settle();
             }
-            if (isOver(run)) {
-                ended.add(id);
+            Instant end = endOf(run);
+            if (end != null) {
+                ends.put(id, end);
             }
         });
-        ended.subList(0, Math.max(0, ended.size() - MOST_ENDED)).forEach(runs::remove);
-    }
-
-    private synchronized Map<String, RunView> all() {
-        sweep();
-        return new LinkedHashMap<>(runs);
+        Set<String> surplus = ends.entrySet().stream()
+                .sorted(Map.Entry.comparingByValue())
+                .limit(Math.max(0, ends.size() - MOST_ENDED))
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+        remove(surplus);
+        all.keySet().removeAll(surplus);
+        return all;
     }
 
     /** Returns a run of a flow; refuses another one, which cannot be controlled. */
     WatchedRun get(String id) {
-        if (all().get(id) instanceof WatchedRun run) {
-            return run;
-        }
-        throw new Refusal(404, "the run is not known any more");
+        return switch (copy().get(id)) {
+            case WatchedRun run -> run;
+            case null -> throw new Refusal(404, "the run is not known any more");
+            default -> throw new Refusal(409, "another engine executes the run, which cannot be changed here");
+        };
     }
 
     Summary summary() {
         int running = 0;
         int failed = 0;
         for (RunView run : all().values()) {
-            running += isOver(run) ? 0 : 1;
+            running += endOf(run) == null ? 1 : 0;
             failed += hasFailed(run) ? 1 : 0;
         }
         return new Summary(running, failed);
     }
 
-    private static boolean isOver(RunView run) {
-        return read(() -> run.endedAt() != null, failure -> true);
+    private static @Nullable Instant endOf(RunView run) {
+        try {
+            return run.endedAt();
+        } catch (Throwable userCode) {
+            return Instant.MIN; // it is the first to be forgotten
+        }
     }
 
     private static boolean hasFailed(RunView run) {
         return read(
                 () -> {
                     String state = run.state();
-                    return run.endedAt() != null && !state.equals("succeeded") && !state.equals("degraded");
+                    return run.endedAt() != null && !GOOD.contains(state);
                 },
                 failure -> true);
     }
@@ -116,7 +141,12 @@ final class Flows {
     /** Returns one run with its nodes, or nothing of one that is not known any more. */
     Map<String, Object> detail(View view) {
         RunView run = all().get(view.text("id"));
-        Map<String, Object> nothing = Map.of("nodes", Map.of(), "edges", List.of());
-        return run == null ? nothing : read(() -> RunData.of(run), failure -> RunData.ofUnreadable(run, failure));
+        if (run == null) {
+            return Map.of("nodes", Map.of(), "edges", List.of());
+        }
+        Map<String, Object> data =
+                new LinkedHashMap<>(read(() -> RunData.of(run), failure -> RunData.ofUnreadable(run, failure)));
+        data.put("changeable", run instanceof WatchedRun);
+        return data;
     }
 }

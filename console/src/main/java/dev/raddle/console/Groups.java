@@ -68,15 +68,21 @@ final class Groups {
 
     record Order(List<String> running, List<String> waiting) {}
 
+    /**
+     * One group.
+     *
+     * @param tasks the number of its tasks that run; each takes as many slots as it costs
+     */
     record Detail(
             @Nullable Row row,
+            int tasks,
             Map<String, TaskRow> running,
             Map<String, TaskRow> waiting,
             Order order,
             Failures.Rows failures,
             History.@Nullable Series series) {}
 
-    record Summary(int running, int waiting, int executors) {}
+    record Summary(int waiting) {}
 
     final Watched<GroupExecutor> executors = new Watched<>(
             executor -> executor.isShutdown() && executor.shutdownReport().isPresent());
@@ -104,13 +110,13 @@ final class Groups {
             }
         });
         members = read;
-        if (now / 1_000 > second) {
+        if (now / 1_000 != second) {
             second = now / 1_000;
             addToHistories();
         }
     }
 
-    /** The memory of the histories is bounded: there are so many, and a group that has gone has none. */
+    /** There are at most MOST_HISTORIES, and none of groups that have gone, so that their memory is bounded. */
     private void addToHistories() {
         Map<Id, History> kept = new HashMap<>();
         int room = MOST_HISTORIES - histories.size();
@@ -145,13 +151,8 @@ final class Groups {
     }
 
     Summary summary() {
-        int running = 0;
-        int waiting = 0;
-        for (Member member : members) {
-            running += member.stats.activeCount();
-            waiting += member.stats.queuedCount();
-        }
-        return new Summary(running, waiting, sampled.size());
+        return new Summary(
+                members.stream().mapToInt(member -> member.stats.queuedCount()).sum());
     }
 
     // The list of groups.
@@ -167,7 +168,8 @@ final class Groups {
                 .thenComparing(each -> each.member.id.key)
                 .thenComparing(each -> each.member.id.executor));
         int size = view.number("size", 50, 1, LARGEST_PAGE);
-        long first = (long) view.number("page", 0, 0, Integer.MAX_VALUE) * size;
+        long last = Math.max(0, ranked.size() - 1) / size;
+        long first = Math.min(last, view.number("page", 0, 0, Integer.MAX_VALUE)) * size;
         Map<String, Row> rows = new LinkedHashMap<>();
         ranked.stream()
                 .skip(first)
@@ -287,6 +289,7 @@ final class Groups {
         History history = histories.get(id);
         return new Detail(
                 rowOf(id, now),
+                (int) tasks.stream().filter(task -> !task.isWaiting()).count(),
                 running,
                 waiting,
                 new Order(List.copyOf(running.keySet()), List.copyOf(waiting.keySet())),

@@ -28,6 +28,9 @@ final class History {
     }
 
     void add(long second, int runningNow, int waitingNow, long startsSoFar) {
+        if (count > 0 && second < seconds[(count - 1) % SECONDS]) {
+            count = 0; // the clock was set back
+        }
         int at = count % SECONDS;
         long elapsed = count == 0 ? 1 : Math.max(1, second - seconds[(count - 1) % SECONDS]);
         seconds[at] = (int) second;
@@ -57,10 +60,13 @@ final class History {
                 startsAreCounted ? last(starts, SECONDS) : null);
     }
 
+    /** Returns the numbers of the last seconds. There are none for those in which no client looked. */
     private List<Integer> last(int[] ring, int most) {
         List<Integer> last = new ArrayList<>();
-        for (int i = Math.max(0, count - Math.min(most, SECONDS)); i < count; i++) {
-            last.add(ring[i % SECONDS]);
+        for (int i = Math.max(0, count - most); i < count; i++) {
+            if (seconds[i % SECONDS] > seconds[(count - 1) % SECONDS] - most) {
+                last.add(ring[i % SECONDS]);
+            }
         }
         return last;
     }

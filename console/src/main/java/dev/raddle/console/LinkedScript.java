@@ -34,7 +34,7 @@ final class LinkedScript {
     private static final List<String> LEFT_OVER = List.of("\nimport", "\nexport", "</script");
 
     private final Source source;
-    private final Map<String, String> modules = new LinkedHashMap<>(); // as functions, in the order of their needs
+    private final Map<String, String> modules = new LinkedHashMap<>(); // as functions, each after its imports
 
     private LinkedScript(Source source) {
         this.source = source;

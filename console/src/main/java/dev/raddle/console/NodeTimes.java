@@ -6,7 +6,7 @@ import dev.raddle.task.TaskListener;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The times and errors of the nodes of one run, which the run itself tells only when it has ended. */
+/** The times and errors of the nodes of one run, which the run reports only when it has ended. */
 final class NodeTimes implements TaskListener {
 
     /** What is known of a node; a moment is 0 before it. */

@@ -17,7 +17,7 @@ final class Page {
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
             + " img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-    /** A file, and what changes when its bytes do. */
+    /** A file with its media type and its entity tag. */
     static final class File {
         final String type;
         final byte[] bytes;

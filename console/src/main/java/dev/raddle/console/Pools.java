@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Pools {
 
     private static final int MOST_STUCK = 100; // of a pool
+    private static final long LATE_MILLIS = 60_000; // how late a report may be
 
     record StuckRow(String task, long ranSinceAt, String thread, String stack) {}
 
@@ -40,23 +41,33 @@ final class Pools {
 
     record Rows(List<String> order, Map<String, Row> rows) {}
 
-    record Summary(int count, int active, long queued, int stuck) {}
+    record Summary(long queued, int stuck) {}
 
-    /** Remembers the tasks of a pool that are stuck until they end. */
+    /**
+     * Remembers the tasks of a pool that are stuck until they end. A task may end while it is reported, and then its
+     * report comes last; so one that is not reported again is forgotten.
+     */
     static final class StuckTasks implements PoolListener {
 
-        private final IdentityHashMap<Runnable, StuckRow> rows = new IdentityHashMap<>(); // guarded by this
-        private volatile boolean isEmpty = true; // whether there are no rows, so that the end of a task costs a read
+        /** A report, which is repeated at least every so many milliseconds. */
+        private record Report(StuckRow row, long interval, long until) {}
+
+        private final IdentityHashMap<Runnable, Report> reports = new IdentityHashMap<>(); // guarded by this
+        private volatile boolean isEmpty = true; // whether there are no reports, so that the end of a task costs a read
 
         @Override
         public synchronized void stuck(Stuck event) {
-            if (rows.size() < MOST_STUCK || rows.containsKey(event.task())) {
+            Report before = reports.get(event.task());
+            if (reports.size() < MOST_STUCK || before != null) {
+                long now = System.currentTimeMillis();
+                long ranFor = event.ranFor().toMillis();
                 StuckRow row = new StuckRow(
                         Failures.cut(nameOf(event.task())),
-                        System.currentTimeMillis() - event.ranFor().toMillis(),
+                        now - ranFor,
                         event.thread().getName(),
                         Failures.textOf(event.stack()));
-                rows.put(event.task(), row);
+                long interval = before == null ? ranFor : before.interval;
+                reports.put(event.task(), new Report(row, interval, now + 2 * interval + LATE_MILLIS));
                 isEmpty = false;
             }
         }
@@ -73,12 +84,15 @@ final class Pools {
         }
 
         private synchronized void remove(Runnable task) {
-            rows.remove(task);
-            isEmpty = rows.isEmpty();
+            reports.remove(task);
+            isEmpty = reports.isEmpty();
         }
 
-        synchronized List<StuckRow> rows() {
-            return rows.values().stream()
+        synchronized List<StuckRow> rows(long now) {
+            reports.values().removeIf(report -> report.until < now);
+            isEmpty = reports.isEmpty();
+            return reports.values().stream()
+                    .map(Report::row)
                     .sorted(Comparator.comparingLong(StuckRow::ranSinceAt))
                     .toList();
         }
@@ -92,23 +106,30 @@ final class Pools {
         return stuck.computeIfAbsent(name, created -> new StuckTasks());
     }
 
-    Summary summary() {
-        int active = 0;
+    Summary summary(long now) {
         long queued = 0;
         int stuckTasks = 0;
         Map<String, ThreadPool> all = pools.all();
         for (Map.Entry<String, ThreadPool> each : all.entrySet()) {
-            ThreadPool.Stats stats = each.getValue().stats();
-            active += stats.active();
-            queued += stats.queued();
-            stuckTasks += stuckOf(each.getKey()).size();
+            ThreadPool.Stats stats = statsOf(each.getValue());
+            queued += stats == null ? 0 : stats.queued();
+            stuckTasks += stuckOf(each.getKey(), now).size();
         }
-        return new Summary(all.size(), active, queued, stuckTasks);
+        return new Summary(queued, stuckTasks);
     }
 
-    private List<StuckRow> stuckOf(String name) {
+    /** Returns the statistics of a pool, or null if the queue is the user's and throws. */
+    private static ThreadPool.@Nullable Stats statsOf(ThreadPool pool) {
+        try {
+            return pool.stats();
+        } catch (Throwable userCode) {
+            return null;
+        }
+    }
+
+    private List<StuckRow> stuckOf(String name, long now) {
         StuckTasks tasks = stuck.get(name);
-        return tasks == null ? List.of() : tasks.rows();
+        return tasks == null ? List.of() : tasks.rows(now);
     }
 
     Rows rows(long now) {
@@ -120,7 +141,10 @@ final class Pools {
     }
 
     private Row row(String name, ThreadPool pool, long now) {
-        ThreadPool.Stats stats = pool.stats();
+        ThreadPool.Stats stats = statsOf(pool);
+        if (stats == null) {
+            return new Row("unreadable", 0, 0, 0, 0, 0, 0, null, 0, 0, 0, 0, 0, null, stuckOf(name, now));
+        }
         boolean isDraining = stats.runState() != ThreadPool.RunState.RUNNING;
         if (isDraining) {
             drainingSeen.putIfAbsent(name, now);
@@ -142,7 +166,7 @@ final class Pools {
                 stats.handedBack(),
                 stats.removed(),
                 isDraining ? drainingSeen.get(name) : null,
-                stuckOf(name));
+                stuckOf(name, now));
     }
 
     /** Returns the capacity of the queue; null if it is unbounded, or the user's. */

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What a server has answered last. Asking it never waits: threads of their own do, one at a time. */
+/** The last answer of a server, which one thread at a time renews in the background. */
 final class Reading<T> {
 
     /*
@@ -50,7 +50,8 @@ final class Reading<T> {
     /** Returns what was read last, or null before that. */
     @Nullable
     T last(long now) {
-        if ((isExpired || now >= restsUntil) && isReading.compareAndSet(false, true)) {
+        boolean isDue = isExpired || now >= restsUntil || now < begunAt; // the clock may have been set back
+        if (isDue && isReading.compareAndSet(false, true)) {
             isExpired = false;
             begunAt = now;
             Thread.ofPlatform().daemon().name("raddle-console-reading").start(() -> read(now));
@@ -58,7 +59,7 @@ final class Reading<T> {
         return last;
     }
 
-    /** Has the next look read it again, also if a reading that has begun before this call has not ended. */
+    /** Makes the next {@link #last} start a reading, also if one that has begun before this call has not ended. */
     void expire() {
         isExpired = true;
     }
@@ -81,7 +82,7 @@ final class Reading<T> {
         try {
             last = source.apply(now);
             problem = null;
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) { // also an Error, such as that of a driver without one of its classes
             Problem before = problem;
             String text = isLate.get()
                     ? "it has not answered within " + PATIENCE.toSeconds() + " s"

@@ -140,7 +140,7 @@ public interface RunView {
     String name();
 
     /**
-     * Returns what tells this run from others of its plan.
+     * Returns the label that distinguishes this run from others of its plan.
      *
      * @return a name of the run, or an empty text
      */

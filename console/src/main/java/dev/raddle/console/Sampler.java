@@ -37,6 +37,7 @@ final class Sampler {
     private static final long SHORTEST_REST = Duration.ofMillis(250).toNanos();
     static final Duration LONGEST_REST = Duration.ofSeconds(2);
     private static final int REST_PER_WORK = 30;
+    private static final Duration LONGEST_LAST_ROUND = Duration.ofSeconds(10);
 
     private final int most;
     private final long longestRest;
@@ -74,15 +75,17 @@ final class Sampler {
         }
         if (clients.size() >= most) {
             throw new Refusal(
-                    503, "the console has " + most + " clients, and admits no more; close other pages, or raise it");
+                    503,
+                    "the console has " + most
+                            + " clients, and admits no more; close a page, or raise ConsoleOptions.withClients");
         }
-        Client client = new Client(view);
-        clients.add(client);
         if (thread == null) {
             thread = Thread.ofPlatform().daemon().name("raddle-console-sampler").start(this::run);
         } else {
             wakeups.release();
         }
+        Client client = new Client(view);
+        clients.add(client);
         return client;
     }
 
@@ -91,7 +94,7 @@ final class Sampler {
         wakeups.release();
     }
 
-    /** Passes all clients what is true now, and the end; then ends the thread. */
+    /** Passes all clients a last snapshot and the end, unless user code that does not return keeps the thread. */
     void close() throws InterruptedException {
         Thread running;
         synchronized (this) {
@@ -100,7 +103,7 @@ final class Sampler {
             wakeups.release();
         }
         if (running != null) {
-            running.join();
+            running.join(LONGEST_LAST_ROUND);
         }
     }
 
@@ -179,7 +182,9 @@ final class Sampler {
         if (failure != null && !hasWarned) {
             UserCode.warn("dev.raddle.console", "the console could not be updated", failure);
         }
-        hasWarned = failure != null;
+        if (isDue || failure != null) {
+            hasWarned = failure != null;
+        }
         return snapshots;
     }
 

@@ -8,7 +8,6 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -27,7 +26,7 @@ import tools.jackson.databind.JsonNode;
  */
 final class Server {
 
-    /** What is shown and done. */
+    /** Handles requests for stacks, and commands. */
     interface Answers {
         /** Returns the stack of a running task. */
         String stack(Map<String, String> query);
@@ -36,7 +35,7 @@ final class Server {
         String control(byte[] command, String who);
     }
 
-    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+    private static final Duration CLOSE_GRACE = Duration.ofSeconds(1);
     private static final int LARGEST_BODY = 64 * 1024;
     private static final int MOST_REQUESTS = 200; // besides the streams
     private static final byte[] END = "event: end\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
@@ -78,13 +77,9 @@ final class Server {
         CompletableFuture.runAsync(http::start, threads).join();
     }
 
-    InetSocketAddress address() {
-        return http.getAddress();
-    }
-
     /** Lets clients take what they have been passed, for some time, and ends all connections. */
     void close() throws InterruptedException {
-        if (places.tryAcquire(allPlaces, LAST_WORDS.toNanos(), TimeUnit.NANOSECONDS)) {
+        if (places.tryAcquire(allPlaces, CLOSE_GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
             places.release(allPlaces);
         }
         http.stop(0);

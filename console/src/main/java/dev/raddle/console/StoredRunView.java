@@ -12,7 +12,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -202,6 +201,7 @@ final class StoredRunView implements RunView {
             }
             case "MAP" -> {
                 row.state = "succeeded";
+                row.attempts = Math.max(1, row.attempts); // its elements have run
                 row.endedAt = momentOf(entry);
             }
             case "COMPENSATED" -> row.state = "compensated";
@@ -318,9 +318,7 @@ final class StoredRunView implements RunView {
     }
 
     static String wordOf(RunState state) {
-        return state == RunState.SUCCESS
-                ? "succeeded"
-                : state.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return state == RunState.SUCCESS ? "succeeded" : WatchedRun.word(state.name());
     }
 
     @Override

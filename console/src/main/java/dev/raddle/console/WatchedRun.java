@@ -32,7 +32,8 @@ final class WatchedRun implements RunView {
 
     private record Live(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times) implements Phase {}
 
-    private record Ended(String state, Instant endedAt, Map<String, EndedNode> nodes) implements Phase {}
+    private record Ended(String state, Instant startedAt, Instant endedAt, Map<String, EndedNode> nodes)
+            implements Phase {}
 
     /** A node of a run that has not ended; each answer is of its own moment. */
     private record LiveNode(Live live, PlanNode node) implements Node {
@@ -147,6 +148,8 @@ final class WatchedRun implements RunView {
     }
 
     private Ended ended(FlowResult<?> result) {
+        Instant latest = Instant.now().minus(result.elapsed());
+        Instant begin = latest.isBefore(startedAt) ? latest : startedAt; // it may have been watched later
         Map<String, EndedNode> nodes = new LinkedHashMap<>();
         for (PlanNode node : plan) {
             NodeReport<?> report = result.node(node.id());
@@ -157,12 +160,12 @@ final class WatchedRun implements RunView {
                             wordOf(report.state()),
                             node.group(),
                             cause == null ? null : Failures.lineOf(cause),
-                            report.startNanos() < 0 ? null : startedAt.plusNanos(report.startNanos()),
-                            startedAt.plusNanos(report.endNanos())));
+                            report.startNanos() < 0 ? null : begin.plusNanos(report.startNanos()),
+                            begin.plusNanos(report.endNanos())));
         }
         String status = result.status().name();
         return new Ended(
-                status.equals("SUCCESS") ? "succeeded" : word(status), startedAt.plus(result.elapsed()), nodes);
+                status.equals("SUCCESS") ? "succeeded" : word(status), begin, begin.plus(result.elapsed()), nodes);
     }
 
     @Override
@@ -182,7 +185,7 @@ final class WatchedRun implements RunView {
 
     @Override
     public Instant startedAt() {
-        return startedAt;
+        return phase instanceof Ended end ? end.startedAt : startedAt;
     }
 
     @Override
@@ -251,7 +254,7 @@ final class WatchedRun implements RunView {
         return state == NodeState.SUCCESS ? "succeeded" : word(state.name());
     }
 
-    private static String word(String constant) {
+    static String word(String constant) {
         return constant.toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -231,7 +231,7 @@ class DurableConsoleTest {
             Answer refused = control("signal", "o-1", "approved", "Grace");
             assertThat(refused.status()).isEqualTo(503);
             assertThat(refused.problem()).contains("DatabaseException");
-            see("view=audit", now -> now.at("/rows/0/done").asString("").startsWith("refused: "));
+            see("view=audit", now -> now.at("/rows/0/done").asString("").startsWith("failed: "));
 
             database.comeBack();
             RawClient.await(stream, state, now -> !now.has("problem"));

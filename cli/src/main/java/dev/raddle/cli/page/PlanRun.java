@@ -1,17 +1,22 @@
 package dev.raddle.cli.page;
 
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.graph.PlanGraph;
 import dev.raddle.cli.run.Json;
 import dev.raddle.cli.run.Report;
 import dev.raddle.cli.run.ReportForm;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
+import dev.raddle.cli.run.Stop;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.WholeFile;
 import dev.raddle.console.RunPage;
 import dev.raddle.console.RunView;
 import dev.raddle.flow.PlanEdge;
+import dev.raddle.group.Explanation;
+import dev.raddle.group.Explanation.WaitReason;
+import dev.raddle.group.GroupExecutor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,8 +25,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A run of a plan as it is shown, from its first event on; when it has ended, also as a page. */
@@ -38,7 +45,10 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
     private final Map<String, TaskNode> nodes = new LinkedHashMap<>(); // not changed after the constructor
     private final List<PlanEdge> edges;
     private final Path file;
+    private final OutputTails tailsOfFailed = new OutputTails();
     private volatile Instant startedAt;
+    private volatile Map<String, String> live = Map.of(); // what is known of the run before its end
+    private volatile @Nullable GroupExecutor executor; // null unless the run is shown while it goes on
     private volatile @Nullable Ended ended; // null until the report
 
     private record Ended(String state, Instant at, Map<String, String> facts, List<String> criticalPath) {}
@@ -55,11 +65,41 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
         for (int task = 0; task < graph.size(); task++) {
             List<String> upstreams =
                     graph.into(task).stream().map(edge -> id(edge.from())).toList();
-            nodes.put(id(task), new TaskNode(graph.task(task), () -> open(upstreams)));
+            PlannedTask planned = graph.task(task);
+            nodes.put(planned.id(), new TaskNode(planned, () -> open(upstreams), () -> reasonOf(planned.group())));
         }
         this.edges = graph.edges().stream()
                 .map(edge -> new PlanEdge(id(edge.from()), id(edge.to()), edge.label()))
                 .toList();
+    }
+
+    /** Shows the tasks that have succeeded in an earlier run, and the directory of this one. */
+    public void begin(Path directory, Function<String, @Nullable TaskResult> past) {
+        live = Map.of("results", directory.toString());
+        nodes.forEach((id, node) -> {
+            TaskResult result = past.apply(id);
+            if (result != null) {
+                node.ended(result, null);
+                node.dropTimesBefore(startedAt);
+            }
+        });
+    }
+
+    /** Tells from now on why tasks wait, and what those have printed that fail. */
+    public void watch(GroupExecutor running) {
+        executor = running;
+    }
+
+    /** Returns why a task of a group waits, in the words of a run file. */
+    private String reasonOf(String group) {
+        GroupExecutor known = executor;
+        Explanation next = known == null ? null : known.explainNext(group).orElse(null);
+        return switch (next == null ? WaitReason.GROUP_LIMIT : next.waitingFor()) {
+            case GLOBAL_CAP -> "waits for a task of the run to end: all jobs are taken";
+            case GROUP_RATE -> "waits for the rate of group \"" + group + "\"";
+            case GLOBAL_RATE -> "waits for the rate of the run";
+            default -> "waits for a slot of group \"" + group + "\"";
+        };
     }
 
     private String id(int task) {
@@ -81,11 +121,25 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
         switch (event) {
             case RunEvent.RunStarted begin -> startedAt = begin.time();
             case RunEvent.TaskQueued queued -> node(queued.id()).queued(queued.time());
-            case RunEvent.AttemptStarted started -> node(started.id()).started(started.time());
-            case RunEvent.AttemptFailed failed -> node(failed.id()).failed(failed.time(), failed.error());
-            case RunEvent.TaskEnded end -> node(end.result().id()).ended(end.result(), null);
+            case RunEvent.AttemptStarted started -> node(started.id()).started(started.time(), started.pid());
+            case RunEvent.AttemptFailed failed ->
+                node(failed.id()).failed(failed.time(), failed.error(), failed.pause());
+            case RunEvent.TaskEnded end -> ended(end.result());
+            case RunEvent.TaskUndone undone -> node(undone.id()).undone(undone.error());
+            case RunEvent.RunStopping stopping -> stopping(stopping.reason());
             default -> {} // changes no node
         }
+    }
+
+    private void ended(TaskResult result) {
+        boolean isShown = executor != null && !result.succeeded();
+        node(result.id()).ended(result, isShown ? tailsOfFailed.of(result) : null);
+    }
+
+    private void stopping(Stop.Reason reason) {
+        Map<String, String> facts = new LinkedHashMap<>(live);
+        facts.put("stopping", reason.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+        live = facts;
     }
 
     /** Ends the view, and writes the page. */
@@ -180,6 +234,6 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
     @Override
     public Map<String, String> facts() {
         Ended end = ended;
-        return end == null ? Map.of() : end.facts;
+        return end == null ? live : end.facts;
     }
 }

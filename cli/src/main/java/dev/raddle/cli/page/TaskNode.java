@@ -1,11 +1,15 @@
 package dev.raddle.cli.page;
 
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Durations;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.Usage;
 import dev.raddle.console.RunView;
 import dev.raddle.console.RunView.Attempt;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,19 +19,24 @@ import org.jspecify.annotations.Nullable;
 
 /** A task of a run as it is shown. Changed by one thread. */
 final class TaskNode implements RunView.Node {
+    private static final DateTimeFormatter CLOCK =
+            DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
     private static final String PENDING = "pending";
     private static final String WAITING = "waiting";
     private static final String RUNNING = "running";
 
     private final PlannedTask task;
     private final Supplier<List<String>> open; // the upstream tasks that have not ended
-    private volatile Progress now = new Progress(PENDING, null, List.of(), null, null);
+    private final Supplier<String> wait; // why a task of its group waits
+    private volatile Progress now = new Progress(PENDING, null, List.of(), null, null, null);
+    private volatile @Nullable String undone; // how it was undone
 
-    /** What is known of the task. The attempts are those that events have told of. */
+    /** What is known of the task. The attempts are those reported by events. */
     private record Progress(
             String state,
             @Nullable Instant readyAt,
             List<Attempt> attempts,
+            @Nullable String note, // of its present: the process, or the end of its pause
             @Nullable TaskResult result,
             @Nullable String text) {
 
@@ -42,30 +51,39 @@ final class TaskNode implements RunView.Node {
         }
     }
 
-    TaskNode(PlannedTask task, Supplier<List<String>> open) {
+    TaskNode(PlannedTask task, Supplier<List<String>> open, Supplier<String> wait) {
         this.task = task;
         this.open = open;
+        this.wait = wait;
     }
 
     void queued(Instant time) {
-        now = new Progress(WAITING, time, now.attempts, null, null);
+        now = new Progress(WAITING, time, now.attempts, null, null, null);
     }
 
-    void started(Instant time) {
-        List<Attempt> all = new ArrayList<>(now.attempts);
+    /** An attempt has started, or a fallback in place of one that has failed. */
+    void started(Instant time, long pid) {
+        List<Attempt> all = new ArrayList<>(now.closed(time, null));
         all.add(new Attempt(time, null, null));
-        now = new Progress(RUNNING, now.readyAt, all, null, null);
+        now = new Progress(RUNNING, now.readyAt, all, String.valueOf(pid), null, null);
     }
 
-    /** An attempt has failed, and another one follows. */
-    void failed(Instant time, String error) {
-        now = new Progress(WAITING, now.readyAt, now.closed(time, error), null, null);
+    /** An attempt has failed, and another one follows after a pause. */
+    void failed(Instant time, String error, Duration pause) {
+        List<Attempt> all = now.closed(time, error);
+        String note = "pauses until " + CLOCK.format(time.plus(pause)) + " before attempt " + (all.size() + 1);
+        now = new Progress(WAITING, now.readyAt, all, note, null, null);
+    }
+
+    void undone(@Nullable String error) {
+        undone = error == null ? "yes" : "failed: " + error;
     }
 
     /** The task has ended; the text is what it has printed, if that is known. */
     void ended(TaskResult result, @Nullable String text) {
         String error = result.succeeded() ? null : result.error();
-        now = new Progress(result.state().text(), readyAt(result), now.closed(result.endedAt(), error), result, text);
+        now = new Progress(
+                result.state().text(), readyAt(result), now.closed(result.endedAt(), error), null, result, text);
     }
 
     /** Returns when the task became ready, by an event or by its result. */
@@ -81,7 +99,7 @@ final class TaskNode implements RunView.Node {
         TaskResult result = now.result;
         Instant end = result == null ? null : result.endedAt();
         if (result != null && end != null && end.isBefore(begin)) {
-            now = new Progress(now.state, null, List.of(), result.endedAt(null), now.text);
+            now = new Progress(now.state, null, List.of(), null, result.endedAt(null), now.text);
         }
     }
 
@@ -109,11 +127,7 @@ final class TaskNode implements RunView.Node {
         if (!upstreams.isEmpty()) {
             return "waits for " + String.join(", ", upstreams);
         }
-        return !known.state.equals(WAITING)
-                ? null
-                : known.attempts.isEmpty()
-                        ? "waits for a permit of group \"" + task.group() + "\""
-                        : "pauses before attempt " + (known.attempts.size() + 1);
+        return known.state.equals(WAITING) ? known.note == null ? wait.get() : known.note : null;
     }
 
     @Override
@@ -156,9 +170,16 @@ final class TaskNode implements RunView.Node {
     @Override
     public Map<String, String> facts() {
         Map<String, String> facts = new LinkedHashMap<>();
-        TaskResult result = now.result;
+        Progress known = now;
+        TaskResult result = known.result;
+        if (known.state.equals(RUNNING)) {
+            put("process", known.note, facts);
+            put("timeout", task.timeout() == null ? null : Durations.text(task.timeout()), facts);
+        }
         if (result != null) {
             put("exit code", result.exitCode(), facts);
+            put("undone", undone, facts);
+            put("output", result.output(), facts);
             put("value of", result.via(), facts);
             Usage usage = result.usage();
             if (usage != null) {

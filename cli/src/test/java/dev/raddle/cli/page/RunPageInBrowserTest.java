@@ -252,7 +252,7 @@ class RunPageInBrowserTest {
         assertThat(rows.locator("th, .number").allInnerTexts())
                 .containsExactly("one", "3", "3.0 s", "3.0 s", "two", "1", "0 ms", "3.0 s");
         assertThat(rows.locator("svg").evaluateAll("all => all.map(each => each.getAttribute('aria-label'))"))
-                .isEqualTo(List.of("at most 1 running and 2 waiting", "at most 1 running and 0 waiting"));
+                .isEqualTo(List.of("at most about 1 running and 2 waiting", "at most about 1 running and 0 waiting"));
         assertThat(rows.locator("polygon.waits").count()).isEqualTo(1);
         assertThat(complaints).isEmpty();
     }
@@ -388,7 +388,7 @@ class RunPageInBrowserTest {
         PlanRun run = new PlanRun(plan, directory.resolve("live.html"), Pages.BEGIN);
         Page live = browser.newContext().newPage();
         live.setDefaultTimeout(PATIENCE_MILLIS);
-        try (RunConsole console = new RunConsole(0)) {
+        try (RunConsole console = new RunConsole(0, "live")) {
             live.navigate(console.show(run));
             live.waitForSelector("h1:has-text('running')");
             assertThat(row(live, "b").innerText()).contains("Waits for a.");
@@ -404,7 +404,7 @@ class RunPageInBrowserTest {
                             Pages.result(plan.tasks().get(1), TaskState.SKIPPED, 90, 90, 90, null)));
         }
 
-        live.waitForSelector(".connection:has-text('The program has ended. This is its last state.')");
+        live.waitForSelector(".connection:has-text('The program has closed its console. This is its last state.')");
         assertThat(live.locator("h1").innerText()).isEqualTo("live ✗ failed");
         row(live, "a").locator("[data-row]").click();
         assertThat(live.locator(".details pre").textContent()).isEqualTo("cannot make it\n");

@@ -16,7 +16,7 @@ import * as pools from './pools.js';
 import { link, route, up } from './route.js';
 import * as scopes from './scopes.js';
 import { connection, follow, login, notice, retry, shown } from './stream.js';
-import { count, length, moment } from './words.js';
+import { count, length, moment, sentence } from './words.js';
 
 const SCREENS = {
   groups: { query: groups.query, Screen: groups.Groups, name: 'Groups' },
@@ -78,11 +78,11 @@ function Connection() {
     const timer = setInterval(() => { tick.value++; }, 500);
     return () => clearInterval(timer);
   }, [status]);
-  if (status === 'ended') return html`<p class="connection" role="status">The program has ended. This is its last state.</p>`;
+  if (status === 'ended') return html`<p class="connection" role="status">The program has closed its console. This is its last state.</p>`;
   if (status === 'live') return html`<p class="connection" role="status"><span class="dot live" aria-hidden="true"></span>live</p>`;
   if (status !== 'lost') return html`<p class="connection" role="status">${status === 'login' ? '' : 'Connecting…'}</p>`;
   tick.value; // the lengths below grow
-  return html`<div class="connection lost"><p role="alert">${message} ${shown.value && 'What you see is old.'}</p>
+  return html`<div class="connection lost"><p role="alert">${sentence(message)} ${shown.value && 'What you see is old.'}</p>
     <p aria-hidden="true">for ${length(Date.now() - since)}, again in ${length(Math.max(0, retryAt - Date.now()))}</p>
     <button type="button" class="small" onClick=${retry}>Try now</button></div>`;
 }
@@ -123,7 +123,7 @@ function Main() {
   const above = up();
   return html`<main ref=${main} id="main" class=${connection.value.status === 'lost' ? 'old' : ''}>
     ${above && html`<p class="above"><a href=${above} title="Escape" onClick=${() => returnTo(SCREENS[view].list)}>← ${SCREENS[within].name}</a></p>`}
-    ${current ? html`<${Screen} key=${within ? query : view} data=${current.data} params=${route.value.params} question=${current.query}/>` : html`<p class="dim">Loading…</p>`}</main>`;
+    ${current ? html`<${Screen} key=${within ? query : view} data=${current.data} params=${route.value.params} question=${current.query}/>` : html`<p class="dim">${connection.value.status === 'ended' ? 'The program closed its console before this screen was shown.' : 'Loading…'}</p>`}</main>`;
 }
 
 function App() {

@@ -10,7 +10,7 @@ const columns = [
   { title: 'Value', cell: row => row.value == null ? '' : html`<${Name} text=${row.value}/>` },
   { title: 'When', cell: row => html`<${Ago} at=${row.at}/>` },
   { title: 'From', wide: true, cell: row => html`<${Name} text=${row.who}/>` },
-  { title: 'Outcome', cell: row => html`<span class=${row.done.startsWith('refused: ') ? 'stop failed' : ''}><${Name} text=${row.done} most=${200}/></span>` },
+  { title: 'Outcome', cell: row => html`<span class=${/^(refused|failed): /.test(row.done) ? 'stop failed' : ''}><${Name} text=${row.done} most=${200}/></span>` },
 ];
 
 export function Audit({ data }) {

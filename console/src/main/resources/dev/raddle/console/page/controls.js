@@ -23,11 +23,11 @@ function Question({ what }) {
     const value = what.field ? { value: what.field.read(field.current.value) } : {};
     const answer = await post('api/control', { ...what.request, ...value });
     busy.value = false;
-    if (answer.problem) {
+    if (answer.problem && dialog.current) {
       problem.value = answer.problem;
-    } else {
-      notice.value = answer.done || 'Done.';
-      dialog.current.close();
+    } else { // or it was closed before the answer
+      notice.value = answer.problem || answer.done;
+      dialog.current?.close();
     }
   };
   return html`<dialog ref=${dialog} aria-labelledby="question" onClose=${() => { question.value = null; }}>

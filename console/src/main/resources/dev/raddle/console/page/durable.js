@@ -23,7 +23,7 @@ const columns = [
 ];
 
 /** Why what is shown is old, or missing. */
-const Trouble = ({ of, isOld }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database has not been reachable since ${moment(of.sinceAt, now.value)}.</strong> ${isOld ? 'What is shown was read before. ' : ''}
+const Trouble = ({ of, isOld }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database could not be read since ${moment(of.sinceAt, now.value)}.</strong> ${isOld ? 'What is shown was read before. ' : ''}
   <${Name} text=${of.text} most=${300}/></p>`;
 
 export function Durable({ data, params, question }) {

@@ -2,12 +2,12 @@
 
 import { html } from './html.js';
 import { Facts, Name, Since, Table, Taken, Until } from './parts.js';
-import { count, counted } from './words.js';
+import { count, counted, periods } from './words.js';
 
 export const query = () => ({});
 
 const groups = [
-  { title: 'Group', cell: (row, key) => html`<${Name} text=${key}/>`, below: row => row.rate ? html`<p class="why">${row.rate}</p>` : null },
+  { title: 'Group', cell: (row, key) => html`<${Name} text=${key}/>`, below: row => row.rate ? html`<p class="why">${periods(row.rate)}</p>` : null },
   { title: 'Permits', number: true,
     cell: row => html`<span class="nowrap">${count(row.permits)}${row.limit == null ? '' : ' of ' + count(row.limit)}</span> <${Taken} taken=${row.permits} limit=${row.limit} keeps=${row.waiting > 0}/>` },
   { title: 'Waiting', number: true, cell: row => count(row.waiting) },
@@ -30,7 +30,7 @@ export function Fleet({ data }) {
 
 function One({ name, fleet }) {
   return html`<section class="card"><h2><${Name} text=${name}/></h2>
-    ${!fleet.up && html`<p class="verdict stop failed"><strong>The fleet's server cannot be reached.</strong> What is below was read before. ${fleet.problem ? html`<${Name} text=${fleet.problem} most=${300}/>` : ''}</p>`}
+    ${(!fleet.up || fleet.problem) && html`<p class="verdict stop failed"><strong>${fleet.up ? 'The fleet cannot be read.' : "The fleet's server cannot be reached."}</strong> What is below was read before. ${fleet.problem ? html`<${Name} text=${fleet.problem} most=${300}/>` : ''}</p>`}
     ${fleet.quarantineUntilAt != null && html`<p class="verdict stop waiting"><strong>In quarantine for <${Until} row=${fleet} of="quarantineUntil"/>:</strong>${' '}
       the server may not know of all leases; it grants permits when those must have ended.</p>`}
     <${Facts} of=${[['instances', counted(Object.keys(fleet.instances).length, 'instance')], ['outages', count(fleet.outages)], ['permits lost with a lease', count(fleet.lost)]]}/>

@@ -9,7 +9,7 @@ export const query = params => ({ id: params.id });
 
 /** Requests are sent to the target. Nodes of a run that can run again have a button for that. */
 export function Flow({ data, params, target = { ref: params.id }, again, children }) {
-  const { row, controls } = data;
+  const { row } = data, controls = data.controls && data.changeable;
   const below = useMemo(() => (node, id) => controls && node.signal && html` <button type="button" class="small" onClick=${() => ask({
     title: 'Signal “' + id + '”?', verb: 'Signal', text: 'The run goes on with this value.',
     field: { label: 'Value', type: 'text', value: '', optional: true, read: text => text === '' ? null : text },

@@ -4,7 +4,7 @@ import { now } from './clock.js';
 import { html } from './html.js';
 import { Chip, Filter, Name, Progress, State, Table, Took } from './parts.js';
 import { change, link } from './route.js';
-import { counted, moment } from './words.js';
+import { count, counted, moment } from './words.js';
 
 export const query = params => ({ filter: params.filter || '', failed: params.failed ? 'true' : '' });
 
@@ -27,7 +27,7 @@ export function Flows({ data, params, question }) {
     <h1 tabindex="-1">Flows</h1>
     <div class="bar"><${Filter} value=${params.filter} label="Part of a name"/>
       <${Chip} on=${params.failed} click=${() => change({ failed: params.failed ? '' : '1' })}>only failed<//>
-      <span class="dim" role="status">${counted(data.order.length, 'run')}</span></div>
+      <span class="dim" role="status">${counted(data.total, 'run')}${data.total > data.order.length ? ', the latest ' + count(data.order.length) : ''}</span></div>
     <${Table} label="Runs" columns=${columns} ids=${data.order} rows=${data.rows} href=${hrefOf} question=${question}
       empty=${params.filter || params.failed ? 'No run matches.' : 'No run of a flow is watched.'}/>`;
 }

@@ -8,7 +8,7 @@ import { Code, Facts, Name, Since, Table, Until } from './parts.js';
 import { Plot } from './plot.js';
 import { isFull, stopOf, taken } from './groups.js';
 import { stackOf } from './stream.js';
-import { count, counted, moment, perSecond, sentence } from './words.js';
+import { count, counted, moment, periods, perSecond, sentence } from './words.js';
 
 const STACKS = 20; // of so many holders at most
 
@@ -20,7 +20,7 @@ export function Group({ data, params }) {
   const columns = useMemo(() => columnsFor(executor, key, controls), [executor, key, controls]);
   if (!row) {
     return html`<h1 tabindex="-1"><${Name} text=${key} most=${200}/></h1>
-      <p>The group has no task now. This page shows it again with its next task.</p>`;
+      <p>The group has no task now.</p>`;
   }
   return html`
     <h1 tabindex="-1"><${Name} text=${key} most=${200}/> <span class="dim small-text">group of <${Name} text=${executor}/></span></h1>
@@ -30,12 +30,13 @@ export function Group({ data, params }) {
       ['waiting', count(row.waiting) + (row.capacity == null ? '' : ' of ' + count(row.capacity))],
       ['oldest wait', row.waiting > 0 ? html`<${Since} row=${row} of="oldest"/>` : null],
       ['starts', perSecond(row.startsPerSecond)],
-      ['rate', row.rate],
+      ['rate', row.rate && periods(row.rate)],
       ['rejected', count(row.rejected)],
       ['failed', count(row.failed)]]}/>
     ${controls && html`<${Controls} executor=${executor} group=${key} row=${row}/>`}
     <${Plot} series=${data.series}/>
-    <section><h2>Running <span class="dim">${count(row.running)}</span></h2>
+    <section><h2>Running <span class="dim">${count(data.tasks)}${data.tasks > order.running.length ? ', the first ' + order.running.length : ''}${
+      row.running > data.tasks ? ', with ' + counted(row.running, 'slot') : ''}</span></h2>
       <${AllStacks} executor=${executor} group=${key} refs=${order.running} running=${data.running}/>
       <${Table} label="Running tasks" columns=${columns.running} ids=${order.running} rows=${data.running || {}} detail=${columns.stack}
         empty="No task runs."/></section>
@@ -71,14 +72,14 @@ function columnsFor(executor, key, controls) {
 /** The answer in one or two sentences. */
 function Verdict({ row, running }) {
   const stop = stopOf(row), holder = running[0];
-  if (!stop) return html`<p class="verdict">Nothing waits. ${counted(row.running, 'task runs', 'tasks run')}${row.limit == null ? '' : ' of at most ' + count(row.limit)}.</p>`;
+  if (!stop) return html`<p class="verdict">Nothing waits. ${row.limit == null ? '' : taken(row).replace(' of ', ' of its ') + ' slots are taken.'}</p>`;
   return html`<p class=${'verdict stop ' + stop.replace(' ', '-')}>
     ${row.waiting > 0 ? html`<strong>${counted(row.waiting, 'task waits', 'tasks wait')}${
       row.oldestAt == null ? '' : html`, the oldest for <${Since} row=${row} of="oldest"/>, since ${moment(row.oldestAt)}`}.</strong> `
       : html`<strong>The group is ${stop}.</strong> `}
     ${stop === 'on hold' && html`The hold ends in <${Until} row=${row} of="holdUntil"/>. `}
     ${row.why && 'The next one ' + sentence(row.why).replace(/^W/, 'w') + ' '}
-    ${isFull(row) && holder && html`All ${count(row.limit)} slots are taken; <${Name} text=${holder.name}/> has held one for <${Since} row=${holder}/>.`}</p>`;
+    ${isFull(row) && holder && html`${row.limit === 1 ? 'Its slot is' : 'All ' + count(row.limit) + ' slots are'} taken; <${Name} text=${holder.name}/> has held one for <${Since} row=${holder}/>.`}</p>`;
 }
 
 /** The stacks of the holders, equal ones together: a hanging callee shows as one stack. */
@@ -90,8 +91,7 @@ function AllStacks({ executor, group, refs, running }) {
     const stacks = new Map();
     await Promise.all(refs.slice(0, STACKS).map(async ref => {
       const name = running[ref]?.name ?? ref;
-      const text = await stackOf(executor, group, ref).catch(failure => failure.message);
-      const frames = text.slice(Math.max(0, text.search(/^\s+at /m))); // without the line that names the thread
+      const frames = await stackOf(executor, group, ref).catch(failure => failure.message);
       if (!stacks.has(frames)) stacks.set(frames, []);
       stacks.get(frames).push(name);
     }));

@@ -3,7 +3,7 @@
 import { html } from './html.js';
 import { Chip, Filter, Name, Since, Spark, Table, Taken } from './parts.js';
 import { change, link } from './route.js';
-import { count, counted, perSecond, sentence } from './words.js';
+import { count, counted, periods, perSecond, sentence } from './words.js';
 
 const SIZE = 50;
 
@@ -34,7 +34,7 @@ const columns = [
   { title: 'Oldest wait', sort: 'oldest', number: true,
     cell: row => row.waiting > 0 ? html`<span class="nowrap oldest"><${Since} row=${row} of="oldest"/></span>` : html`<span class="dim">—</span>` },
   { title: 'Starts', number: true, wide: true, cell: row => perSecond(row.startsPerSecond) },
-  { title: 'Rate', wide: true, cell: row => row.rate == null ? html`<span class="dim">—</span>` : html`<span class="nowrap">${row.rate}</span>` },
+  { title: 'Rate', wide: true, cell: row => row.rate == null ? html`<span class="dim">—</span>` : html`<span class="nowrap">${periods(row.rate)}</span>` },
   { title: 'Rejected', sort: 'rejected', number: true, wide: true, cell: row => count(row.rejected) },
   { title: 'Failed', number: true, wide: true, cell: row => count(row.failed) },
 ];
@@ -48,7 +48,7 @@ export function query(params) {
 export function Groups({ data, params, question }) {
   const names = Object.keys(data.executors || {}), several = names.length > 1;
   const rows = several ? Object.fromEntries(Object.entries(data.rows).map(([id, row]) => [id, { ...row, several }])) : data.rows;
-  const page = Number(params.page || 0), pages = Math.max(1, Math.ceil(data.total / SIZE));
+  const pages = Math.max(1, Math.ceil(data.total / SIZE)), page = Math.min(Number(params.page || 0), pages - 1);
   return html`
     <h1 tabindex="-1">Groups</h1>
     ${names.map(name => html`<${Executor} key=${name} name=${name} stats=${data.executors[name]}/>`)}
@@ -59,7 +59,7 @@ export function Groups({ data, params, question }) {
     </div>
     <${Table} label="Groups" columns=${columns} ids=${data.order} rows=${rows} href=${hrefOf} question=${question}
       sort=${{ by: params.sort || 'oldest', change: sort => change({ sort, page: '' }) }}
-      empty=${params.filter || params.stopped ? 'No group matches.' : 'No group has a task. Groups appear with their first task.'}/>
+      empty=${params.filter || params.stopped ? 'No group matches.' : 'No group has a task now.'}/>
     ${pages > 1 && html`<nav class="bar pages" aria-label="Pages">
       <button type="button" class="small" disabled=${page === 0} onClick=${() => change({ page: page - 1 })}>Previous</button>
       <span>${count(page + 1)} of ${count(pages)}</span>

@@ -6,7 +6,7 @@ import htm from './vendor/htm.js';
 export const html = htm.bind(h);
 export { render } from './vendor/preact.js';
 export { useEffect, useLayoutEffect, useMemo, useRef } from './vendor/hooks.js';
-export { batch, computed, effect, signal, useSignal } from './vendor/signals.js';
+export { batch, effect, signal, useSignal } from './vendor/signals.js';
 
 /*
  * Nothing is drawn while a pointer is pressed: a click is lost if what it aims at moves before the release.

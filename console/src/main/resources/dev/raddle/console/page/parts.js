@@ -11,16 +11,16 @@ export function Name({ text, most = 60 }) {
   return html`<bdi class="name" title=${all.length > most ? clipped(all, 2000) : undefined}>${clipped(all, most)}</bdi>`;
 }
 
-/** The time since a moment; it grows by itself. Reads row.sinceAt, or row.sinceMillis as it was sent. */
+/** The time since a moment, which is row.sinceAt; it grows by itself. */
 export function Since({ row, of = 'since' }) {
   const at = row?.[of + 'At'];
-  return length(at == null ? row?.[of + 'Millis'] : now.value - at);
+  return length(at == null ? null : now.value - at);
 }
 
 /** The time until a moment. */
 export function Until({ row, of }) {
   const at = row?.[of + 'At'];
-  return length(at == null ? row?.[of + 'Millis'] : at - now.value);
+  return length(at == null ? null : at - now.value);
 }
 
 /** "19:57:12, 3 min 12 s ago". */
@@ -44,7 +44,6 @@ const SHARES = ['succeeded', 'failed', 'running', 'pending'];
 /** The time from the start to the end, or until now. */
 export function Took({ row }) {
   if (row.startedAt != null && row.endedAt != null) return length(row.endedAt - row.startedAt);
-  if (row.elapsedMillis != null) return length(row.elapsedMillis);
   return html`<${Since} row=${row} of="started"/>`;
 }
 

@@ -47,7 +47,7 @@ export function Plot({ series }) {
     };
   }, [known]);
   useEffect(() => { if (known) plot.current?.setData(dataOf(series)); }, [series]);
-  if (!known) return html`<p class="dim">Curves appear some seconds after a console has first looked at the groups.</p>`;
+  if (!known) return html`<p class="dim">Curves of the first 1,000 groups appear some seconds after a page has looked at them.</p>`;
   const last = list => list.at(-1) ?? 0, most = list => Math.max(...list.map(Number));
   return html`<figure role="img" aria-label=${'Curves since ' + moment(series.seconds[0]) + ': at most ' + most(series.waiting) + ' waiting and '
     + most(series.running) + ' running; now ' + last(series.waiting) + ' and ' + last(series.running)}><div aria-hidden="true" ref=${element}></div></figure>`;

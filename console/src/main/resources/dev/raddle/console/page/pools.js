@@ -20,6 +20,9 @@ export function Pools({ data }) {
 
 function Pool({ name, pool }) {
   const stuck = pool.stuck || [];
+  if (pool.state === 'unreadable') {
+    return html`<section class="card"><h2><${Name} text=${name}/> <${State} state=${pool.state}/></h2><p>The size of its queue, which is the program's, throws an exception.</p></section>`;
+  }
   return html`<section class="card">
     <h2><${Name} text=${name}/> <${State} state=${pool.state}/></h2>
     ${isDraining(pool) && html`<p class="verdict stop full"><strong>It is draining, for at least <${Since} row=${pool} of="drainingSeen"/>, seen first at ${moment(pool.drainingSeenAt)}.</strong>
@@ -32,7 +35,7 @@ function Pool({ name, pool }) {
       ['accepted', count(pool.accepted)], ['completed', count(pool.completed)],
       ['rejected', count(pool.rejected)], ['handed back', count(pool.handedBack)], ['removed', count(pool.removed)]]}/>
     ${stuck.map(each => html`<div class="stack" key=${each.thread + each.task}>
-      <p><strong><${Name} text=${each.task} most=${120}/></strong> has run for <${Since} row=${each} of=${each.ranSinceAt == null ? 'ran' : 'ranSince'}/> in <${Name} text=${each.thread}/>:</p>
+      <p><strong><${Name} text=${each.task} most=${120}/></strong> has run for <${Since} row=${each} of="ranSince"/> in <${Name} text=${each.thread}/>:</p>
       <${Code} text=${each.stack} label=${'Stack of ' + each.task}/></div>`)}
   </section>`;
 }

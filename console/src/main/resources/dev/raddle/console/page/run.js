@@ -138,19 +138,21 @@ function groupsOf(nodes, from, to) {
 function Curves({ group }) {
   const sums = steps => { let sum = 0; return [...steps.slice(0, STEPS)].map(step => sum += step); };
   const runs = sums(group.runs), waits = sums(group.waits), all = runs.map((number, step) => number + waits[step]), most = Math.max(1, ...all);
+  const peak = numbers => count(Math.round(Math.max(...numbers)));
+  if (group.took < 0 && group.waited < 0) return null; // the times are not known
   const area = (kind, numbers) => html`<polygon class=${kind} points=${'0,10 ' + numbers.map((number, step) => {
     const y = (10 - 10 * number / most).toFixed(2);
     return step + ',' + y + ' ' + (step + 1) + ',' + y;
   }).join(' ') + ' 100,10'}/>`;
   return html`<svg class="when curves" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
-    aria-label=${'at most ' + count(Math.round(Math.max(...runs))) + ' running and ' + count(Math.round(Math.max(...waits))) + ' waiting'}>
+    aria-label=${'at most about ' + [group.took >= 0 && peak(runs) + ' running', group.waited >= 0 && peak(waits) + ' waiting'].filter(Boolean).join(' and ')}>
     ${group.waited > 0 && area('waits', all)}${area('fill-succeeded', runs)}</svg>`;
 }
 
 function columnsFor(below, hasGroups) {
   return [
     { title: 'Node', sort: 'name', cell: node => html`<${Name} text=${node.id} most=${40}/>`,
-      below: node => html`<p class="why">${node.why ? sentence(node.why) : ''}${node.error ? html` <${Name} text=${node.error} most=${200}/>` : ''}${below?.(node, node.id)}</p>` },
+      below: node => html`<p class="why">${node.why ? html`<${Name} text=${sentence(node.why)} most=${300}/>` : ''}${node.error ? html` <${Name} text=${node.error} most=${200}/>` : ''}${below?.(node, node.id)}</p>` },
     { title: 'State', sort: 'state', cell: node => html`<${State} state=${node.state}/>${node.attempts?.length > 1 ? html`<br/><span class="dim nowrap">${counted(node.attempts.length, 'attempt')}</span>` : ''}` },
     ...hasGroups ? [{ title: 'Group', wide: true, cell: node => node.group ? html`<${Name} text=${node.group} most=${30}/>` : '' }] : [],
     { title: 'When', sort: 'start', cell: node => html`<${Bars} node=${node}/>` },
@@ -178,7 +180,7 @@ function Details({ id, node, edges, choose, children }) {
   const needs = edges.filter(edge => edge[1] === id).map(edge => [edge[0], edge[2]]), needed = edges.filter(edge => edge[0] === id).map(edge => [edge[1], edge[2]]);
   return html`<div class="details"><h3><${Name} text=${id} most=${200}/></h3><${Facts} of=${[
     ['state', html`<${State} state=${node.state}/>`],
-    ['why', node.why && sentence(node.why)],
+    ['why', node.why && html`<${Name} text=${sentence(node.why)} most=${2000}/>`],
     ['error', node.error && html`<${Name} text=${node.error} most=${2000}/>`],
     ['group', node.group && html`<${Name} text=${node.group}/>`],
     ['started', node.startedAt != null && moment(node.startedAt)],

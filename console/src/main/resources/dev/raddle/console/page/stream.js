@@ -3,7 +3,7 @@
 import { now } from './clock.js';
 import { batch, signal } from './html.js';
 
-const SILENCE = 25_000; // the server sends something at least every 10 seconds
+const SILENCE = 25_000; // the server sends something at least every second
 const LONGEST_PAUSE = 5_000;
 const HIDDEN = 60_000;
 
@@ -28,8 +28,12 @@ setInterval(() => {
 document.addEventListener('visibilitychange', () => {
   clearTimeout(hidden);
   if (document.hidden) {
-    // A browser has six connections to a host: background tabs must not take them all.
-    hidden = setTimeout(() => followed?.abort.abort(), HIDDEN);
+    // A browser has six connections to a host: background tabs must not take them all. A run's page waits for its end.
+    hidden = setTimeout(() => {
+      if (followed?.view === 'flow' && shown.value?.data.row?.endedAt == null) return;
+      followed?.abort.abort();
+      if (connection.value.status === 'live') connection.value = { status: 'connecting', since: Date.now() };
+    }, HIDDEN);
   } else if (followed?.abort.signal.aborted) {
     follow(followed.view, followed.query);
   }
@@ -51,8 +55,9 @@ async function stay({ view, query, abort }) {
   while (!abort.signal.aborted) {
     let message = 'The program does not answer.';
     try {
-      const attempt = new AbortController();
-      const response = await fetch('api/stream?' + query, { signal: AbortSignal.any([abort.signal, attempt.signal]), cache: 'no-store' });
+      const attempt = new AbortController(), silence = setTimeout(() => attempt.abort(), SILENCE);
+      const response = await fetch('api/stream?' + query, { signal: AbortSignal.any([abort.signal, attempt.signal]), cache: 'no-store' })
+        .finally(() => clearTimeout(silence));
       if (response.status === 401) {
         connection.value = { status: 'login' };
         return;
@@ -171,8 +176,7 @@ export async function post(path, body) {
   try {
     const response = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     if (!response.ok) return { problem: await problem(response) };
-    const text = await response.text();
-    return text ? JSON.parse(text) : { done: 'Done.' };
+    return await response.json();
   } catch {
     return { problem: 'The program does not answer.' };
   }

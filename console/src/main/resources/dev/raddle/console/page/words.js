@@ -15,7 +15,7 @@ export const perSecond = number => number == null ? '—' : oneDecimal.format(nu
 /** 350 ms, 4.2 s, 41 s, 3 min 12 s, 2 h 05 min, 3 d 4 h. */
 export function length(millis) {
   if (millis == null) return '—';
-  const ms = Math.max(0, Math.round(millis)), s = Math.floor(ms / 1000), min = Math.floor(s / 60), h = Math.floor(min / 60);
+  const ms = Math.max(0, Math.round(millis)), s = Math.round(ms / 1000), min = Math.floor(s / 60), h = Math.floor(min / 60);
   return ms < 1000 ? ms + ' ms'
     : ms < 9950 ? (ms / 1000).toFixed(1) + ' s'
     : s < 60 ? s + ' s'
@@ -48,8 +48,12 @@ export function clipped(text, most) {
   return [...all.slice(0, most * 2)].slice(0, most - 1).join('') + '…';
 }
 
+/** Writes the periods in a text as people do: 1 per PT20S is 1 per 20 s. */
+export const periods = text => String(text).replace(/\bPT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?/g,
+  (all, h = 0, min = 0, s = 0) => length(1000 * (3600 * h + 60 * min + Number(s))));
+
 /** Makes of "waits for a slot, 0 before it" a sentence: "Waits for a slot." */
 export function sentence(why) {
-  const plain = String(why).replace(/, 0 before it/, '').replace(/next start in (\d+) ms/, (all, ms) => 'next start in ' + length(Number(ms)));
+  const plain = periods(why).replace(/, 0 before it/, '').replace(/\b1 groups/, '1 group').replace(/next start in (\d+) ms/, (all, ms) => 'next start in ' + length(Number(ms)));
   return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? '' : '.');
 }

@@ -128,7 +128,7 @@ class DurableScreenTest extends InChromium {
             awaitText(row("order"), "<b>order</b>");
 
             database.goAway();
-            awaitText(find(".verdict.failed"), "The database has not been reachable since");
+            awaitText(find(".verdict.failed"), "The database could not be read since");
             awaitText(find(".verdict.failed"), "What is shown was read before.");
             awaitText(row("order"), "waiting");
             awaitText(find("nav a", "Durable"), "1 down");

@@ -254,7 +254,7 @@ class PageTest extends InChromium {
 
         first.close();
 
-        awaitText(find(".connection"), "The program has ended. This is its last state.");
+        awaitText(find(".connection"), "The program has closed its console. This is its last state.");
         screenshot("ended");
         Program second = start(new Program(ConsoleOptions.defaults().withPort(port)));
         second.flood();

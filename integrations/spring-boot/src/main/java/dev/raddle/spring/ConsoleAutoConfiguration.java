@@ -18,6 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 
 /** Starts the console, if {@code raddle.console.enabled} is set. */
 @AutoConfiguration(after = {RaddleAutoConfiguration.class, FlowAutoConfiguration.class})
@@ -45,7 +46,7 @@ class ConsoleAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    Console raddleConsole(RaddleProperties properties) {
+    Console raddleConsole(RaddleProperties properties, Environment environment) {
         RaddleProperties.Console settings = properties.console();
         ConsoleOptions options = ConsoleOptions.defaults()
                 .withPort(settings.port())
@@ -53,6 +54,10 @@ class ConsoleAutoConfiguration {
                 .withControls(settings.controls())
                 .withClients(settings.clients())
                 .withAllowedHosts(settings.allowedHosts().toArray(String[]::new));
+        String application = environment.getProperty("spring.application.name");
+        if (application != null) {
+            options = options.withTitle(application);
+        }
         if (settings.token() != null) {
             options = options.withToken(settings.token());
         } else if (settings.tokenFile() != null) {
