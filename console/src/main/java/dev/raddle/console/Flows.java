@@ -15,7 +15,8 @@ final class Flows {
 
     private static final int MOST_ENDED = 50;
     private static final int MOST_SHOWN = 200;
-    private static final Set<String> GOOD = Set.of("succeeded", "degraded", "cancelled"); // no failures
+    private static final Set<String> SUCCESSFUL = Set.of("succeeded", "degraded");
+    private static final Set<String> NOT_FAILED = Set.of("succeeded", "degraded", "cancelled");
 
     record Rows(int total, List<String> order, Map<String, Object> rows) {}
 
@@ -101,12 +102,12 @@ final class Flows {
     }
 
     private static boolean hasFailed(RunView run) {
-        return read(
-                () -> {
-                    String state = run.state();
-                    return run.endedAt() != null && !GOOD.contains(state);
-                },
-                failure -> true);
+        return hasEndedWithout(NOT_FAILED, run);
+    }
+
+    /** Returns whether a run has ended in none of some states. */
+    private static boolean hasEndedWithout(Set<String> states, RunView run) {
+        return read(() -> run.endedAt() != null && !states.contains(run.state()), failure -> true);
     }
 
     /** Reads from a run. If the code of a {@link RunView} throws, neither other runs nor other screens suffer. */
@@ -131,7 +132,7 @@ final class Flows {
 
     private static boolean isShown(RunView run, View view) {
         return read(() -> view.admits(run.name(), run.label()), failure -> true)
-                && (!view.isSet("failed") || hasFailed(run));
+                && (!view.isSet("failed") || hasEndedWithout(SUCCESSFUL, run));
     }
 
     private static Map<String, Object> row(RunView run) {

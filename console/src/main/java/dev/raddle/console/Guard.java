@@ -18,8 +18,8 @@ final class Guard {
      * Overview.
      *
      *   host    The page of another site can make a browser ask this machine, under a host name that the site
-     *           resolves to this machine (DNS rebinding). It cannot do so with an address or with "localhost", so these are
-     *           answered, and of all other names those in the options.
+     *           resolves to this machine (DNS rebinding). It cannot do so with an address or with "localhost", so
+     *           these are answered, and of all other names those in the options.
      *   site    A browser says which site has made it ask. Requests from others are refused, except for the page
      *           itself, to which other sites may link. A request that changes something is refused unless it says
      *           that it is from the page, or has the token with it.

@@ -29,7 +29,7 @@ final class TaskNode implements RunView.Node {
     private final Supplier<List<String>> open; // the upstream tasks that have not ended
     private final Supplier<String> wait; // why a task of its group waits
     private volatile Progress now = new Progress(PENDING, null, List.of(), null, null, null);
-    private volatile @Nullable String undone; // how it was undone
+    private volatile @Nullable String undone; // whether it was undone, in words
 
     /** What is known of the task. The attempts are those reported by events. */
     private record Progress(
@@ -76,22 +76,24 @@ final class TaskNode implements RunView.Node {
     }
 
     void undone(@Nullable String error) {
-        undone = error == null ? "yes" : "failed: " + error;
+        undone = error == null ? "was undone" : "could not be undone: " + error;
     }
 
-    /** The task has ended; the text is what it has printed, if that is known. */
+    /** The task has ended; the text is what it has printed, if that is known. Its times are those of the result. */
     void ended(TaskResult result, @Nullable String text) {
-        String error = result.succeeded() ? null : result.error();
-        now = new Progress(
-                result.state().text(), readyAt(result), now.closed(result.endedAt(), error), null, result, text);
-    }
-
-    /** Returns when the task became ready, by an event or by its result. */
-    private @Nullable Instant readyAt(TaskResult result) {
+        List<Attempt> all = now.closed(result.endedAt(), result.succeeded() ? null : result.error());
+        Instant readyAt = now.readyAt;
         Instant end = result.endedAt();
-        return now.readyAt != null || end == null
-                ? now.readyAt
-                : end.minusMillis(result.runMillis() + result.waitMillis());
+        if (end != null) {
+            Instant begin = end.minusMillis(result.runMillis());
+            readyAt = begin.minusMillis(result.waitMillis());
+            if (!all.isEmpty()) {
+                Attempt first = all.getFirst();
+                all = new ArrayList<>(all);
+                all.set(0, new Attempt(begin, first.endedAt(), first.error()));
+            }
+        }
+        now = new Progress(result.state().text(), readyAt, all, null, result, text);
     }
 
     /** Forgets times of an earlier run. */
@@ -123,6 +125,10 @@ final class TaskNode implements RunView.Node {
     @Override
     public @Nullable String why() {
         Progress known = now;
+        String after = undone;
+        if (after != null) {
+            return after;
+        }
         List<String> upstreams = known.state.equals(PENDING) ? open.get() : List.of();
         if (!upstreams.isEmpty()) {
             return "waits for " + String.join(", ", upstreams);
@@ -178,7 +184,6 @@ final class TaskNode implements RunView.Node {
         }
         if (result != null) {
             put("exit code", result.exitCode(), facts);
-            put("undone", undone, facts);
             put("output", result.output(), facts);
             put("value of", result.via(), facts);
             Usage usage = result.usage();

@@ -26,7 +26,7 @@ export function Flows({ data, params, question }) {
   return html`
     <h1 tabindex="-1">Flows</h1>
     <div class="bar"><${Filter} value=${params.filter} label="Part of a name"/>
-      <${Chip} on=${params.failed} click=${() => change({ failed: params.failed ? '' : '1' })}>only failed<//>
+      <${Chip} on=${params.failed} click=${() => change({ failed: params.failed ? '' : '1' })}>only unsuccessful<//>
       <span class="dim" role="status">${counted(data.total, 'run')}${data.total > data.order.length ? ', the latest ' + count(data.order.length) : ''}</span></div>
     <${Table} label="Runs" columns=${columns} ids=${data.order} rows=${data.rows} href=${hrefOf} question=${question}
       empty=${params.filter || params.failed ? 'No run matches.' : 'No run of a flow is watched.'}/>`;

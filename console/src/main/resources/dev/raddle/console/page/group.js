@@ -72,7 +72,7 @@ function columnsFor(executor, key, controls) {
 /** The answer in one or two sentences. */
 function Verdict({ row, running }) {
   const stop = stopOf(row), holder = running[0];
-  if (!stop) return html`<p class="verdict">Nothing waits. ${row.limit == null ? '' : taken(row).replace(' of ', ' of its ') + ' slots are taken.'}</p>`;
+  if (!stop) return html`<p class="verdict">Nothing waits. ${row.limit == null ? '' : taken(row) + ' slots are taken.'}</p>`;
   return html`<p class=${'verdict stop ' + stop.replace(' ', '-')}>
     ${row.waiting > 0 ? html`<strong>${counted(row.waiting, 'task waits', 'tasks wait')}${
       row.oldestAt == null ? '' : html`, the oldest for <${Since} row=${row} of="oldest"/>, since ${moment(row.oldestAt)}`}.</strong> `

@@ -105,7 +105,7 @@ class GroupScreensTest extends InChromium {
 
         program.submit(executor, "later", "task", 1);
 
-        awaitText(find(".verdict"), "Nothing waits. 1 task runs");
+        awaitText(find(".verdict"), "Nothing waits. 1 of 1 slots are taken.");
     }
 
     @Test

@@ -75,14 +75,14 @@ class OtherScreensTest extends InChromium {
     }
 
     @Test
-    void a_run_that_has_ended_keeps_its_graph_and_can_be_found_among_the_failed() throws Exception {
+    void a_run_that_has_ended_keeps_its_graph_and_can_be_found_among_the_unsuccessful() throws Exception {
         Program program = start(new Program());
         FlowRun<String> run = program.flow();
         open(program.console, "#/flows");
         awaitText(row("checkout"), "running");
 
         run.cancel("the test ends it");
-        button("only failed").click();
+        button("only unsuccessful").click();
 
         awaitText(row("checkout"), "cancelled");
         row("checkout").click();
