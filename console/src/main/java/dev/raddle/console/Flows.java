@@ -37,7 +37,7 @@ final class Flows {
         if (isSweepDue) {
             int left = all().size(); // while no client looks, too: an ended run holds its values until it is seen
             synchronized (this) {
-                nextSweep = 2 * Math.max(MOST_ENDED / 2, left);
+                nextSweep = Math.max(MOST_ENDED, 2 * left);
             }
         }
         return () -> remove(Set.of(id));
@@ -88,21 +88,13 @@ final class Flows {
         int failed = 0;
         for (RunView run : all().values()) {
             running += endOf(run) == null ? 1 : 0;
-            failed += hasFailed(run) ? 1 : 0;
+            failed += hasEndedWithout(NOT_FAILED, run) ? 1 : 0;
         }
         return new Summary(running, failed);
     }
 
     private static @Nullable Instant endOf(RunView run) {
-        try {
-            return run.endedAt();
-        } catch (Throwable userCode) {
-            return Instant.MIN; // it is the first to be forgotten
-        }
-    }
-
-    private static boolean hasFailed(RunView run) {
-        return hasEndedWithout(NOT_FAILED, run);
+        return read(run::endedAt, failure -> Instant.MIN); // then it is the first to be forgotten
     }
 
     /** Returns whether a run has ended in none of some states. */
@@ -111,7 +103,7 @@ final class Flows {
     }
 
     /** Reads from a run. If the code of a {@link RunView} throws, neither other runs nor other screens suffer. */
-    private static <T> T read(Supplier<T> value, Function<Throwable, T> otherwise) {
+    private static <T extends @Nullable Object> T read(Supplier<T> value, Function<Throwable, T> otherwise) {
         try {
             return value.get();
         } catch (Throwable userCode) {

@@ -34,21 +34,22 @@ class ConsoleTest {
     @Test
     void the_console_shows_the_configured_executors_and_pools_until_the_context_is_closed() {
         AtomicReference<URI> uri = new AtomicReference<>();
-        runner.withPropertyValues("raddle.console.enabled=true").run(context -> {
-            CountDownLatch end = new CountDownLatch(1);
-            GroupExecutor executor = context.getBean(GroupExecutor.class);
-            executor.submit("acme", "t1", () -> {
-                end.await();
-                return null;
-            });
-            executor.submit("acme", "t2", () -> null);
-            uri.set(context.getBean(Console.class).uri());
+        runner.withPropertyValues("raddle.console.enabled=true", "spring.application.name=shop")
+                .run(context -> {
+                    CountDownLatch end = new CountDownLatch(1);
+                    GroupExecutor executor = context.getBean(GroupExecutor.class);
+                    executor.submit("acme", "t1", () -> {
+                        end.await();
+                        return null;
+                    });
+                    executor.submit("acme", "t2", () -> null);
+                    uri.set(context.getBean(Console.class).uri());
 
-            assertThat(firstState(uri.get(), "groups"))
-                    .contains("\"executor\":\"tenants\"", "\"key\":\"acme\"", "\"oldestAt\":", "\"waiting\":1");
-            assertThat(firstState(uri.get(), "pools")).contains("\"reports\"");
-            end.countDown();
-        });
+                    assertThat(firstState(uri.get(), "groups"))
+                            .contains("\"executor\":\"tenants\"", "\"key\":\"acme\"", "\"oldestAt\":", "\"waiting\":1");
+                    assertThat(firstState(uri.get(), "pools")).contains("\"reports\"", "\"title\":\"shop\"");
+                    end.countDown();
+                });
         Assertions.assertThatThrownBy(() -> firstState(uri.get(), "groups")).isInstanceOf(ConnectException.class);
     }
 
