@@ -119,8 +119,9 @@ class RunConsoleTest {
     private static void await(BufferedReader stream, String... parts) throws IOException {
         StringBuilder seen = new StringBuilder();
         while (!Stream.of(parts).allMatch(part -> seen.indexOf(part) >= 0)) {
-            String line = stream.readLine();
+            String line = stream.readLine(); // at least a heartbeat each second
             assertThat(line).as("after " + seen).isNotNull();
+            assertThat(Thread.interrupted()).as("interrupted by the time limit after " + seen).isFalse();
             seen.append(line).append('\n');
         }
     }
