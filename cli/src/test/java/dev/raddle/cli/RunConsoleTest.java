@@ -121,7 +121,9 @@ class RunConsoleTest {
         while (!Stream.of(parts).allMatch(part -> seen.indexOf(part) >= 0)) {
             String line = stream.readLine(); // at least a heartbeat each second
             assertThat(line).as("after " + seen).isNotNull();
-            assertThat(Thread.interrupted()).as("interrupted by the time limit after " + seen).isFalse();
+            assertThat(Thread.interrupted())
+                    .as("interrupted by the time limit after " + seen)
+                    .isFalse();
             seen.append(line).append('\n');
         }
     }
