@@ -10,6 +10,7 @@ import dev.raddle.cli.page.RunConsole;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.PlanWork;
+import dev.raddle.cli.run.ReportForm;
 import dev.raddle.cli.run.RunDirectory;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.RunSession;
@@ -223,6 +224,7 @@ final class RunCommand extends Subcommand {
             PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
             view.begin(directory.path(), past::done);
             List<RunListener> listeners = new ArrayList<>(List.of(display, view));
+            List<ReportForm> forms = new ArrayList<>(List.of(view));
             RunSession.Settings settings = options.settings(
                     page == null
                             ? null
@@ -232,9 +234,10 @@ final class RunCommand extends Subcommand {
                             });
             if (page != null) {
                 listeners.add(page);
+                forms.add(page);
                 spec.commandLine().getErr().println("raddle: the run is shown at " + page.show(view));
             }
-            return new RunSession(settings, listeners, List.of(view), screen::restore, clock).run(work);
+            return new RunSession(settings, listeners, forms, screen::restore, clock).run(work);
         }
     }
 

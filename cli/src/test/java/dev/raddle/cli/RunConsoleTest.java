@@ -76,7 +76,7 @@ class RunConsoleTest {
                         run,
                         "\"why\":\"waits for a slot of group \\\"one\\\"\"",
                         "\"why\":\"waits for the rate of group \\\"rare\\\"\"",
-                        "\"why\":\"waits for a task of the run to end: all jobs are taken\"",
+                        "\"why\":\"waits for its turn among the jobs of the run\"",
                         "the reason\\n");
                 raddle.toHandle().destroy(); // SIGTERM, so that nobody waits for the rate
                 await(run, "event: end");
@@ -99,11 +99,18 @@ class RunConsoleTest {
         Files.delete(directory.resolve("one"));
         fifos("one");
         Process second = raddle("--resume", "run");
-        try (BufferedReader said = second.errorReader(StandardCharsets.UTF_8);
-                BufferedReader run = stream(addressOf(said), "view=flow&id=r1")) {
-            await(run, "\"ready\":{\"state\":\"succeeded\"", "\"again\":{\"state\":\"running\"", "\"process\"");
-            release("one");
-            await(run, "event: end");
+        try (BufferedReader said = second.errorReader(StandardCharsets.UTF_8)) {
+            URI page = addressOf(said);
+            try (BufferedReader run = stream(page, "view=flow&id=r1");
+                    BufferedReader groups = stream(page, "view=groups")) {
+                await(run, "\"ready\":{\"state\":\"succeeded\"", "\"again\":{\"state\":\"running\"", "\"process\"");
+                await(groups, "\"running\":1");
+                release("one");
+                await(run, "event: end");
+                assertThat(await(groups, "event: end"))
+                        .as("the page keeps the executor and its groups")
+                        .doesNotContain("\"run\":null");
+            }
             assertThat(second.waitFor()).isZero();
         } finally {
             second.destroyForcibly();
@@ -115,8 +122,8 @@ class RunConsoleTest {
         return new BufferedReader(new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8));
     }
 
-    /** Reads a stream until it has had all parts. */
-    private static void await(BufferedReader stream, String... parts) throws IOException {
+    /** Reads a stream until it has had all parts, and returns what it has read. */
+    private static String await(BufferedReader stream, String... parts) throws IOException {
         StringBuilder seen = new StringBuilder();
         while (!Stream.of(parts).allMatch(part -> seen.indexOf(part) >= 0)) {
             String line = stream.readLine(); // at least a heartbeat each second
@@ -126,5 +133,6 @@ class RunConsoleTest {
                     .isFalse();
             seen.append(line).append('\n');
         }
+        return seen.toString();
     }
 }

@@ -47,8 +47,8 @@ final class Sampler {
     private volatile boolean closed; // written under this; no client comes later
     private volatile @Nullable Thread thread; // written under this; null if there are no clients
     private final AtomicLong samples = new AtomicLong();
-    private @Nullable Throwable failure; // of the last round; used by the sampler's thread only, as the next one
-    private boolean hasWarned; // since the last round without a failure
+    private @Nullable Throwable failure; // of the last round; used by the sampler's thread only
+    private boolean hasWarned; // since the last round without a failure; used by the sampler's thread only
     private final Semaphore wakeups = new Semaphore(0);
 
     Sampler(int most, Duration longestRest, LongConsumer sample, States states) {

@@ -13,6 +13,7 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rate;
+import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
@@ -502,6 +503,30 @@ class ConsoleViewsTest {
     }
 
     @Test
+    void a_run_that_was_watched_long_after_its_start_has_ended_when_it_did() throws Exception {
+        FlowBuilder<Void> define = FlowPlan.define("long");
+        FlowPlan<Void, String> plan = define.returning(define.node("one", run -> {
+            awaitEnd();
+            return "x";
+        }));
+        VirtualTime time = new VirtualTime();
+        try (FlowRun<String> run = plan.start(null, RunOptions.defaults().withTimeSource(time))) {
+            time.advance(Duration.ofMinutes(10));
+            console.watch(run, plan);
+            end.countDown();
+            run.get();
+
+            JsonNode row =
+                    see("view=flow&id=r1", has("/row/state", "succeeded")).path("row");
+
+            long now = System.currentTimeMillis();
+            assertThat(row.path("endedAt").asLong()).isLessThanOrEqualTo(now);
+            assertThat(row.path("startedAt").asLong())
+                    .isEqualTo(row.path("endedAt").asLong() - 600_000);
+        }
+    }
+
+    @Test
     void the_last_fifty_ended_runs_are_kept_and_no_value_of_them() throws Exception {
         FlowBuilder<Void> define = FlowPlan.define("many");
         FlowPlan<Void, String> plan = define.returning(define.node("one", run -> "x"));
@@ -613,6 +638,7 @@ class ConsoleViewsTest {
     }
 
     @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // a wait for a lock cannot be interrupted
     void a_run_that_is_being_read_keeps_no_thread_from_watching_another_one() throws Exception {
         CountDownLatch isRead = new CountDownLatch(1);
         console.watch(new OtherRun("slow", null, () -> {

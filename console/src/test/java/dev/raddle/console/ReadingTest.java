@@ -14,9 +14,14 @@ class ReadingTest {
 
     private final AtomicInteger calls = new AtomicInteger();
 
+    private static void spin() {
+        assertThat(Thread.interrupted()).as("interrupted by the time limit").isFalse();
+        Thread.onSpinWait();
+    }
+
     private static void awaitLast(Reading<?> reading, long now, Object expected) {
         while (!expected.equals(reading.last(now))) {
-            Thread.onSpinWait();
+            spin();
         }
     }
 
@@ -28,7 +33,7 @@ class ReadingTest {
 
         assertThat(reading.last(NOW)).isNull();
         while (reading.problem(NOW) == null) {
-            Thread.onSpinWait();
+            spin();
         }
 
         assertThat(reading.problem(NOW).text()).contains("NoClassDefFoundError", "Missing");
@@ -40,7 +45,5 @@ class ReadingTest {
         awaitLast(reading, NOW, 1);
 
         awaitLast(reading, NOW - 3_600_000, 2);
-
-        assertThat(calls).hasValueGreaterThanOrEqualTo(2);
     }
 }

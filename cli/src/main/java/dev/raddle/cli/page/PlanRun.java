@@ -85,7 +85,7 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
         });
     }
 
-    /** Tells from now on why tasks wait, and what those have printed that fail. */
+    /** Makes the view explain waits by an executor, and show the output of failed tasks while the run goes on. */
     public void watch(GroupExecutor running) {
         executor = running;
     }
@@ -95,7 +95,7 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
         GroupExecutor known = executor;
         Explanation next = known == null ? null : known.explainNext(group).orElse(null);
         return switch (next == null ? WaitReason.GROUP_LIMIT : next.waitingFor()) {
-            case GLOBAL_CAP -> "waits for a task of the run to end: all jobs are taken";
+            case GLOBAL_CAP -> "waits for its turn among the jobs of the run";
             case GROUP_RATE -> "waits for the rate of group \"" + group + "\"";
             case GLOBAL_RATE -> "waits for the rate of the run";
             default -> "waits for a slot of group \"" + group + "\"";

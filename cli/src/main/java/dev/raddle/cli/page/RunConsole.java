@@ -1,5 +1,7 @@
 package dev.raddle.cli.page;
 
+import dev.raddle.cli.run.Report;
+import dev.raddle.cli.run.ReportForm;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.TaskResult;
@@ -15,7 +17,7 @@ import dev.raddle.task.TaskListener;
  * Shows a run in a browser while it goes on. Pages that are open at the end keep its last state: the report. The
  * failures are those of the commands, which their executor does not know.
  */
-public final class RunConsole implements RunListener, AutoCloseable {
+public final class RunConsole implements RunListener, ReportForm, AutoCloseable {
     private static final String EXECUTOR = "run";
 
     private record Identity(String owner, String name) implements TaskIdentity {}
@@ -74,7 +76,13 @@ public final class RunConsole implements RunListener, AutoCloseable {
         counts.onSettled(new Identity(result.group(), result.id()), outcome, 0);
     }
 
-    /** Lets open pages have the last state, and ends. */
+    /** Ends the console with the report, while the executor still has the groups that are shown last. */
+    @Override
+    public void write(Report report) {
+        close();
+    }
+
+    /** Lets open pages have the last state, and ends. A second call has no effect. */
     @Override
     public void close() {
         console.close();

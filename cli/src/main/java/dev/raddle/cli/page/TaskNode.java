@@ -36,7 +36,7 @@ final class TaskNode implements RunView.Node {
             String state,
             @Nullable Instant readyAt,
             List<Attempt> attempts,
-            @Nullable String note, // of its present: the process, or the end of its pause
+            @Nullable String note, // its process while it runs, the end of its pause while it waits
             @Nullable TaskResult result,
             @Nullable String text) {
 
@@ -81,7 +81,7 @@ final class TaskNode implements RunView.Node {
 
     /** The task has ended; the text is what it has printed, if that is known. Its times are those of the result. */
     void ended(TaskResult result, @Nullable String text) {
-        List<Attempt> all = now.closed(result.endedAt(), result.succeeded() ? null : result.error());
+        List<Attempt> all = now.closed(result.endedAt(), isOfLastAttempt(result) ? result.error() : null);
         Instant readyAt = now.readyAt;
         Instant end = result.endedAt();
         if (end != null) {
@@ -94,6 +94,11 @@ final class TaskNode implements RunView.Node {
             }
         }
         now = new Progress(result.state().text(), readyAt, all, null, result, text);
+    }
+
+    /** Returns whether the error is that of the last attempt: a value may have replaced the result of a failed one. */
+    private static boolean isOfLastAttempt(TaskResult result) {
+        return !result.succeeded() || !Integer.valueOf(0).equals(result.exitCode());
     }
 
     /** Forgets times of an earlier run. */

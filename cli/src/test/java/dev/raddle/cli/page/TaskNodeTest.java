@@ -3,6 +3,7 @@ package dev.raddle.cli.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.TaskState;
 import dev.raddle.console.RunView.Attempt;
 import java.time.Duration;
@@ -35,6 +36,29 @@ class TaskNodeTest {
 
         assertThat(node.attempts()).containsExactly(new Attempt(at(10), at(30), null), new Attempt(at(30), null, null));
         assertThat(node.facts()).containsEntry("process", "2").containsEntry("timeout", "20 s");
+    }
+
+    @Test
+    void an_attempt_whose_result_a_value_replaced_has_failed() {
+        node.started(at(10), 1);
+        node.ended(
+                new TaskResult(
+                        "a",
+                        task.group(),
+                        "make",
+                        TaskState.SUCCEEDED,
+                        4,
+                        1,
+                        0,
+                        90,
+                        null,
+                        "exit code 4",
+                        TaskResult.VIA_FALLBACK,
+                        at(100),
+                        null),
+                null);
+
+        assertThat(node.attempts()).containsExactly(new Attempt(at(10), at(100), "exit code 4"));
     }
 
     @Test

@@ -171,7 +171,7 @@ function Bars({ node }) {
   return html`<svg class="when" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
     aria-label=${'from ' + length(first - node.from) + ' to ' + length(end - node.from) + ' after the start' + (attempts.length > 1 ? ', ' + attempts.length + ' attempts' : '')}>
     ${bar('waits', first, end, 'waits')}
-    ${attempts.map((attempt, i) => bar('attempt fill-' + (i < attempts.length - 1 ? 'failed' : stateName(node.state)), attempt.startedAt, attempt.endedAt ?? end, i))}</svg>`;
+    ${attempts.map((attempt, i) => bar('attempt fill-' + (attempt.error || i < attempts.length - 1 ? 'failed' : stateName(node.state)), attempt.startedAt, attempt.endedAt ?? end, i))}</svg>`;
 }
 
 function Details({ id, node, edges, choose, children }) {
