@@ -26,6 +26,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 public class Try {
     public static void main(String[] args) throws IOException {
         Path classes = Path.of(args[0]);
+        Thread.currentThread().setContextClassLoader(ClassLoader.getSystemClassLoader()); // not that of this source file
         LauncherDiscoveryRequestBuilder request = LauncherDiscoveryRequestBuilder.request();
         int found = 0;
         for (String argument : List.of(args).subList(1, args.length)) {
