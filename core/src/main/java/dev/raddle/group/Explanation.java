@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.task.Rate;
+import dev.raddle.task.WaitReason;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -28,26 +29,6 @@ public record Explanation(
         int permits,
         @Nullable PermitStatus fleet) {
 
-    /** The reasons for which a task can wait. */
-    public enum WaitReason {
-        /** A slot of its group: all slots are taken, or the group's limits are being looked up. */
-        GROUP_LIMIT,
-        /** A slot of the global cap: its group has a free slot. */
-        GLOBAL_CAP,
-        /** The rate of its group: its group has a free slot. */
-        GROUP_RATE,
-        /** The global rate: nothing else keeps it. */
-        GLOBAL_RATE,
-        /** A permit of the policy's {@link PermitSource}: its group has a free slot. */
-        FLEET_LIMIT,
-        /** The end of a hold of its group. */
-        HOLD,
-        /** The resumption of its group. */
-        PAUSED,
-        /** Nothing: the task runs, is about to run, or has ended. */
-        NOTHING
-    }
-
     static final Explanation NOTHING = new Explanation(WaitReason.NOTHING, 0, 0);
 
     /** Creates an explanation without a rate. */
@@ -67,13 +48,8 @@ public record Explanation(
         return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, needed, status);
     }
 
-    /** Returns a sentence such as {@code waits for the rate of 100 per second, next start in 12 ms, 40 before it}. */
-    @Override
-    public String toString() {
-        String next = nextStart == null ? "" : ", next start in " + (nextStart.toNanos() + 999_999) / 1_000_000 + " ms";
-        boolean countsPlace = waitingFor != WaitReason.NOTHING && (waitingFor != WaitReason.FLEET_LIMIT || place > 0);
-        String before = countsPlace ? ", " + place + " before it" : "";
-        String limit = limitChange == null ? "" : ", " + limitChange;
+    /** Returns the first part of the sentence: for what it waits, and when that ends. */
+    String waitText() {
         return switch (waitingFor) {
                     case GROUP_LIMIT -> "waits for a slot of its group";
                     case GLOBAL_CAP -> "waits for a slot of the global cap, " + rank + " groups before its own";
@@ -84,8 +60,20 @@ public record Explanation(
                     case PAUSED -> "waits for the resumption of its group";
                     case NOTHING -> "waits for nothing";
                 }
-                + next
-                + before
-                + limit;
+                + nextStartText();
+    }
+
+    String nextStartText() {
+        return nextStart == null || nextStart.isZero()
+                ? ""
+                : ", next start in " + (nextStart.toNanos() + 999_999) / 1_000_000 + " ms";
+    }
+
+    /** Returns a sentence such as {@code waits for the rate of 100 per second, next start in 12 ms, 40 before it}. */
+    @Override
+    public String toString() {
+        boolean countsPlace = waitingFor != WaitReason.NOTHING && (waitingFor != WaitReason.FLEET_LIMIT || place > 0);
+        String before = countsPlace ? ", " + place + " before it" : "";
+        return waitText() + before + (limitChange == null ? "" : ", " + limitChange);
     }
 }

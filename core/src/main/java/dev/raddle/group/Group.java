@@ -10,6 +10,7 @@ import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.WaitReason;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.time.Duration;
@@ -707,32 +708,36 @@ class Group extends TaskGate {
     }
 
     private Explanation reasonToWait(GroupRun<?> run, long now) {
-        if (!isWaiting(run)) {
-            return Explanation.NOTHING;
-        }
-        int place = ahead(run);
+        return isWaiting(run) ? obstacle(ahead(run), slotsOf(run), now) : Explanation.NOTHING;
+    }
+
+    /** Returns what keeps a permit waiting that needs a number of slots and has a number of permits before it. */
+    private Explanation obstacle(int place, int slots, long now) {
         if (isStopped(PAUSED)) {
-            return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
+            return new Explanation(WaitReason.PAUSED, place, 0);
         }
         Long hold = engine.alarms.holds.get(this);
         if (hold != null) {
             Duration rest = Duration.ofNanos(Math.max(0, hold - now));
-            return new Explanation(Explanation.WaitReason.HOLD, place, 0).withNextStart(null, rest);
+            return new Explanation(WaitReason.HOLD, place, 0).withNextStart(null, rest);
         }
         RateLimit limit = bounds().rate();
         long allowed = allowedAt(now);
         if (limit != null && waitsForRate() && allowed - now > 0) {
-            Duration nextStart = Duration.ofNanos(allowed - now);
-            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0).withNextStart(limit.rate(), nextStart);
+            return waitForRate(limit, place, allowed - now);
         }
         boolean hasSlots = place < bounds().slots() - running();
         if (hasSlots && waitsForMore()) {
-            return new Explanation(Explanation.WaitReason.FLEET_LIMIT, place, 0)
-                    .withPermits(slotsOf(run), PermitStatus.UNKNOWN);
+            return new Explanation(WaitReason.FLEET_LIMIT, place, 0).withPermits(slots, PermitStatus.UNKNOWN);
         }
         return hasSlots && waitsForCap()
-                ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
-                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0).withLimitChange(latestChange());
+                ? new Explanation(WaitReason.GLOBAL_CAP, place, 0)
+                : new Explanation(WaitReason.GROUP_LIMIT, place, 0).withLimitChange(latestChange());
+    }
+
+    private static Explanation waitForRate(RateLimit limit, int place, long nanos) {
+        return new Explanation(WaitReason.GROUP_RATE, place, 0)
+                .withNextStart(limit.rate(), Duration.ofNanos(Math.max(0, nanos)));
     }
 
     long tagAtCap() {
@@ -747,37 +752,50 @@ class Group extends TaskGate {
     Rejection refusal(Rejection.Reason reason) {
         long now = engine.time.nanoTime();
         return locked(() -> switch (reason) {
-            case RATE -> rejection(reason, rateText(now) + ", " + waitingText(), bounds().slots());
+            case RATE -> {
+                RateLimit own = bounds().rate();
+                Explanation why = own == null
+                        ? GroupMonitor.waitForGlobalRate(engine, waiting())
+                        : waitForRate(own, waiting(), (waiting() == 0 ? allowedAt(1, now) : allowedAt(now)) - now);
+                yield rejection(reason, rateText(why) + ", " + waitingText(), why, bounds().slots());
+            }
             case PERMITS -> {
                 GroupStats.Permits permits = permitStats(now);
                 int leased = permits == null ? 0 : permits.leased();
                 String text = leased + " permits of the fleet, " + running() + " running, " + waitingText();
-                yield rejection(reason, text, leased);
+                yield rejection(reason, text, new Explanation(WaitReason.FLEET_LIMIT, waiting(), 0), leased);
             }
-            default -> rejection(reason, loadText(), bounds().slots());
+            default -> rejection(reason, loadText(), obstacle(waiting(), 1, now), bounds().slots());
         });
     }
 
-    /** Describes the end of a queue timeout. */
-    Rejection queueTimeout(Duration longest) {
+    /** Describes the end of a queue timeout, with what kept the task waiting until then. */
+    Rejection queueTimeout(Duration longest, Explanation why) {
+        String text = "queue timeout after " + MILLISECONDS.convert(longest) + " ms, ";
         return locked(() -> rejection(
-                Rejection.Reason.QUEUE_TIMEOUT,
-                "queue timeout after " + MILLISECONDS.convert(longest) + " ms, " + loadText(),
-                bounds().slots()));
+                Rejection.Reason.QUEUE_TIMEOUT, text + obstacleText(why) + loadText(), why, bounds().slots()));
     }
 
-    private Rejection rejection(Rejection.Reason reason, String text, int limit) {
+    private Rejection rejection(Rejection.Reason reason, String text, Explanation why, int limit) {
         return new Rejection(
-                reason, reason + ": " + text, new Rejection.Load(running(), limit, waiting(), bounds().maxWaiting()));
+                reason,
+                reason + ": " + text,
+                engine.policy.name(),
+                why.waitingFor(),
+                why.nextStart(),
+                new Rejection.Load(running(), limit, waiting(), bounds().maxWaiting()));
     }
 
-    private String rateText(long now) {
-        RateLimit own = bounds().rate();
-        if (own == null) {
-            return engine.cap.rate() + " in all groups";
-        }
-        long nanos = allowedAt(now) - now;
-        return own + (nanos <= 0 ? "" : ", next start in " + (nanos + 999_999) / 1_000_000 + " ms");
+    private static String obstacleText(Explanation why) {
+        return switch (why.waitingFor()) {
+            case GROUP_LIMIT, NOTHING -> "";
+            case GLOBAL_CAP -> "waits for a slot of the global cap, ";
+            default -> why.waitText() + ", ";
+        };
+    }
+
+    private static String rateText(Explanation why) {
+        return why.rate() + (why.waitingFor() == WaitReason.GLOBAL_RATE ? " in all groups" : "") + why.nextStartText();
     }
 
     private String loadText() {

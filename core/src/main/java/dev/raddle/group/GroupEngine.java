@@ -19,6 +19,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.task.WaitReason;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -63,9 +64,6 @@ final class GroupEngine {
         CLOSING,
         SHUTDOWN
     }
-
-    private static final Rejection SHUTTING_DOWN =
-            Rejection.of(Rejection.Reason.SHUTDOWN, "the group or the executor is being shut down");
 
     final GroupPolicy policy;
     final TimeSource time;
@@ -192,7 +190,7 @@ final class GroupEngine {
         Objects.requireNonNull(task, "task");
         if (isShutdown()) {
             throw new RejectedTaskException(
-                    key, PlacedTask.nameOf(task), Rejection.of(Rejection.Reason.SHUTDOWN, "the executor is shut down"));
+                    key, PlacedTask.nameOf(task), rejection(Rejection.Reason.SHUTDOWN, "the executor is shut down"));
         }
         GroupRun<Object> run = newPlacedRun(key, task, placed);
         enter(run);
@@ -264,7 +262,7 @@ final class GroupEngine {
             }
             case CLOSED -> {
                 group.retireIfEmpty();
-                run.reject(SHUTTING_DOWN, false);
+                run.reject(rejection(Rejection.Reason.SHUTDOWN, "the group or the executor is being shut down"), false);
             }
             case ENDED -> {
                 group.retireIfEmpty();
@@ -310,7 +308,13 @@ final class GroupEngine {
             case RATE_FULL -> group.refusal(Rejection.Reason.RATE);
             case PERMITS_FULL -> {
                 Rejection full = group.refusal(Rejection.Reason.PERMITS);
-                yield new Rejection(full.reason(), full.text() + obstacle(group), full.load());
+                yield new Rejection(
+                        full.reason(),
+                        full.text() + obstacle(group),
+                        full.executor(),
+                        full.obstacle(),
+                        full.nextStart(),
+                        full.load());
             }
             case BULKHEAD_FULL -> group.refusal(Rejection.Reason.BULKHEAD);
             case COMMON_QUEUE_FULL -> {
@@ -319,10 +323,17 @@ final class GroupEngine {
                         Rejection.Reason.GLOBAL_QUEUE,
                         Rejection.Reason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold
                                 + " waiting in all groups, " + cap,
+                        policy.name(),
+                        WaitReason.GLOBAL_CAP,
+                        null,
                         new Rejection.Load(cap.used(), cap.max(), threshold, threshold));
             }
             default -> group.refusal(Rejection.Reason.GROUP_QUEUE);
         };
+    }
+
+    Rejection rejection(Rejection.Reason reason, String detail) {
+        return Rejection.of(reason, detail).by(policy.name());
     }
 
     private String obstacle(Group group) {
@@ -579,7 +590,7 @@ final class GroupEngine {
     /** Stops all tasks, after a wait. */
     void shutdownAfter(Duration waited) {
         boolean first = state.getAndSet(State.SHUTDOWN) != State.SHUTDOWN;
-        Rejection reason = Rejection.of(Rejection.Reason.SHUTDOWN, "the executor was shut down");
+        Rejection reason = rejection(Rejection.Reason.SHUTDOWN, "the executor was shut down");
         Stopped stopped = stop(groups.values(), null, reason, run -> run.stop(reason, first));
         if (first) {
             report(new GroupShutdownReport(stopped.running(), stopped.waiting(), waited));

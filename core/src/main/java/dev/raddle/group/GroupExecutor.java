@@ -47,6 +47,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GroupExecutor implements AutoCloseable {
 
+    private static final String NO_KEY = "groupKey must not be null: each task belongs to the group of its key";
+
     static {
         StackRoom.ensure(); // initializes that class, before the first group does
     }
@@ -88,7 +90,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task) {
-        Objects.requireNonNull(groupKey, "groupKey");
+        requireKey(groupKey, taskId);
         Objects.requireNonNull(taskId, "taskId");
         Objects.requireNonNull(task, "task");
         requireRunning(groupKey, taskId);
@@ -109,8 +111,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> TaskHandle<T> submit(String groupKey, TaskSpec<T> spec) {
-        Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(spec, "spec");
+        requireKey(groupKey, spec.name());
         requireRunning(groupKey, spec.name());
         return engine.submit(groupKey, spec.name(), spec.callable(), spec, null);
     }
@@ -126,7 +128,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> TaskHandle<T> submit(String groupKey, Callable<T> task) {
-        Objects.requireNonNull(groupKey, "groupKey");
+        Objects.requireNonNull(groupKey, NO_KEY);
         Objects.requireNonNull(task, "task");
         return submit(groupKey, nextId(), task);
     }
@@ -281,7 +283,7 @@ public final class GroupExecutor implements AutoCloseable {
     private <T> Outcome<T> callWhenGranted(
             String groupKey, String id, Callable<? extends T> task, TaskSpec<?> spec, boolean isTryCall)
             throws InterruptedException {
-        Objects.requireNonNull(groupKey, "groupKey");
+        Objects.requireNonNull(groupKey, NO_KEY);
         requireRunning(groupKey, id);
         CallerThread caller = new CallerThread(isTryCall);
         GroupRun<T> run = engine.submit(groupKey, id, task, spec, caller);
@@ -324,7 +326,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return a new scheduler; an exception thrown by a plain {@link Runnable} is reported to the policy's sink
      */
     public Scheduler scheduler(String groupKey) {
-        return new GroupScheduler(engine, Objects.requireNonNull(groupKey, "groupKey"));
+        return new GroupScheduler(engine, Objects.requireNonNull(groupKey, NO_KEY));
     }
 
     // Changing limits.
@@ -401,7 +403,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public void holdGroup(String groupKey, Duration time) {
-        Objects.requireNonNull(groupKey, "groupKey");
+        Objects.requireNonNull(groupKey, NO_KEY);
         if (time.isNegative()) {
             throw new IllegalArgumentException(
                     "the hold of group \"" + groupKey + "\" must not be negative, was " + time);
@@ -464,7 +466,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown or not paused, this method has no effect
      */
     public void resumeGroup(String groupKey) {
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
             GrantedPermits grants = new GrantedPermits();
             group.pauseOrResume(false, grants);
@@ -484,10 +486,10 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void evictGroup(String groupKey) {
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
             engine.stop(
-                    List.of(group), null, Rejection.of(Rejection.Reason.EVICTED, "the group was evicted"), run -> {});
+                    List.of(group), null, engine.rejection(Rejection.Reason.EVICTED, "the group was evicted"), run -> {});
         }
     }
 
@@ -498,9 +500,9 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void shutdownGroup(String groupKey) {
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
-            stop(group, null, Rejection.of(Rejection.Reason.SHUTDOWN, "the group was shut down"));
+            stop(group, null, engine.rejection(Rejection.Reason.SHUTDOWN, "the group was shut down"));
         }
     }
 
@@ -516,7 +518,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public boolean shutdownGroup(String groupKey, Duration timeout) {
         Deadline deadline = Deadline.after(engine.time, timeout);
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group == null) {
             return true;
         }
@@ -527,7 +529,7 @@ public final class GroupExecutor implements AutoCloseable {
         stop(
                 group,
                 empty,
-                Rejection.of(
+                engine.rejection(
                         Rejection.Reason.SHUTDOWN,
                         "the group was shut down after " + MILLISECONDS.convert(timeout) + " ms"));
         return false;
@@ -595,7 +597,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public boolean awaitIdle(String groupKey, Duration timeout) throws InterruptedException {
         Deadline deadline = Deadline.after(engine.time, timeout);
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         Signal empty = group == null ? null : group.untilEmpty();
         return empty == null || empty.await(deadline);
     }
@@ -618,7 +620,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return its statistics, or empty if the group is unknown
      */
     public Optional<GroupStats> groupStats(String groupKey) {
-        return monitor.stats(Objects.requireNonNull(groupKey, "groupKey"));
+        return monitor.stats(Objects.requireNonNull(groupKey, NO_KEY));
     }
 
     /**
@@ -658,7 +660,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public List<TaskStats> tasks(String groupKey, int max) {
         requireAtLeastOne("max", max);
-        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         return group == null ? List.of() : group.tasks(max);
     }
 
@@ -684,7 +686,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the reason, and the task's place in the queue; empty if no task of the group waits
      */
     public Optional<Explanation> explainNext(String groupKey) {
-        return monitor.explainFirst(Objects.requireNonNull(groupKey, "groupKey"), null);
+        return monitor.explainFirst(Objects.requireNonNull(groupKey, NO_KEY), null);
     }
 
     /**
@@ -697,7 +699,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public Optional<Explanation> explain(String groupKey, String taskId) {
         Objects.requireNonNull(taskId, "taskId");
-        return monitor.explainFirst(Objects.requireNonNull(groupKey, "groupKey"), taskId);
+        return monitor.explainFirst(Objects.requireNonNull(groupKey, NO_KEY), taskId);
     }
 
     /**
@@ -721,6 +723,12 @@ public final class GroupExecutor implements AutoCloseable {
     @Override
     public String toString() {
         return "group executor, " + engine.state.get() + ", " + engine.groups.size() + " groups, " + engine.cap;
+    }
+
+    private static void requireKey(@Nullable String groupKey, @Nullable String taskId) {
+        if (groupKey == null) {
+            throw new NullPointerException("groupKey of task \"" + taskId + "\" must not be null");
+        }
     }
 
     private void requireRunning(String groupKey, String taskId) {

@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.RateLimit;
+import dev.raddle.task.WaitReason;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import java.time.Duration;
@@ -97,27 +98,40 @@ record GroupMonitor(GroupEngine engine) {
         GroupRun<?> run = group == null ? null : group.firstWaiting(taskId);
         return Optional.ofNullable(run)
                 .map(this::explain)
-                .filter(why -> why.waitingFor() != Explanation.WaitReason.NOTHING); // it has started meanwhile
+                .filter(why -> why.waitingFor() != WaitReason.NOTHING); // it has started meanwhile
     }
 
+    /** Explains why a run waits, with the number of groups before its own at the cap. */
     Explanation explain(GroupRun<?> run) {
-        Explanation explanation = run.group.explain(run);
-        if (explanation.waitingFor() == Explanation.WaitReason.FLEET_LIMIT && engine.permits != null) {
-            return explanation.withPermits(explanation.permits(), engine.permits.status(run.groupKey()));
-        }
-        if (explanation.waitingFor() != Explanation.WaitReason.GLOBAL_CAP) {
+        Explanation explanation = obstacle(engine, run);
+        if (explanation.waitingFor() != WaitReason.GLOBAL_CAP) {
             return explanation;
-        }
-        RateLimit globalRate = engine.cap.rate();
-        if (globalRate != null && engine.cap.isThrottled()) {
-            long left = Math.max(0, engine.cap.allowedAt() - engine.time.nanoTime());
-            return new Explanation(Explanation.WaitReason.GLOBAL_RATE, explanation.place(), 0)
-                    .withNextStart(globalRate.rate(), Duration.ofNanos(left));
         }
         long tag = run.group.tagAtCap();
         long before = engine.groups.values().stream()
                 .filter(group -> group != run.group && group.isBeforeAtCap(tag))
                 .count();
         return new Explanation(explanation.waitingFor(), explanation.place(), (int) before);
+    }
+
+    /** Explains why a run waits, in constant time. */
+    static Explanation obstacle(GroupEngine engine, GroupRun<?> run) {
+        Explanation explanation = run.group.explain(run);
+        if (explanation.waitingFor() == WaitReason.FLEET_LIMIT && engine.permits != null) {
+            return explanation.withPermits(explanation.permits(), engine.permits.status(run.groupKey()));
+        }
+        return explanation.waitingFor() == WaitReason.GLOBAL_CAP && engine.cap.isThrottled()
+                ? waitForGlobalRate(engine, explanation.place())
+                : explanation;
+    }
+
+    /** Explains a wait for the rate of the cap. The moment of the next start is known while that throttles. */
+    static Explanation waitForGlobalRate(GroupEngine engine, int place) {
+        long left = Math.max(0, engine.cap.allowedAt() - engine.time.nanoTime());
+        RateLimit limit = engine.cap.rate();
+        return new Explanation(WaitReason.GLOBAL_RATE, place, 0)
+                .withNextStart(
+                        limit == null ? null : limit.rate(),
+                        engine.cap.isThrottled() ? Duration.ofNanos(left) : Duration.ZERO);
     }
 }

@@ -51,6 +51,11 @@ public final class GroupPolicy {
         return new Builder();
     }
 
+    /** {@return the name of the executors of this policy, or null if they have none} */
+    public @Nullable String name() {
+        return settings.name;
+    }
+
     /**
      * Returns how many tasks of a group may run at once: the number set for the key, else the result of the resolver,
      * where less than 1 means 1, else the default. If the resolver throws, the default holds, and the exception is
@@ -268,6 +273,17 @@ public final class GroupPolicy {
         private final GroupSettings settings = new GroupSettings();
 
         private Builder() {}
+
+        /**
+         * Sets the name of the executors of this policy, which {@link dev.raddle.task.Rejection rejections} show.
+         *
+         * @param name the name; null means none
+         * @return this builder
+         */
+        public Builder name(@Nullable String name) {
+            settings.name = name;
+            return this;
+        }
 
         /**
          * Sets how many tasks of single groups run at once. For these groups the resolver is not called.

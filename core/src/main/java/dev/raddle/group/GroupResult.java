@@ -37,7 +37,8 @@ public record GroupResult<T>(
         long endTimeNanos,
         @Nullable Rejection rejection) {
 
-    private static final Rejection WITHOUT_REASON = new Rejection(Rejection.Reason.OTHER, "no reason given", null);
+    private static final Rejection WITHOUT_REASON =
+            new Rejection(Rejection.Reason.OTHER, "no reason given", null, null, null, null);
 
     /** Checks that key, id and status are not null, and that there is a rejection only if the task was rejected. */
     public GroupResult {

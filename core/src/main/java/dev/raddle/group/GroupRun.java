@@ -267,8 +267,9 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     /** Withdraws this run in the calling thread, and calls user code in an executor. */
     private void onQueueTimeout(Duration longest, Executor executor) {
         GrantedPermits grants = new GrantedPermits();
+        Explanation why = GroupMonitor.obstacle(group.engine, this);
         if (withdraw(grants)) {
-            Rejection reason = group.queueTimeout(longest);
+            Rejection reason = group.queueTimeout(longest, why);
             executor.execute(() -> {
                 group.engine.dispatch(grants);
                 reject(reason, false);

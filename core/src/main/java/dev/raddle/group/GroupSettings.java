@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What a builder collects and a policy consists of. A policy has a copy of its own, whose values were checked. */
 final class GroupSettings implements Cloneable {
+
+    @Nullable
+    String name;
 
     Map<String, Integer> perGroupMaxConcurrency = Map.of();
 
@@ -106,6 +110,10 @@ final class GroupSettings implements Cloneable {
         atLeast(0, "globalQueueThreshold", globalQueueThreshold, errors);
         atLeast(0, "defaultQueueThresholdPerGroup", defaultQueueThresholdPerGroup, errors);
         atLeast(0, "maxIdleGroups", maxIdleGroups, errors);
+        noNullKey("perGroupMaxConcurrency", perGroupMaxConcurrency, errors);
+        noNullKey("perGroupMaxInFlight", perGroupMaxInFlight, errors);
+        noNullKey("perGroupQueueThreshold", perGroupQueueThreshold, errors);
+        noNullKey("perGroupRate", perGroupRate, errors);
         perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
         perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
         perGroupQueueThreshold.forEach((key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
@@ -123,6 +131,12 @@ final class GroupSettings implements Cloneable {
             errors.add("rejectionPolicy must be one of " + policies + ", was null");
         }
         return errors;
+    }
+
+    private static void noNullKey(String map, Map<String, ?> values, List<String> errors) {
+        if (values.keySet().stream().anyMatch(Objects::isNull)) {
+            errors.add("the keys of " + map + " must not be null");
+        }
     }
 
     private static String nameOf(String map, @Nullable String key) {

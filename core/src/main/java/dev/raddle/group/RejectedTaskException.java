@@ -20,7 +20,9 @@ public final class RejectedTaskException extends RejectedExecutionException {
      * @param rejection the reason
      */
     public RejectedTaskException(String groupKey, String taskId, Rejection rejection) {
-        super("task \"" + taskId + "\" in group \"" + groupKey + "\" was rejected, " + rejection);
+        super("task \"" + taskId + "\" in group \"" + groupKey + "\""
+                + (rejection.executor() == null ? "" : " of executor \"" + rejection.executor() + "\"")
+                + " was rejected, " + rejection);
         this.groupKey = groupKey;
         this.taskId = taskId;
         this.rejection = rejection;

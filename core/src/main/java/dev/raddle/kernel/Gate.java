@@ -420,11 +420,20 @@ public abstract class Gate extends SpinLock {
      * @return the moment in nanoseconds, or {@code now} if there is no such permit, or nothing to wait for
      */
     protected final long allowedAt(long now) {
-        assert isLocked();
         Permit first = first();
-        return first == null || bucket == null || bucket.allows(first.cost(), now)
-                ? now
-                : bucket.allowedAt(first.cost());
+        return first == null ? now : allowedAt(first.cost(), now);
+    }
+
+    /**
+     * Returns the moment from which the rate allows a permit, if nothing starts before.
+     *
+     * @param cost the cost of the permit
+     * @param now the current time in nanoseconds
+     * @return the moment in nanoseconds, or {@code now} if there is nothing to wait for
+     */
+    protected final long allowedAt(int cost, long now) {
+        assert isLocked();
+        return bucket == null || bucket.allows(cost, now) ? now : bucket.allowedAt(cost);
     }
 
     /** {@return the limits in force, which may be read without the lock} */

@@ -68,7 +68,7 @@ public final class PoolBuilder {
      * @throws IllegalArgumentException if it is less than 0
      */
     public PoolBuilder coreThreads(int count) {
-        coreThreads = atLeast("coreThreads", 0, count);
+        coreThreads = atLeast(nameOf("coreThreads"), 0, count);
         maxThreads = Math.max(maxThreads, count);
         return this;
     }
@@ -81,7 +81,7 @@ public final class PoolBuilder {
      * @throws IllegalArgumentException if it is less than 1
      */
     public PoolBuilder maxThreads(int count) {
-        maxThreads = atLeast("maxThreads", 1, count);
+        maxThreads = atLeast(nameOf("maxThreads"), 1, count);
         coreThreads = Math.min(coreThreads, count);
         return this;
     }
@@ -94,7 +94,7 @@ public final class PoolBuilder {
      * @throws IllegalArgumentException if it is less than 1
      */
     public PoolBuilder threads(int count) {
-        return sizes(atLeast("threads", 1, count), count);
+        return sizes(atLeast(nameOf("threads"), 1, count), count);
     }
 
     PoolBuilder followsJdk() {
@@ -117,7 +117,7 @@ public final class PoolBuilder {
      * @throws IllegalArgumentException if it is less than 1
      */
     public PoolBuilder queueCapacity(int tasks) {
-        queueCapacity = atLeast("queueCapacity", 1, tasks);
+        queueCapacity = atLeast(nameOf("queueCapacity"), 1, tasks);
         return this;
     }
 
@@ -309,14 +309,18 @@ public final class PoolBuilder {
     }
 
     void check() {
-        atLeast("corePoolSize", 0, coreThreads);
-        atLeast("maximumPoolSize", Math.max(1, coreThreads), maxThreads);
+        atLeast(nameOf("corePoolSize"), 0, coreThreads);
+        atLeast(nameOf("maximumPoolSize"), Math.max(1, coreThreads), maxThreads);
         checkKeepAlive(keepAliveNanos(), coreTimeout);
         if (queue != null && (queueCapacity != Integer.MAX_VALUE || priority != null)) {
             throw new IllegalArgumentException(
                     "queueCapacity and priority are settings of the built-in queue; remove them, or configure the "
                             + queue.getClass().getName() + " that was supplied");
         }
+    }
+
+    private String nameOf(String setting) {
+        return setting + " of pool \"" + name + "\"";
     }
 
     static int atLeast(String what, int least, int value) {

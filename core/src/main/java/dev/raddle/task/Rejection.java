@@ -1,6 +1,7 @@
 package dev.raddle.task;
 
 import java.io.Serializable;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,10 +17,20 @@ import org.jspecify.annotations.Nullable;
  * @param reason the rule that rejected the task
  * @param text a description, which begins with the word of the reason unless a user's handler has chosen it, such as
  *     {@code group-queue: 4 of 4 running, 100 of 100 waiting}
+ * @param executor the name of the executor or pool, or null if it has none
+ * @param obstacle what kept the task from starting, or the tasks before it; null for reasons that are not a limit
+ * @param nextStart the time from the rejection until a rate or a hold allows the next start of the group; null if that
+ *     is not the obstacle
  * @param load the load that left no room, or the load at the end of a queue timeout; null for other reasons
  */
 public record Rejection(
-        Reason reason, String text, @Nullable Load load) implements Serializable {
+        Reason reason,
+        String text,
+        @Nullable String executor,
+        @Nullable WaitReason obstacle,
+        @Nullable Duration nextStart,
+        @Nullable Load load)
+        implements Serializable {
 
     /** A rule that rejects tasks. {@link #toString} returns its word, as in texts and in tags of meters. */
     public enum Reason {
@@ -77,14 +88,24 @@ public record Rejection(
     public record Load(int running, int limit, int waiting, int capacity) implements Serializable {}
 
     /**
-     * Creates a rejection without a load, whose text consists of the word of the reason and a detail.
+     * Creates a rejection without an obstacle and a load, whose text consists of the word of the reason and a detail.
      *
      * @param reason the rule
      * @param detail the rest of the text
      * @return the rejection
      */
     public static Rejection of(Reason reason, String detail) {
-        return new Rejection(reason, reason + ": " + detail, null);
+        return new Rejection(reason, reason + ": " + detail, null, null, null, null);
+    }
+
+    /**
+     * Returns a copy with the name of an executor.
+     *
+     * @param name the name, or null for none
+     * @return the copy
+     */
+    public Rejection by(@Nullable String name) {
+        return new Rejection(reason, text, name, obstacle, nextStart, load);
     }
 
     /** Returns the text. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.task.WaitReason;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Together;
 import java.time.Duration;
@@ -363,7 +364,7 @@ class GroupLimitsTest {
         private boolean hasWaiting(String key) {
             return handles.stream()
                     .anyMatch(handle -> handle.groupKey().equals(key)
-                            && executor.explain(handle).waitingFor() != Explanation.WaitReason.NOTHING);
+                            && executor.explain(handle).waitingFor() != WaitReason.NOTHING);
         }
 
         private void step() {
@@ -896,12 +897,12 @@ class GroupLimitsTest {
             steps.runNext();
             steps.runNext();
             assertThat(steps.size()).isEqualTo(1); // the third of the tasks that ran before
-            assertThat(executor.explain(handles.get(3)).waitingFor()).isEqualTo(Explanation.WaitReason.GROUP_LIMIT);
+            assertThat(executor.explain(handles.get(3)).waitingFor()).isEqualTo(WaitReason.GROUP_LIMIT);
 
             steps.runNext();
             assertThat(steps.size()).isEqualTo(1);
-            assertThat(executor.explain(handles.get(3)).waitingFor()).isEqualTo(Explanation.WaitReason.NOTHING);
-            assertThat(executor.explain(handles.get(4)).waitingFor()).isEqualTo(Explanation.WaitReason.GROUP_LIMIT);
+            assertThat(executor.explain(handles.get(3)).waitingFor()).isEqualTo(WaitReason.NOTHING);
+            assertThat(executor.explain(handles.get(4)).waitingFor()).isEqualTo(WaitReason.GROUP_LIMIT);
         }
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.task.WaitReason;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -439,6 +440,9 @@ class GroupRejectionTest {
                             new Rejection(
                                     Rejection.Reason.GROUP_QUEUE,
                                     "group-queue: 1 of 1 running, 0 of 0 waiting",
+                                    null,
+                                    WaitReason.GROUP_LIMIT,
+                                    null,
                                     new Rejection.Load(1, 1, 0, 0))));
             assertThat(refused.join()).isEqualTo(result);
         }

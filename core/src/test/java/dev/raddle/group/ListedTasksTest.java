@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.task.WaitReason;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -73,7 +74,7 @@ class ListedTasksTest {
                     .extracting(TaskStats::since)
                     .containsExactly(Duration.ofSeconds(5), Duration.ofSeconds(2));
             assertThat(executor.explain(tasks.get(1).handle()).waitingFor())
-                    .isEqualTo(Explanation.WaitReason.GROUP_LIMIT);
+                    .isEqualTo(WaitReason.GROUP_LIMIT);
             assertThat(tasks.get(1).handle().cancel(false)).isTrue();
             assertThat(waiter.await().status()).isEqualTo(TaskStatus.CANCELLED);
             end.countDown();

@@ -1,9 +1,9 @@
 package dev.raddle.group;
 
-import static dev.raddle.group.Explanation.WaitReason.GLOBAL_CAP;
-import static dev.raddle.group.Explanation.WaitReason.GROUP_LIMIT;
-import static dev.raddle.group.Explanation.WaitReason.NOTHING;
-import static dev.raddle.group.Explanation.WaitReason.PAUSED;
+import static dev.raddle.task.WaitReason.GLOBAL_CAP;
+import static dev.raddle.task.WaitReason.GROUP_LIMIT;
+import static dev.raddle.task.WaitReason.NOTHING;
+import static dev.raddle.task.WaitReason.PAUSED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;

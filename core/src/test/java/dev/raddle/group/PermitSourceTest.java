@@ -1,7 +1,7 @@
 package dev.raddle.group;
 
-import static dev.raddle.group.Explanation.WaitReason.FLEET_LIMIT;
-import static dev.raddle.group.Explanation.WaitReason.GROUP_LIMIT;
+import static dev.raddle.task.WaitReason.FLEET_LIMIT;
+import static dev.raddle.task.WaitReason.GROUP_LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

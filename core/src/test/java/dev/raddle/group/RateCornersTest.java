@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Rate;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.task.WaitReason;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.Alarm;
@@ -86,11 +87,11 @@ class RateCornersTest {
             TaskHandle<String> urgent = submit(executor, spec -> spec.priority(1));
             assertThat(executor.explain(urgent).nextStart()).isEqualTo(Duration.ofSeconds(1));
             time.advance(Duration.ofSeconds(1));
-            assertThat(executor.explain(urgent).waitingFor()).isEqualTo(Explanation.WaitReason.NOTHING);
+            assertThat(executor.explain(urgent).waitingFor()).isEqualTo(WaitReason.NOTHING);
 
             time.advance(Duration.ofSeconds(1));
             TaskHandle<String> atOnce = submit(executor, spec -> spec.priority(1));
-            assertThat(executor.explain(atOnce).waitingFor()).isEqualTo(Explanation.WaitReason.NOTHING);
+            assertThat(executor.explain(atOnce).waitingFor()).isEqualTo(WaitReason.NOTHING);
             steps.runAll();
         }
     }

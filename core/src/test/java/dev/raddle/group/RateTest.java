@@ -1,8 +1,8 @@
 package dev.raddle.group;
 
-import static dev.raddle.group.Explanation.WaitReason.GLOBAL_RATE;
-import static dev.raddle.group.Explanation.WaitReason.GROUP_RATE;
-import static dev.raddle.group.Explanation.WaitReason.HOLD;
+import static dev.raddle.task.WaitReason.GLOBAL_RATE;
+import static dev.raddle.task.WaitReason.GROUP_RATE;
+import static dev.raddle.task.WaitReason.HOLD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -284,11 +284,40 @@ class RateTest {
     @Test
     void a_queue_timeout_runs_on_while_the_rate_keeps_a_task() {
         try (GroupExecutor executor = executor(policy().defaultRatePerGroup(Rate.of(1, Duration.ofSeconds(10)))
+                .name("tenants")
                 .queueTimeout(Duration.ofSeconds(1))
                 .rejectionPolicy(RejectionPolicy.DISCARD))) {
             List<TaskHandle<Boolean>> handles = submit(executor, "a", 2);
             time.advance(Duration.ofSeconds(1));
-            assertThat(handles.getLast().join().rejection().reason()).isEqualTo(Rejection.Reason.QUEUE_TIMEOUT);
+            assertThat(handles.getLast().join().rejection())
+                    .hasToString("queue-timeout: queue timeout after 1000 ms, waits for the rate of 1 per PT10S, "
+                            + "next start in 9000 ms, 1 of 100 running, 0 of unlimited waiting")
+                    .isEqualTo(new Rejection(
+                            Rejection.Reason.QUEUE_TIMEOUT,
+                            handles.getLast().join().rejection().text(),
+                            "tenants",
+                            GROUP_RATE,
+                            Duration.ofSeconds(9),
+                            new Rejection.Load(1, 100, 0, Integer.MAX_VALUE)));
+            steps.runAll();
+        }
+    }
+
+    @Test
+    void a_rejection_by_a_rate_without_a_queue_says_when_the_next_task_may_start() {
+        try (GroupExecutor executor = executor(policy().name("tenants")
+                .defaultQueueThresholdPerGroup(0)
+                .defaultRatePerGroup(Rate.of(1, Duration.ofSeconds(10))))) {
+            submit(executor, "a", 1);
+            time.advance(Duration.ofSeconds(4));
+            TaskHandle<Boolean> refused = submit(executor, "a", 1).getFirst();
+            assertThatThrownBy(refused::await)
+                    .isInstanceOfSatisfying(RejectedTaskException.class, rejected -> {
+                        assertThat(rejected.rejection().nextStart()).isEqualTo(Duration.ofSeconds(6));
+                        assertThat(rejected.rejection().executor()).isEqualTo("tenants");
+                    })
+                    .hasMessageContaining("in group \"a\" of executor \"tenants\" was rejected, rate: 1 per PT10S, "
+                            + "next start in 6000 ms, 0 of 0 waiting");
             steps.runAll();
         }
     }

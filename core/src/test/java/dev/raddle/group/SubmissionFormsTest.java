@@ -168,7 +168,7 @@ class SubmissionFormsTest {
     }
 
     private static <T> GroupResult<T> closed(String key, String id) {
-        Rejection reason = new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null);
+        Rejection reason = new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null, null, null, null);
         return new GroupResult<>(key, id, TaskStatus.REJECTED, null, null, 1, 1, reason);
     }
 
@@ -214,7 +214,7 @@ class SubmissionFormsTest {
             executor.submit("a", "runs", () -> "x");
 
             assertThat(executor.submit("a", "late", () -> "y").await().rejection())
-                    .isEqualTo(new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null));
+                    .isEqualTo(new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null, null, null, null));
         }
     }
 

@@ -15,7 +15,7 @@ import dev.raddle.console.RunPage;
 import dev.raddle.console.RunView;
 import dev.raddle.flow.PlanEdge;
 import dev.raddle.group.Explanation;
-import dev.raddle.group.Explanation.WaitReason;
+import dev.raddle.task.WaitReason;
 import dev.raddle.group.GroupExecutor;
 import java.io.IOException;
 import java.nio.file.Path;

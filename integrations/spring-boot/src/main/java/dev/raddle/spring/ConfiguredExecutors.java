@@ -41,6 +41,7 @@ final class ConfiguredExecutors {
         RaddleProperties.Group group =
                 Objects.requireNonNull(properties.groups().get(name), name);
         GroupPolicy.Builder policy = policyOf(group)
+                .name(name)
                 .timeSource(timeSource())
                 .closeTimeout(properties.shutdown().timeout());
         propagators().forEach(policy::addPropagator);

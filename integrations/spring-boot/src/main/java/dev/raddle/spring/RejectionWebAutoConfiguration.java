@@ -1,7 +1,5 @@
 package dev.raddle.spring;
 
-import dev.raddle.group.GroupExecutor;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -19,7 +17,7 @@ class RejectionWebAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    RejectionAdvice raddleRejectionAdvice(RaddleProperties properties, ObjectProvider<GroupExecutor> executors) {
-        return new RejectionAdvice(properties.web().retryAfter(), executors);
+    RejectionAdvice raddleRejectionAdvice(RaddleProperties properties) {
+        return new RejectionAdvice(properties.web().retryAfter());
     }
 }

@@ -3,15 +3,24 @@ package dev.raddle.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.group.RejectedTaskException;
+import dev.raddle.scope.ScopeOptions;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -66,21 +75,66 @@ class RejectionAdviceTest {
     }
 
     @Test
-    void after_a_rejection_by_the_rate_of_a_key_the_answer_says_when_its_next_task_may_start() {
-        runner.withPropertyValues("raddle.groups.tenants.rate=2/m burst 1", "raddle.groups.others.rate=1/h burst 1")
+    void after_a_rejection_by_a_rate_the_answer_says_when_that_executor_may_start_the_next_task_of_the_key() {
+        runner.withPropertyValues(
+                        "raddle.groups.reports.rate=2/m burst 1",
+                        "raddle.groups.reports.queue-threshold=0",
+                        "raddle.groups.mails.rate=100/s burst 1",
+                        "raddle.groups.mails.queue-threshold=0")
                 .withBean(TimeSource.class, VirtualTime::new)
                 .run(context -> {
                     MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-                    GroupExecutor tenants = context.getBean("tenants", GroupExecutor.class);
-                    tenants.submit("secret-tenant", "first", () -> "").await();
-                    assertThat(get(mvc, "/reject/RATE").getHeader("Retry-After"))
-                            .isEqualTo("30");
-                    tenants.submit("secret-tenant", "second", () -> "");
+                    context.getBean("reports", GroupExecutor.class)
+                            .submit("secret-tenant", "first", () -> "")
+                            .await();
+                    assertThat(get(mvc, "/run/reports").getHeader("Retry-After")).isEqualTo("30");
                     context.getBean(VirtualTime.class).advance(Duration.ofMillis(11_500));
-                    assertThat(get(mvc, "/reject/RATE").getHeader("Retry-After"))
-                            .isEqualTo("19");
-                    tenants.shutdown();
+                    MockHttpServletResponse response = get(mvc, "/run/reports");
+                    assertThat(response.getHeader("Retry-After")).isEqualTo("19");
+                    assertThat(response.getStatus()).isEqualTo(429);
+                    assertThat(get(mvc, "/run/mails").getStatus()).isEqualTo(200);
                 });
+    }
+
+    @Test
+    void a_queue_timeout_is_429_because_of_the_key_and_503_because_of_the_cap() {
+        runner.withPropertyValues(
+                        "raddle.groups.slow.max-concurrency=1",
+                        "raddle.groups.slow.queue-timeout=0s",
+                        "raddle.groups.rare.rate=1/h",
+                        "raddle.groups.rare.queue-timeout=0s",
+                        "raddle.groups.capped.max-concurrency=10",
+                        "raddle.groups.capped.global-max-in-flight=1",
+                        "raddle.groups.capped.queue-timeout=0s")
+                .run(context -> {
+                    MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+                    CountDownLatch end = new CountDownLatch(1);
+                    context.getBean("rare", GroupExecutor.class)
+                            .submit("secret-tenant", "first", () -> "")
+                            .await();
+                    for (String name : List.of("slow", "capped")) {
+                        context.getBean(name, GroupExecutor.class).submit("secret-tenant", "first", () -> {
+                            end.await();
+                            return "";
+                        });
+                    }
+
+                    assertThat(get(mvc, "/run/slow").getStatus()).isEqualTo(429);
+                    assertThat(get(mvc, "/run/capped").getStatus()).isEqualTo(503);
+                    MockHttpServletResponse byRate = get(mvc, "/run/rare");
+                    assertThat(byRate.getStatus()).isEqualTo(429);
+                    assertThat(Integer.parseInt(byRate.getHeader("Retry-After"))).isBetween(3000, 3600);
+                    end.countDown();
+                });
+    }
+
+    @Test
+    void a_deadline_of_a_scope_or_a_flow_is_503() {
+        runner.run(context -> {
+            MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+            assertThat(get(mvc, "/scope").getStatus()).isEqualTo(503);
+            assertThat(get(mvc, "/flow").getStatus()).isEqualTo(503);
+        });
     }
 
     @Test
@@ -105,9 +159,34 @@ class RejectionAdviceTest {
 
     @RestController
     static class Controller {
+        private final Map<String, GroupExecutor> executors;
+
+        Controller(Map<String, GroupExecutor> executors) {
+            this.executors = executors;
+        }
+
         @GetMapping("/reject/{reason}")
         String reject(@PathVariable("reason") Rejection.Reason reason) {
             throw new RejectedTaskException("secret-tenant", "task", Rejection.of(reason, "4 of 4 running"));
+        }
+
+        @GetMapping("/run/{executor}")
+        String run(@PathVariable("executor") String executor) throws Exception {
+            return executors.get(executor).call("secret-tenant", () -> "done");
+        }
+
+        @GetMapping("/scope")
+        String scope() throws Exception {
+            try (ThreadScope scope = ThreadScope.open("page", ScopeOptions.defaults().withDeadline(Duration.ZERO))) {
+                return scope.submit("never", () -> "").await();
+            }
+        }
+
+        @GetMapping("/flow")
+        String flow() throws Exception {
+            FlowBuilder<Void> define = FlowPlan.define("page");
+            Node<String> node = define.node("never", () -> "");
+            return define.returning(node).run(null, RunOptions.timeout(Duration.ofNanos(1))).value();
         }
 
         @GetMapping("/wrapped")
