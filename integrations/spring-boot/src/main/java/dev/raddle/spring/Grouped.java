@@ -28,9 +28,8 @@ import java.lang.annotation.Target;
  * a web application it becomes the status 429 if the group itself is full, and 503 otherwise, with a Retry-After.
  *
  * <p>The limits cover calls through the bean only. A private, static or final method with this annotation, a key that
- * cannot be parsed and an executor that does not exist prevent the start. A class that calls such a method of its own
- * object is reported at the start, as {@code raddle.grouped.self-invocation} says. The limits enclose transactions: a
- * call that waits has no connection.
+ * cannot be parsed and an executor that does not exist prevent the start. A call by the
+ * object itself has no limits. The limits enclose transactions: a call that waits has no connection.
  *
  * <p>An annotation that has this one is as good as it. Its attributes may be those of this one, by
  * {@link org.springframework.core.annotation.AliasFor}.

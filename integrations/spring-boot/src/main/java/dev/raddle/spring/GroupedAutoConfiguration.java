@@ -6,7 +6,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnThreading;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
@@ -17,15 +16,11 @@ import org.springframework.core.env.Environment;
 @ConditionalOnBooleanProperty(name = "raddle.grouped.enabled", matchIfMissing = true)
 class GroupedAutoConfiguration {
 
-    /** Reads its properties itself: a bean that it needed would be created before all post-processors. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static GroupedPostProcessor raddleGroupedPostProcessor(Environment environment) {
-        RaddleProperties.Methods settings = Binder.get(environment)
-                .bindOrCreate("raddle", RaddleProperties.class)
-                .grouped();
         boolean proxyTargetClass = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
-        return new GroupedPostProcessor(new GroupedMethods(settings.selfInvocation()), proxyTargetClass);
+        return new GroupedPostProcessor(new GroupedMethods(), proxyTargetClass);
     }
 
     /** Looks at the methods when the beans exist and their executors are known. */

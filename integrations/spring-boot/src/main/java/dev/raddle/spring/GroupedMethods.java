@@ -57,16 +57,11 @@ final class GroupedMethods {
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
-    private final RaddleProperties.Methods.SelfInvocation selfInvocation;
     private final Map<MethodClassKey, GroupedMethod> methods = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
     private final Supplier<Optional<MethodObserver>> observer = SingletonSupplier.of(() ->
             Optional.ofNullable(beans().getBeanProvider(MethodObserver.class).getIfUnique()));
     private @Nullable BeanFactory beans; // set before the first bean is processed
-
-    GroupedMethods(RaddleProperties.Methods.SelfInvocation selfInvocation) {
-        this.selfInvocation = selfInvocation;
-    }
 
     void setBeanFactory(BeanFactory beanFactory) {
         beans = beanFactory;
@@ -122,9 +117,6 @@ final class GroupedMethods {
             requireProxied(method);
             of(method, type);
         }
-        if (!grouped.isEmpty() && !isProxy && selfInvocation != RaddleProperties.Methods.SelfInvocation.IGNORE) {
-            reportSelfInvocations(type, grouped);
-        }
     }
 
     private static void requireProxied(Method method) {
@@ -133,17 +125,6 @@ final class GroupedMethods {
                 throw new InvalidGroupedException(GroupedMethod.nameOf(method) + " with @Grouped must not be "
                         + Modifier.toString(modifier) + ", because calls of it do not go through the bean");
             }
-        }
-    }
-
-    private void reportSelfInvocations(Class<?> type, List<Method> grouped) {
-        for (SelfInvocations.Found found : SelfInvocations.in(type, grouped)) {
-            String message = found.caller() + " calls " + type.getSimpleName() + "." + found.callee()
-                    + " of its own object, so the limits of @Grouped do not apply; move one of them to another bean";
-            if (selfInvocation == RaddleProperties.Methods.SelfInvocation.FAIL) {
-                throw new InvalidGroupedException(message);
-            }
-            LOGGER.warn(message);
         }
     }
 

@@ -142,23 +142,9 @@ public record RaddleProperties(
      * Methods with {@link Grouped}.
      *
      * @param enabled whether the annotation has an effect
-     * @param selfInvocation what happens if a class calls such a method of its own object, which the limits do not
-     *     cover
      */
     public record Methods(
-            @DefaultValue("true") boolean enabled,
-            @DefaultValue("warn") SelfInvocation selfInvocation) {
-
-        /** What happens if a class calls a method of its own object that is limited for other callers. */
-        public enum SelfInvocation {
-            /** Nothing. */
-            IGNORE,
-            /** A warning is logged at the start. */
-            WARN,
-            /** The application does not start. */
-            FAIL
-        }
-    }
+            @DefaultValue("true") boolean enabled) {}
 
     /**
      * The answers to requests whose tasks were rejected.

@@ -134,7 +134,7 @@ class GroupedTest {
             fill(shop, "acme");
             Throwable rejected = catchThrowable(() -> shop.place(new Order("acme"), () -> "never"));
             hold.countDown();
-            assertThat(rejected).hasMessageStartingWith("task \"Shop.place\" in group \"acme\" was rejected");
+            assertThat(rejected).hasMessageStartingWith("task \"Shop.place\" in group \"acme\" of executor \"tenants\" was rejected");
         });
     }
 
@@ -406,7 +406,7 @@ class GroupedTest {
             })
     void a_result_whose_work_is_done_later_prevents_the_start(String name) throws Exception {
         Method method = LaterResults.class.getMethod(name);
-        GroupedMethods methods = new GroupedMethods(RaddleProperties.Methods.SelfInvocation.IGNORE);
+        GroupedMethods methods = new GroupedMethods();
         methods.setBeanFactory(new DefaultListableBeanFactory());
         assertThatExceptionOfType(InvalidGroupedException.class)
                 .isThrownBy(() -> methods.of(method, LaterResults.class))
@@ -493,19 +493,6 @@ class GroupedTest {
                     assertThat(analysis(context.getStartupFailure()).getDescription())
                             .contains("must name its executor, because there are several: [");
                 });
-    }
-
-    @Test
-    void a_call_of_the_own_object_prevents_the_start_if_that_is_set() {
-        runner.withBean(CallsItself.class)
-                .withPropertyValues("raddle.grouped.self-invocation=fail")
-                .run(context -> {
-                    assertThat(context).hasFailed();
-                    assertThat(analysis(context.getStartupFailure()).getDescription())
-                            .isEqualTo("CallsItself.all calls CallsItself.one of its own object, so the limits of"
-                                    + " @Grouped do not apply; move one of them to another bean");
-                });
-        runner.withBean(CallsItself.class).run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -830,15 +817,6 @@ class GroupedTest {
         @OfTenant("#tenant")
         public <T> T work(String tenant, Supplier<T> body) {
             return body.get();
-        }
-    }
-
-    static class CallsItself {
-        @Grouped
-        public void one(long before, boolean flag) {}
-
-        public void all() {
-            one(System.nanoTime() * 2, hashCode() > 5 ? toString().isEmpty() : true);
         }
     }
 }
