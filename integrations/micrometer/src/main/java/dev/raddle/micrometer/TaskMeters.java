@@ -249,12 +249,13 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
             return;
         }
         Row row = state.row();
-        tasks.put(task, row.runs);
+        RowMeters meters = metersOf(row);
+        tasks.put(task, meters == otherMeters ? row.runsAmongOthers : row.runs);
         row.waiting.decrement();
         waiting.decrement();
         row.running.increment();
         running.increment();
-        metersOf(row).started(waitNanos);
+        meters.started(waitNanos);
     }
 
     @Override
@@ -267,7 +268,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
         if (state.runs()) {
             row.running.decrement();
             running.decrement();
-            metersOf(row).ended(outcome.status(), runNanos);
+            (state.isAmongOthers() ? otherMeters : metersOf(row)).ended(outcome.status(), runNanos);
         } else {
             row.waiting.decrement();
             waiting.decrement();

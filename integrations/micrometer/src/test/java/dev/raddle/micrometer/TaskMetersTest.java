@@ -468,6 +468,35 @@ class TaskMetersTest {
         assertThat(gauges("raddle.group.running")).isZero();
     }
 
+    @Test
+    void a_task_that_started_before_its_key_had_meters_has_its_wait_and_its_run_among_the_others() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        List<TestTask> early = new ArrayList<>();
+        registry.config().meterFilter(new MeterFilter() {
+            @Override
+            public Meter.Id map(Meter.Id id) { // called while the first task's thread adds the meters
+                if (early.isEmpty() && "a".equals(id.getTag("group"))) {
+                    early.add(new TestTask("a"));
+                    meters.onSubmitted(early.getFirst());
+                    meters.onStarted(early.getFirst(), 1);
+                }
+                return id;
+            }
+        });
+
+        TestTask first = submitted(meters, "a");
+        settle(meters, early.getFirst());
+        meters.onStarted(first, 1);
+        settle(meters, first);
+
+        for (String key : List.of("a", "other")) {
+            assertThat(run(key, "success").count()).as(key).isEqualTo(1);
+            assertThat(registry.get("raddle.group.wait").tag("group", key).timer().count())
+                    .as(key)
+                    .isEqualTo(1);
+        }
+    }
+
     // Concurrency.
 
     @Test

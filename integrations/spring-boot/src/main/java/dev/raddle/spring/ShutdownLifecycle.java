@@ -172,7 +172,7 @@ final class ShutdownLifecycle implements SmartLifecycle {
         if (names.isEmpty()) {
             LOGGER.debug("{}", report);
         } else {
-            LOGGER.warn("{}; not finished: {}", report, names);
+            LOGGER.warn("{}; not finished: {}", report, UnfinishedTasks.withoutRest(names));
         }
     }
 

@@ -9,6 +9,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ContextPropagator;
@@ -20,6 +21,14 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -97,6 +106,37 @@ class ObservabilityTest {
                     .isEqualTo(1);
         });
         assertThat(registry.getMeters()).isEmpty();
+    }
+
+    // Spans.
+
+    @Test
+    void each_task_of_an_executor_and_a_pool_has_a_span_that_is_current_in_it() {
+        InMemorySpanExporter exporter = InMemorySpanExporter.create();
+        OpenTelemetry openTelemetry = OpenTelemetrySdk.builder()
+                .setTracerProvider(SdkTracerProvider.builder()
+                        .addSpanProcessor(SimpleSpanProcessor.create(exporter))
+                        .build())
+                .build();
+        runner.withConfiguration(AutoConfigurations.of(TracingAutoConfiguration.class))
+                .withBean(OpenTelemetry.class, () -> openTelemetry)
+                .run(context -> {
+                    Span request = openTelemetry.getTracer("test").spanBuilder("request").startSpan();
+                    Callable<String> current =
+                            () -> Span.current().getSpanContext().getSpanId();
+                    try (Scope _ = request.makeCurrent()) {
+                        String inGroup = context.getBean(GroupExecutor.class).call("acme", current);
+                        String inPool = context.getBean(ThreadPool.class).submit(current).get();
+                        context.getBean(ThreadPool.class).close(); // then all spans have ended
+                        assertThat(exporter.getFinishedSpanItems())
+                                .allSatisfy(span -> assertThat(span.getParentSpanId())
+                                        .isEqualTo(request.getSpanContext().getSpanId()))
+                                .extracting(SpanData::getSpanId)
+                                .containsExactlyInAnyOrder(inGroup, inPool);
+                    }
+                });
+        runner.withConfiguration(AutoConfigurations.of(TracingAutoConfiguration.class))
+                .run(context -> assertThat(context).doesNotHaveBean("raddleTaskTracing"));
     }
 
     @Test
