@@ -26,7 +26,8 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 public class Try {
     public static void main(String[] args) throws IOException {
         Path classes = Path.of(args[0]);
-        Thread.currentThread().setContextClassLoader(ClassLoader.getSystemClassLoader()); // not that of this source file
+        Thread.currentThread()
+                .setContextClassLoader(ClassLoader.getSystemClassLoader()); // not that of this source file
         LauncherDiscoveryRequestBuilder request = LauncherDiscoveryRequestBuilder.request();
         int found = 0;
         for (String argument : List.of(args).subList(1, args.length)) {
@@ -42,7 +43,8 @@ public class Try {
             }
         }
         if (found == 0) {
-            System.err.println("dev: no test class matches " + String.join(" ", args).substring(args[0].length() + 1));
+            System.err.println(
+                    "dev: no test class matches " + String.join(" ", args).substring(args[0].length() + 1));
             System.exit(2);
         }
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
@@ -61,8 +63,10 @@ public class Try {
         try (Stream<Path> files = Files.walk(classes)) {
             return files.map(file -> classes.relativize(file).toString())
                     .filter(file -> file.endsWith(".class") && !file.contains("$"))
-                    .map(file -> file.substring(0, file.length() - ".class".length()).replace('/', '.'))
-                    .filter(name -> pattern.matcher(name.substring(name.lastIndexOf('.') + 1)).matches())
+                    .map(file ->
+                            file.substring(0, file.length() - ".class".length()).replace('/', '.'))
+                    .filter(name -> pattern.matcher(name.substring(name.lastIndexOf('.') + 1))
+                            .matches())
                     .sorted()
                     .toList();
         }
@@ -76,8 +80,8 @@ public class Try {
                     .filter(source -> source instanceof MethodSource)
                     .map(source -> (MethodSource) source)
                     .filter(source -> source.getClassName().equals(type))
-                    .filter(source -> !Pattern.matches(
-                            Pattern.quote(method).replace("*", "\\E.*\\Q"), source.getMethodName()))
+                    .filter(source ->
+                            !Pattern.matches(Pattern.quote(method).replace("*", "\\E.*\\Q"), source.getMethodName()))
                     .isPresent();
             return FilterResult.includedIf(!isOther);
         }

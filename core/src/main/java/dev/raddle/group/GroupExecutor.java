@@ -489,7 +489,10 @@ public final class GroupExecutor implements AutoCloseable {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
             engine.stop(
-                    List.of(group), null, engine.rejection(Rejection.Reason.EVICTED, "the group was evicted"), run -> {});
+                    List.of(group),
+                    null,
+                    engine.rejection(Rejection.Reason.EVICTED, "the group was evicted"),
+                    run -> {});
         }
     }
 

@@ -73,8 +73,7 @@ class ListedTasksTest {
             assertThat(tasks)
                     .extracting(TaskStats::since)
                     .containsExactly(Duration.ofSeconds(5), Duration.ofSeconds(2));
-            assertThat(executor.explain(tasks.get(1).handle()).waitingFor())
-                    .isEqualTo(WaitReason.GROUP_LIMIT);
+            assertThat(executor.explain(tasks.get(1).handle()).waitingFor()).isEqualTo(WaitReason.GROUP_LIMIT);
             assertThat(tasks.get(1).handle().cancel(false)).isTrue();
             assertThat(waiter.await().status()).isEqualTo(TaskStatus.CANCELLED);
             end.countDown();

@@ -214,7 +214,8 @@ class SubmissionFormsTest {
             executor.submit("a", "runs", () -> "x");
 
             assertThat(executor.submit("a", "late", () -> "y").await().rejection())
-                    .isEqualTo(new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null, null, null, null));
+                    .isEqualTo(
+                            new Rejection(Rejection.Reason.OTHER, "maintenance: back at noon", null, null, null, null));
         }
     }
 

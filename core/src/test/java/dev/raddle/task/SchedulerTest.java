@@ -150,8 +150,10 @@ class SchedulerTest {
 
     @Test
     void a_scheduler_without_threads_is_refused() {
-        assertThatThrownBy(() -> Scheduler.fixed(0)).hasMessage("threads of pool \"raddle-fixed\" must be at least 1, was 0");
-        assertThatThrownBy(() -> Scheduler.priority(-1)).hasMessage("threads of pool \"raddle-priority\" must be at least 1, was -1");
+        assertThatThrownBy(() -> Scheduler.fixed(0))
+                .hasMessage("threads of pool \"raddle-fixed\" must be at least 1, was 0");
+        assertThatThrownBy(() -> Scheduler.priority(-1))
+                .hasMessage("threads of pool \"raddle-priority\" must be at least 1, was -1");
     }
 
     private record Ranked(String name, int priority, BlockingQueue<String> ran) implements Scheduler.Placeable {

@@ -491,7 +491,10 @@ class TaskMetersTest {
 
         for (String key : List.of("a", "other")) {
             assertThat(run(key, "success").count()).as(key).isEqualTo(1);
-            assertThat(registry.get("raddle.group.wait").tag("group", key).timer().count())
+            assertThat(registry.get("raddle.group.wait")
+                            .tag("group", key)
+                            .timer()
+                            .count())
                     .as(key)
                     .isEqualTo(1);
         }

@@ -143,8 +143,7 @@ public record RaddleProperties(
      *
      * @param enabled whether the annotation has an effect
      */
-    public record Methods(
-            @DefaultValue("true") boolean enabled) {}
+    public record Methods(@DefaultValue("true") boolean enabled) {}
 
     /**
      * The answers to requests whose tasks were rejected.

@@ -42,7 +42,8 @@ final class RejectionAdvice {
 
     /** Returns whether limits of the group alone kept the task from starting. */
     private static boolean isOfGroup(Rejection rejection) {
-        boolean byGroup = rejection.obstacle() == WaitReason.GROUP_LIMIT || rejection.obstacle() == WaitReason.GROUP_RATE;
+        boolean byGroup =
+                rejection.obstacle() == WaitReason.GROUP_LIMIT || rejection.obstacle() == WaitReason.GROUP_RATE;
         return switch (rejection.reason()) {
             case RATE -> rejection.obstacle() != WaitReason.GLOBAL_RATE;
             case GROUP_QUEUE, BULKHEAD, PERMITS -> true;

@@ -134,7 +134,9 @@ class GroupedTest {
             fill(shop, "acme");
             Throwable rejected = catchThrowable(() -> shop.place(new Order("acme"), () -> "never"));
             hold.countDown();
-            assertThat(rejected).hasMessageStartingWith("task \"Shop.place\" in group \"acme\" of executor \"tenants\" was rejected");
+            assertThat(rejected)
+                    .hasMessageStartingWith(
+                            "task \"Shop.place\" in group \"acme\" of executor \"tenants\" was rejected");
         });
     }
 

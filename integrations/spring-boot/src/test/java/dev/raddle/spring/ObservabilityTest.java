@@ -121,12 +121,17 @@ class ObservabilityTest {
         runner.withConfiguration(AutoConfigurations.of(TracingAutoConfiguration.class))
                 .withBean(OpenTelemetry.class, () -> openTelemetry)
                 .run(context -> {
-                    Span request = openTelemetry.getTracer("test").spanBuilder("request").startSpan();
+                    Span request = openTelemetry
+                            .getTracer("test")
+                            .spanBuilder("request")
+                            .startSpan();
                     Callable<String> current =
                             () -> Span.current().getSpanContext().getSpanId();
                     try (Scope _ = request.makeCurrent()) {
                         String inGroup = context.getBean(GroupExecutor.class).call("acme", current);
-                        String inPool = context.getBean(ThreadPool.class).submit(current).get();
+                        String inPool = context.getBean(ThreadPool.class)
+                                .submit(current)
+                                .get();
                         context.getBean(ThreadPool.class).close(); // then all spans have ended
                         assertThat(exporter.getFinishedSpanItems())
                                 .allSatisfy(span -> assertThat(span.getParentSpanId())

@@ -2,11 +2,11 @@ package dev.raddle.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.group.GroupExecutor;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.scope.ScopeOptions;
 import dev.raddle.scope.ThreadScope;
@@ -87,7 +87,8 @@ class RejectionAdviceTest {
                     context.getBean("reports", GroupExecutor.class)
                             .submit("secret-tenant", "first", () -> "")
                             .await();
-                    assertThat(get(mvc, "/run/reports").getHeader("Retry-After")).isEqualTo("30");
+                    assertThat(get(mvc, "/run/reports").getHeader("Retry-After"))
+                            .isEqualTo("30");
                     context.getBean(VirtualTime.class).advance(Duration.ofMillis(11_500));
                     MockHttpServletResponse response = get(mvc, "/run/reports");
                     assertThat(response.getHeader("Retry-After")).isEqualTo("19");
@@ -123,7 +124,8 @@ class RejectionAdviceTest {
                     assertThat(get(mvc, "/run/capped").getStatus()).isEqualTo(503);
                     MockHttpServletResponse byRate = get(mvc, "/run/rare");
                     assertThat(byRate.getStatus()).isEqualTo(429);
-                    assertThat(Integer.parseInt(byRate.getHeader("Retry-After"))).isBetween(3000, 3600);
+                    assertThat(Integer.parseInt(byRate.getHeader("Retry-After")))
+                            .isBetween(3000, 3600);
                     end.countDown();
                 });
     }
@@ -177,7 +179,8 @@ class RejectionAdviceTest {
 
         @GetMapping("/scope")
         String scope() throws Exception {
-            try (ThreadScope scope = ThreadScope.open("page", ScopeOptions.defaults().withDeadline(Duration.ZERO))) {
+            try (ThreadScope scope =
+                    ThreadScope.open("page", ScopeOptions.defaults().withDeadline(Duration.ZERO))) {
                 return scope.submit("never", () -> "").await();
             }
         }
@@ -186,7 +189,9 @@ class RejectionAdviceTest {
         String flow() throws Exception {
             FlowBuilder<Void> define = FlowPlan.define("page");
             Node<String> node = define.node("never", () -> "");
-            return define.returning(node).run(null, RunOptions.timeout(Duration.ofNanos(1))).value();
+            return define.returning(node)
+                    .run(null, RunOptions.timeout(Duration.ofNanos(1)))
+                    .value();
         }
 
         @GetMapping("/wrapped")
