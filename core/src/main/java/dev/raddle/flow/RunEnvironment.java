@@ -9,6 +9,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
@@ -114,6 +115,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
                 : options.time != null
                         ? options.time
                         : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
+        TimerUse.begin(time);
         long begun = isStepped ? 0 : time.nanoTime();
         journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
         origin = begun - (journal == null ? 0 : journal.elapsedNanos());

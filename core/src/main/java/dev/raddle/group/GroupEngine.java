@@ -14,6 +14,7 @@ import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.kernel.TimerUse;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -107,6 +108,7 @@ final class GroupEngine {
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
         this.policy = policy;
         this.time = policy.timeSource();
+        TimerUse.begin(time);
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         GroupSettings settings = policy.settings;
         this.propagation = new Propagation(settings.propagators, settings.scopedValues, policy.exceptionSink());
@@ -128,6 +130,7 @@ final class GroupEngine {
         this.permits = source == null ? null : new PermitExchange(this, source);
         this.throwsRejections =
                 policy.rejectionHandler() == null && policy.rejectionPolicy() != RejectionPolicy.DISCARD;
+        TimerUse.retain(time); // until this is terminated
     }
 
     boolean isShutdown() {
@@ -565,6 +568,7 @@ final class GroupEngine {
             if (permits != null) {
                 permits.close();
             }
+            TimerUse.release(time);
         }
     }
 

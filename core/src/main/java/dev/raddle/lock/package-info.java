@@ -1,5 +1,5 @@
 /**
- * The lock, the padding and the handles of fields under the data structures of all packages. Not exported, and imports
- * no other package.
+ * The lock, the padding and the handles of fields under the data structures of all packages, and Raddle's own threads.
+ * Not exported, and imports no other package.
  */
 package dev.raddle.lock;

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
+import dev.raddle.kernel.TimerUse;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -119,6 +120,7 @@ final class Workers {
         this.threadFactory = plan.factory();
         this.keepAliveTimer = new SharedTimer(time, this::interruptOverdueWorkers);
         this.watchdog = new StuckTaskWatchdog(plan, registry, observation);
+        TimerUse.retain(time); // until this is terminated
     }
 
     // ---- submission
@@ -708,6 +710,7 @@ final class Workers {
                 keepAliveTimer.stop();
                 watchdog.end();
                 observation.end();
+                TimerUse.release(time);
                 try {
                     pool.terminated();
                 } finally {

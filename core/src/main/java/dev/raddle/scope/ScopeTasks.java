@@ -4,6 +4,7 @@ import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.TimerUse;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
@@ -95,6 +96,7 @@ final class ScopeTasks {
             }
             time = asked;
         }
+        TimerUse.begin(time);
         options = changed;
         TaskListener listener = changed.all.listener;
         HookListener hook = changed.all.hook == null ? null : new HookListener(changed.all.hook, id, name, changed);

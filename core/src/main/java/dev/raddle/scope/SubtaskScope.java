@@ -4,6 +4,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
@@ -91,6 +92,7 @@ abstract class SubtaskScope {
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
         this.isPlaced = options.scheduler != null;
+        TimerUse.begin(options.time);
         this.container = openContainer();
         owner.innermost = this;
         if (parent != null) {

@@ -66,7 +66,9 @@ public interface TimeSource {
     }
 
     /**
-     * Returns real time. It has no thread of its own: its alarms use the JDK's delay scheduler, of which a JVM has one.
+     * Returns real time. Its alarms fire on a daemon thread of their own, of which a JVM has at most one. That thread
+     * is running while an alarm is armed or an executor or pool is open, and ends some seconds later. A method that
+     * arms an alarm throws the {@link OutOfMemoryError} of {@link Thread#start} if it must start the thread and cannot.
      *
      * <p>Its resolution is about one millisecond. An alarm never fires before its moment; on an idle machine it fires a
      * millisecond or two after it, together with others whose moments are that close. Arming and cancelling take

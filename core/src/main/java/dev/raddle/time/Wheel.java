@@ -1,6 +1,7 @@
 package dev.raddle.time;
 
 import dev.raddle.lock.SpinLock;
+import dev.raddle.lock.TimerThread;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,8 +35,8 @@ final class Wheel extends SpinLock {
      *                         └─► superseded   by an earlier one; it is cancelled, and does nothing if it fires first
      *
      * Cancelling an alarm does not touch the timer. A wakeup that finds nothing to do requests one for the alarm that
-     * is then the earliest, or none; so an empty wheel has at most one pending wakeup, which keeps only the wheel
-     * alive. A later alarm does not touch the timer either. A million alarms that are armed and cancelled in sequence
+     * is then the earliest, or none; so an empty wheel has at most one pending wakeup, which the timer can make it
+     * withdraw, between two wakeups. A later alarm does not touch the timer either. A million alarms that are armed and cancelled in sequence
      * cost a few wakeups.
      *
      * The timer is called, and actions run, after the lock is released. Two threads may call the timer at once, in
@@ -52,7 +53,7 @@ final class Wheel extends SpinLock {
     /** Calls the wheel back after a delay, in a thread of its own and never in that of the caller. */
     @FunctionalInterface
     interface Timer {
-        Alarm after(long nanos, Runnable wakeup);
+        Alarm after(long nanos, TimerThread.Wakeup wakeup);
     }
 
     private static final int TICK_BITS = 20;
@@ -71,7 +72,7 @@ final class Wheel extends SpinLock {
     private long p0, p1, p2, p3, p4, p5, p6, p7;
 
     /** A callback from the timer. */
-    private final class Wakeup implements Runnable {
+    private final class Wakeup implements TimerThread.Wakeup {
         private final long tick;
         private volatile boolean superseded;
         private volatile @Nullable Alarm alarm;
@@ -101,6 +102,13 @@ final class Wheel extends SpinLock {
         public void run() {
             if (beginFiring(this)) {
                 fire();
+            }
+        }
+
+        @Override
+        public void withdrawIfUnneeded() {
+            if (withdraw(this)) {
+                supersede();
             }
         }
     }
@@ -218,6 +226,21 @@ final class Wheel extends SpinLock {
                 wakeup = null;
                 wakeupTick = WheelSlots.NEVER;
             }
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Restores (1) for an empty wheel, whose wakeup this is, without a wakeup. Returns false if it is not one. */
+    private boolean withdraw(Wakeup unneeded) {
+        lockSoon();
+        try {
+            if (wakeup != unneeded || !slots.isEmpty()) {
+                return false;
+            }
+            wakeup = null;
+            wakeupTick = WheelSlots.NEVER;
+            return true;
         } finally {
             unlock();
         }
