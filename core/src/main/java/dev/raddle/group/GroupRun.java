@@ -15,6 +15,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.Locale;
@@ -136,6 +137,9 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
                 noted = group.noteWait(Thread.currentThread(), this);
             }
             Dispatch.startAll(); // runs that the calling thread has to start may be ahead of this one
+            if (endsOwnWait()) {
+                endWaitInTime(caller.grantedOrSettled(), Objects.requireNonNull(settings));
+            }
             caller.grantedOrSettled().await();
         } catch (InterruptedException | IllegalStateException failure) {
             cancel(failure, false);
@@ -152,6 +156,28 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             runHere();
         }
         return awaitOutcome();
+    }
+
+    /** Returns whether a caller waits that needs no alarm; in other than real time, an alarm ends the wait. */
+    private boolean endsOwnWait() {
+        return origin() instanceof CallerThread && time() == TimeSource.system();
+    }
+
+    /**
+     * Waits until this run is granted or settled, and ends it in the calling thread if its queue timeout or time limit
+     * passes first. If it is neither granted nor settled then, another thread is about to do so.
+     */
+    private void endWaitInTime(Signal grantedOrSettled, RunSettings own) throws InterruptedException {
+        TimeLimit limit = own.limit;
+        Duration longest = own.queueTimeout;
+        Deadline queueEnd = longest == null ? null : Deadline.after(time(), longest);
+        if (limit != null && (queueEnd == null || limit.deadline().nanoTime() - queueEnd.nanoTime() < 0)) {
+            if (!grantedOrSettled.await(limit.deadline())) {
+                onTimeout(own, limit, Runnable::run);
+            }
+        } else if (queueEnd != null && !grantedOrSettled.await(queueEnd)) {
+            onQueueTimeout(longest, Runnable::run);
+        }
     }
 
     /** Leaves the queue of the group that this run belongs to; returns false if it is in no queue. */
@@ -239,18 +265,20 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void armTimeLimit(RunSettings own) {
         TimeLimit limit = own.limit;
         if (limit != null) {
-            own.armTimeLimit(limit, () -> onTimeout(own, limit));
+            own.armTimeLimit(limit, () -> onTimeout(own, limit, group.engine.offloadExecutor));
         }
     }
 
-    /** Ends this run when its time limit has passed. Called in the time source's thread. */
-    private void onTimeout(RunSettings own, TimeLimit exceeded) {
-        withdrawAndOffload();
-        end(exceeded.outcome(taskId, own.attempts, isRunning()), true, group.engine.offloadExecutor);
-        withdrawAndOffload(); // it may have entered meanwhile
+    /** Ends this run when its time limit has passed, and calls user code in an executor. */
+    private void onTimeout(RunSettings own, TimeLimit exceeded, Executor executor) {
+        leaveQueue(executor);
+        end(exceeded.outcome(taskId, own.attempts, isRunning()), true, executor);
+        leaveQueue(executor); // it may have entered meanwhile
     }
 
-    /** Arms the alarm of the queue timeout, if this run has one. Called when it has entered the queue. */
+    /**
+     * Arms the alarm of the queue timeout, if this run has one and needs it. Called when it has entered the queue.
+     */
     void armQueueTimeout(RunSettings own) {
         Duration longest = own.queueTimeout;
         if (longest == null) {
@@ -258,7 +286,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         }
         if (longest.isZero()) {
             onQueueTimeout(longest, Runnable::run); // the caller is the submitter
-        } else {
+        } else if (!endsOwnWait()) {
             Executor elsewhere = group.engine.offloadExecutor; // the caller is an alarm
             own.arm(time(), longest, () -> onQueueTimeout(longest, elsewhere));
         }
@@ -277,13 +305,15 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         }
     }
 
-    /** Leaves the queue. The runs granted by that are started on another thread, because the caller may be an alarm. */
-    private void withdrawAndOffload() {
+    /** Leaves the queue, and starts the runs granted by that in an executor. Returns whether it was in the queue. */
+    private boolean leaveQueue(Executor executor) {
         GrantedPermits grants = new GrantedPermits();
-        if (withdraw(grants)) {
+        boolean left = withdraw(grants);
+        if (left) {
             leftQueue();
-            group.engine.offloadExecutor.execute(() -> group.engine.dispatch(grants));
+            executor.execute(() -> group.engine.dispatch(grants));
         }
+        return left;
     }
 
     void leftQueue() {
@@ -530,22 +560,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     boolean cancel(Throwable cause, boolean mayInterrupt) {
-        boolean left = leaveQueue();
+        boolean left = leaveQueue(Runnable::run);
         boolean cancelled = cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
         if (cancelled && !left) {
-            leaveQueue(); // it may have entered meanwhile
+            leaveQueue(Runnable::run); // it may have entered meanwhile
         }
         return cancelled;
-    }
-
-    private boolean leaveQueue() {
-        GrantedPermits grants = new GrantedPermits();
-        boolean left = withdraw(grants);
-        if (left) {
-            leftQueue();
-            group.engine.dispatch(grants);
-        }
-        return left;
     }
 
     @Override

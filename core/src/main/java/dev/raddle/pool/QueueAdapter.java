@@ -1,5 +1,8 @@
 package dev.raddle.pool;
 
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,10 +42,24 @@ final class QueueAdapter implements WorkQueue {
     }
 
     @Override
-    public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
-        Runnable task = queue.take();
-        signalPutter();
+    public @Nullable Runnable take(Worker worker, @Nullable Deadline deadline) throws InterruptedException {
+        Runnable task = deadline == null ? queue.take() : take(worker, deadline.time(), deadline);
+        if (task != null) {
+            signalPutter();
+        }
         return task;
+    }
+
+    private @Nullable Runnable take(Worker worker, TimeSource time, Deadline deadline) throws InterruptedException {
+        if (time == TimeSource.system()) {
+            return queue.poll(deadline.remaining().toNanos(), TimeUnit.NANOSECONDS);
+        }
+        Alarm alarm = deadline.alarm(worker::interruptIfIdle);
+        try {
+            return queue.take();
+        } finally {
+            alarm.cancel();
+        }
     }
 
     private void signalPutter() {

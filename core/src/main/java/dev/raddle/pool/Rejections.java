@@ -2,7 +2,7 @@ package dev.raddle.pool;
 
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
-import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
@@ -249,8 +249,8 @@ final class Rejections {
         if (timeout != null && !timeout.isPositive()) {
             return reason();
         }
-        WaiterQueue.Waiter waiter = workers.waiterFor(task);
-        Alarm alarm = timeout == null ? () -> true : pool.time.after(timeout, waiter::expire);
+        Deadline deadline = timeout == null ? null : Deadline.after(pool.time, timeout);
+        WaiterQueue.Waiter waiter = workers.waiterFor(task, deadline);
         try {
             if (workers.awaitAccept(task, waiter)) {
                 return null;
@@ -259,8 +259,6 @@ final class Rejections {
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
             return "the submitter was interrupted while it waited";
-        } finally {
-            alarm.cancel();
         }
     }
 }

@@ -1,6 +1,6 @@
 package dev.raddle.pool;
 
-import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -121,7 +121,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
+    public @Nullable Runnable take(Worker worker, @Nullable Deadline deadline) throws InterruptedException {
+        TaskBuffer.Timestamp stamp = worker.queuedAt;
         if (takers.spin(notEmpty) && notEmpty.getAsBoolean()) { // again: no putter has signalled meanwhile
             Runnable task = poll(stamp);
             if (notEmpty.getAsBoolean()) {
@@ -131,13 +132,13 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
                 return task;
             }
         }
-        return Objects.requireNonNull(awaitTask(stamp, new WaiterQueue.Waiter(null)));
+        return awaitTask(stamp, deadline);
     }
 
-    private @Nullable Runnable awaitTask(TaskBuffer.Timestamp stamp, WaiterQueue.Waiter waiter)
+    private @Nullable Runnable awaitTask(TaskBuffer.Timestamp stamp, @Nullable Deadline deadline)
             throws InterruptedException {
         TakeAttempt takeAttempt = new TakeAttempt(stamp);
-        takers.awaitUntil(waiter, takeAttempt, notEmpty, null);
+        takers.awaitUntil(new WaiterQueue.Waiter(null, deadline), takeAttempt, notEmpty, null);
         return takeAttempt.task;
     }
 
@@ -172,13 +173,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (timeout <= 0) {
             return false;
         }
-        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter(null);
-        Alarm alarm = expire(waiter, unit.toNanos(timeout));
-        try {
-            return putters.awaitUntil(waiter, () -> offer(task, rank), notFull, null);
-        } finally {
-            alarm.cancel();
-        }
+        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter(null, deadline(unit.toNanos(timeout)));
+        return putters.awaitUntil(waiter, () -> offer(task, rank), notFull, null);
     }
 
     @Override
@@ -196,16 +192,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         checkInterrupt();
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         Runnable task = poll(stamp);
-        if (task != null || timeout <= 0) {
-            return received(task);
-        }
-        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter(null);
-        Alarm alarm = expire(waiter, unit.toNanos(timeout));
-        try {
-            return received(awaitTask(stamp, waiter));
-        } finally {
-            alarm.cancel();
-        }
+        return received(task != null || timeout <= 0 ? task : awaitTask(stamp, deadline(unit.toNanos(timeout))));
     }
 
     private static void checkInterrupt() throws InterruptedException {
@@ -214,8 +201,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         }
     }
 
-    private Alarm expire(WaiterQueue.Waiter waiter, long nanos) {
-        return nanos == FOREVER ? () -> true : time.after(Duration.ofNanos(nanos), waiter::expire);
+    private @Nullable Deadline deadline(long nanos) {
+        return nanos == FOREVER ? null : Deadline.after(time, Duration.ofNanos(nanos));
     }
 
     private @Nullable Runnable received(@Nullable Runnable task) {

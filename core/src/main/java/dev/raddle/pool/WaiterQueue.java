@@ -2,6 +2,8 @@ package dev.raddle.pool;
 
 import dev.raddle.lock.Fields;
 import dev.raddle.lock.SpinLock;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimedWait;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -56,14 +58,16 @@ final class WaiterQueue extends SpinLock {
         private @Nullable Waiter next; // guarded by the queue's lock
         private boolean listed; // guarded by the queue's lock
         private volatile boolean signalled;
-        private volatile boolean expired;
+        private @Nullable TimedWait wait; // of the waiter's thread only; null without a deadline
+        private final @Nullable Deadline deadline; // null to wait without one
         private final @Nullable Runnable task; // the task to offer while the thread waits
         private boolean offered; // guarded by the queue's lock
         private volatile boolean taken; // written under the queue's lock
 
         /** Creates a waiter, with a task that another thread may take while this one waits, or null. */
-        Waiter(@Nullable Runnable task) {
+        Waiter(@Nullable Runnable task, @Nullable Deadline deadline) {
             this.task = task;
+            this.deadline = deadline;
         }
 
         /** Returns whether the offered task was taken. Called by the waiter's thread after the wait. */
@@ -72,13 +76,7 @@ final class WaiterQueue extends SpinLock {
         }
 
         boolean isExpired() {
-            return expired;
-        }
-
-        /** Ends the wait. Called by alarms. */
-        void expire() {
-            expired = true;
-            LockSupport.unpark(thread);
+            return wait != null && wait.isExpired();
         }
     }
 
@@ -157,6 +155,20 @@ final class WaiterQueue extends SpinLock {
      */
     boolean awaitUntil(Waiter waiter, BooleanSupplier attempt, BooleanSupplier more, @Nullable Runnable onOffered)
             throws InterruptedException {
+        if (waiter.deadline == null) {
+            return repeat(waiter, attempt, more, onOffered);
+        }
+        TimedWait wait = new TimedWait(waiter.deadline, () -> {});
+        waiter.wait = wait;
+        try {
+            return repeat(waiter, attempt, more, onOffered);
+        } finally {
+            wait.end();
+        }
+    }
+
+    private boolean repeat(Waiter waiter, BooleanSupplier attempt, BooleanSupplier more, @Nullable Runnable onOffered)
+            throws InterruptedException {
         while (true) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
@@ -169,8 +181,8 @@ final class WaiterQueue extends SpinLock {
                     if (onOffered != null && waiter.task != null) {
                         offerTask(waiter, onOffered);
                     }
-                    while (!waiter.signalled && !waiter.expired && !waiter.thread.isInterrupted()) {
-                        LockSupport.park(this);
+                    while (!waiter.signalled && !waiter.isExpired() && !waiter.thread.isInterrupted()) {
+                        TimedWait.park(waiter.wait, this);
                     }
                 }
             } finally {
@@ -184,7 +196,7 @@ final class WaiterQueue extends SpinLock {
                     }
                 }
             }
-            if (done || waiter.expired) {
+            if (done || waiter.isExpired()) {
                 return done;
             }
         }

@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.time.Deadline;
 import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +16,12 @@ interface WorkQueue {
     @Nullable
     Runnable poll(TaskBuffer.Timestamp stamp);
 
-    /** Waits for the first task for a worker that has just polled in vain, and removes and returns it. */
-    Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException;
+    /**
+     * Waits for the first task for a worker that is idle and has just polled in vain, and removes and returns it.
+     * Returns null if the deadline, which may be null, passed first. May also throw then.
+     */
+    @Nullable
+    Runnable take(Worker worker, @Nullable Deadline deadline) throws InterruptedException;
 
     /**
      * Removes a task that the pool has just added, without counting it as removed. Returns whether it was still queued.

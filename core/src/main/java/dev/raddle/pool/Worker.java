@@ -57,8 +57,6 @@ class Worker extends InterruptWindow implements Runnable {
 
     volatile long reportedTask = -1; // the number of the task last reported as stuck; written by the watchdog
     volatile long reportedAt; // the time of that report; written by the watchdog
-    volatile boolean timed; // whether the keep-alive time applies to it
-    volatile long idleUntil; // the end of its keep-alive, if that applies; written before it becomes idle
 
     private Worker(Consumer<Worker> loop, @Nullable Runnable firstTask) {
         this.loop = loop;

@@ -3,6 +3,7 @@ package dev.raddle.pool;
 import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.pool.Worker.Activity;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -61,9 +62,8 @@ final class Workers {
      * offered its task interrupts the idle workers, so that they check again. The second of the two sees what the first
      * has written.
      *
-     * Idle workers wait in the queue's take(), whatever its type. They are notified of changed settings, of shutdown
-     * and of the end of their keep-alive by an interrupt that cannot reach a task (see Worker). One alarm serves all
-     * keep-alives.
+     * Idle workers wait in the queue, whatever its type, until a task comes or their keep-alive has passed. They are
+     * notified of changed settings and of shutdown by an interrupt that cannot reach a task (see Worker).
      */
 
     /** A task that was running when the pool was stopped, and its original, which a future clears when it is done. */
@@ -86,7 +86,6 @@ final class Workers {
     private final TimeSource time;
     private final Observation observation;
     private final @Nullable ObservedTasks observed;
-    private final SharedTimer keepAliveTimer;
     private final StuckTaskWatchdog watchdog;
 
     final Control control = new Control();
@@ -118,7 +117,6 @@ final class Workers {
         this.keepAliveNanos = plan.keepAliveNanos();
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
-        this.keepAliveTimer = new SharedTimer(time, this::interruptOverdueWorkers);
         this.watchdog = new StuckTaskWatchdog(plan, registry, observation);
         TimerUse.retain(time); // until this is terminated
     }
@@ -201,8 +199,8 @@ final class Workers {
     /**
      * Returns a waiter for the calling thread. With a direct handoff queue, an idle worker may take the task from it.
      */
-    WaiterQueue.Waiter waiterFor(Runnable task) {
-        return new WaiterQueue.Waiter(isDirectHandoff ? task : null);
+    WaiterQueue.Waiter waiterFor(Runnable task, @Nullable Deadline deadline) {
+        return new WaiterQueue.Waiter(isDirectHandoff ? task : null, deadline);
     }
 
     private boolean areAllBusy() {
@@ -535,9 +533,11 @@ final class Workers {
                     overdue = true;
                     continue;
                 }
-                task = awaitTask(worker, overdue, timed, keepAlive);
+                long patience = overdue ? Math.max(keepAlive, MIN_RECHECK_NANOS) : keepAlive;
+                Deadline until = timed ? Deadline.after(time, Duration.ofNanos(patience)) : null;
+                task = awaitTask(worker, overdue, until, keepAlive);
                 wasIdle = true;
-                overdue = task == null && timed && keepAlive == keepAliveNanos && isOverdue(worker, time.nanoTime());
+                overdue = task == null && until != null && keepAlive == keepAliveNanos && until.hasPassed();
             }
             if (task != null) {
                 if (wasIdle && scaleBeforeQueueing) {
@@ -548,12 +548,7 @@ final class Workers {
         }
     }
 
-    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, boolean timed, long keepAlive) {
-        long patience = overdue ? Math.max(keepAlive, MIN_RECHECK_NANOS) : keepAlive;
-        worker.timed = timed;
-        if (timed) {
-            worker.idleUntil = time.nanoTime() + Math.min(patience, SharedTimer.MAX_DELAY);
-        }
+    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, @Nullable Deadline until, long keepAlive) {
         if (scaleBeforeQueueing) {
             idleWorkers.getAndIncrement();
         }
@@ -561,16 +556,13 @@ final class Workers {
         try {
             int now = control.get();
             int count = Control.workers(now);
-            boolean isChanged = timed ? keepAlive != keepAliveNanos : isTimed(count);
+            boolean isChanged = until != null ? keepAlive != keepAliveNanos : isTimed(count);
             if (isChanged || !mayRunTasks(now, true) || isSurplus(count, overdue)) {
                 return null;
             }
-            if (timed) {
-                keepAliveTimer.scheduleWithin(patience);
-            }
             Runnable offered =
                     isDirectHandoff ? queue.putters().takeOffered(() -> control.state() == Control.RUNNING) : null;
-            return offered != null ? offered : queue.take(worker.queuedAt);
+            return offered != null ? offered : queue.take(worker, until);
         } catch (InterruptedException wakeup) {
             return null; // the caller checks the settings again
         } finally {
@@ -593,10 +585,6 @@ final class Workers {
         return coreTimeout || count > coreThreads;
     }
 
-    private static boolean isOverdue(Worker worker, long now) {
-        return now - worker.idleUntil >= 0;
-    }
-
     // ---- settings
 
     /** Makes every idle worker check the settings again. */
@@ -615,21 +603,6 @@ final class Workers {
             keepAliveNanos = nanos;
             interruptIdleWorkers();
         }
-    }
-
-    private long interruptOverdueWorkers() {
-        long now = time.nanoTime();
-        long[] next = {SharedTimer.NEVER};
-        registry.forEach(worker -> {
-            if (worker.isIdle() && worker.timed) {
-                if (isOverdue(worker, now)) {
-                    worker.interruptIfIdle();
-                } else {
-                    next[0] = Math.min(next[0], worker.idleUntil - now);
-                }
-            }
-        });
-        return next[0];
     }
 
     // ---- shutdown
@@ -707,7 +680,6 @@ final class Workers {
                 return;
             }
             if (control.tryTidy(word)) {
-                keepAliveTimer.stop();
                 watchdog.end();
                 observation.end();
                 TimerUse.release(time);

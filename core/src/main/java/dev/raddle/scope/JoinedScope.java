@@ -101,7 +101,8 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     private final Joiner<? super T, ? extends R> joiner;
     private final Engine<T> engine;
     private final @Nullable Duration timeout;
-    private final Alarm alarm;
+    private final @Nullable Deadline deadline; // at which the timeout elapses
+    private final Alarm alarm; // shuts down at the deadline, unless the owner does so in its join
     private volatile boolean timedOut;
     private boolean joining; // owner only, like those below
     private boolean joined;
@@ -112,9 +113,9 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.joiner = joiner;
         this.engine = new Engine<>(settings.options(), joiner);
         this.timeout = settings.timeout();
-        this.alarm = timeout == null
-                ? () -> false
-                : Deadline.after(engine.options.time, timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
+        this.deadline = timeout == null ? null : Deadline.after(engine.options.time, timeout);
+        this.alarm =
+                deadline == null ? () -> false : deadline.alarm(() -> Thread.startVirtualThread(this::timeOut));
     }
 
     static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(
@@ -198,7 +199,11 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         }
         joining = true;
         engine.beginJoin();
-        if (timeout == null && engine.isPlaced) {
+        if (deadline != null) {
+            if (!engine.owner.await(engine, deadline)) {
+                timeOut();
+            }
+        } else if (engine.isPlaced) {
             engine.awaitPlaced();
         } else {
             engine.owner.await(engine, false);

@@ -1,8 +1,8 @@
 package dev.raddle.scope;
 
 import dev.raddle.lock.Fields;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.TimedWait;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -26,7 +26,7 @@ final class ScopeStack {
      * served; serving a request takes the owner one step without user code.
      *
      * An open mailbox also means that the owner must be woken. A thread that ends the wait (the last subtask to end, a
-     * shutdown, an alarm) first writes its state and then reads the mailbox; the owner first opens the mailbox and then
+     * shutdown) first writes its state and then reads the mailbox; the owner first opens the mailbox and then
      * reads that state.
      *
      * If a wakeup has no visible cause, the owner assumes that the JDK's container has become empty, because the
@@ -79,22 +79,6 @@ final class ScopeStack {
         @Nullable
         Throwable failure() {
             return failure;
-        }
-    }
-
-    /** Wakes the owner when a deadline has passed. */
-    private static final class DeadlineWakeup implements Runnable {
-        private final ScopeStack owner;
-        private volatile boolean passed;
-
-        DeadlineWakeup(ScopeStack owner) {
-            this.owner = owner;
-        }
-
-        @Override
-        public void run() {
-            passed = true;
-            owner.wake();
         }
     }
 
@@ -179,18 +163,15 @@ final class ScopeStack {
         if (scope.isWaitOver(false)) {
             return true;
         }
-        DeadlineWakeup wakeup = new DeadlineWakeup(this);
-        wakeup.passed = deadline.hasPassed();
-        Alarm alarm = deadline.alarm(wakeup);
+        TimedWait wait = new TimedWait(deadline, () -> {});
         try {
-            return park(scope, false, wakeup);
+            return park(scope, false, wait);
         } finally {
-            alarm.cancel();
+            wait.end();
         }
     }
 
-    private boolean park(SubtaskScope scope, boolean closing, @Nullable DeadlineWakeup wakeup)
-            throws InterruptedException {
+    private boolean park(SubtaskScope scope, boolean closing, @Nullable TimedWait wait) throws InterruptedException {
         mailbox = null;
         boolean unexplained = false; // whether the last wakeup had no visible cause
         try {
@@ -203,10 +184,10 @@ final class ScopeStack {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (wakeup != null && wakeup.passed) {
+                if (wait != null && wait.isExpired()) {
                     return false;
                 }
-                LockSupport.park(scope);
+                TimedWait.park(wait, scope);
                 Object posted = MAILBOX.getAndSet(this, null);
                 unexplained = posted == null;
                 if (posted != null) {

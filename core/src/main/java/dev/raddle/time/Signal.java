@@ -26,10 +26,12 @@ public final class Signal {
      * whole list and notifies its members after it has released the monitor.
      *
      * A waiter leaves the list in O(1) when its deadline passes or its thread is interrupted, so that polling with
-     * short timeouts leaves nothing behind. It is added to the list before its alarm is armed, because an alarm may
-     * fire at once. Three threads may race for a waiter: the setter, its alarm's, and its own. Each decides under the
-     * monitor, where `hasLeft` is written: the first of them ends the wait, and the others find that it has ended. So a
-     * waiter is unlinked once, and a wait that its alarm ended returns false even if the signal is set a moment later.
+     * short timeouts leaves nothing behind. In real time a waiter finds that its deadline has passed, and needs no
+     * other thread for that; with another time source an alarm does so, which may fire at once, so the waiter is in the
+     * list before. Up to three threads may race for a waiter: the setter, its own, and that of an alarm. Each decides
+     * under the monitor, where `hasLeft` is written: the first of them ends the wait, and the others find that it has
+     * ended. So a waiter is unlinked once, and a wait that has expired returns false even if the signal is set a moment
+     * later.
      *
      * A platform thread spins on `set` before it parks, for about as long as parking and unparking would take, so it
      * loses no more than that, and sees an early event early. A virtual thread parks at once; the thread that it waits
@@ -47,7 +49,7 @@ public final class Signal {
         @Nullable
         Waiter next; // guarded by the signal until set() removes the list
 
-        volatile boolean hasLeft; // the list, because its alarm fired or its thread was interrupted
+        volatile boolean hasLeft; // the list, because its deadline passed or its thread was interrupted
 
         Waiter(@Nullable Thread thread, @Nullable Runnable action) {
             this.thread = thread;
@@ -145,7 +147,7 @@ public final class Signal {
         if (!spinUntilSet()) {
             Waiter waiter = new Waiter(Thread.currentThread(), null);
             if (enqueue(waiter)) {
-                park(waiter);
+                park(waiter, null);
             }
         }
     }
@@ -171,11 +173,11 @@ public final class Signal {
         if (!enqueue(waiter)) {
             return true;
         }
-        Alarm alarm = deadline.alarm(() -> expire(waiter));
+        TimedWait wait = new TimedWait(deadline, () -> unlink(waiter));
         try {
-            return park(waiter);
+            return park(waiter, wait);
         } finally {
-            alarm.cancel();
+            wait.end();
         }
     }
 
@@ -188,13 +190,13 @@ public final class Signal {
         return set;
     }
 
-    private boolean park(Waiter waiter) throws InterruptedException {
+    private boolean park(Waiter waiter, @Nullable TimedWait wait) throws InterruptedException {
         while (!set && !waiter.hasLeft) {
             if (Thread.interrupted()) {
                 unlink(waiter);
                 throw new InterruptedException();
             }
-            LockSupport.park(this);
+            TimedWait.park(wait, this);
         }
         return !waiter.hasLeft;
     }
@@ -211,12 +213,6 @@ public final class Signal {
         }
         last = waiter;
         return true;
-    }
-
-    private void expire(Waiter waiter) {
-        if (unlink(waiter)) {
-            LockSupport.unpark(waiter.thread);
-        }
     }
 
     /** Removes a waiter from the list; returns false if it has left before. */
