@@ -397,6 +397,11 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
         return run.hasEnded(signal);
     }
 
+    /** Returns the name of the flow. */
+    public final String name() {
+        return run.name();
+    }
+
     /** Returns the name of the run for messages. */
     public final String label() {
         return run.label();

@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <R> the type of the runs
  */
-final class CarrierHandoff<R extends Runnable> {
+final class CarrierHandoff<R extends Scheduler.Placeable> {
 
     /*
      * Overview.
@@ -27,12 +28,26 @@ final class CarrierHandoff<R extends Runnable> {
      */
     private final ConcurrentLinkedQueue<PendingStart<R>> pendingStarts = new ConcurrentLinkedQueue<>();
 
-    private static final class PendingStart<R extends Runnable> extends AtomicReference<@Nullable R>
-            implements Runnable {
+    private static final class PendingStart<R extends Scheduler.Placeable> extends AtomicReference<@Nullable R>
+            implements Scheduler.Placeable {
         private static final long serialVersionUID = 1;
 
         PendingStart(R run) {
             super(run);
+        }
+
+        @Override
+        public String threadName() {
+            R run = get();
+            return run == null ? "" : run.threadName();
+        }
+
+        @Override
+        public void reject(RejectedExecutionException reason) {
+            R run = getAndSet(null);
+            if (run != null) {
+                run.reject(reason);
+            }
         }
 
         @Override

@@ -214,6 +214,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         return settings == null ? 0 : settings.priority;
     }
 
+    /** Returns the key of the group, unless this is the run of a scope, which names its thread itself. */
+    @Override
+    public String threadName() {
+        return isUserCode() ? group.key : "";
+    }
+
     @Override
     protected void taken(int slots) {
         if (settings != null) {

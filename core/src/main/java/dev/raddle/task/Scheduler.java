@@ -56,6 +56,16 @@ public interface Scheduler extends Executor {
         default int priority() {
             return 0;
         }
+
+        /**
+         * Returns the name for a thread that a scheduler starts for this task only, so that thread dumps show what the
+         * thread belongs to.
+         *
+         * @return the key of a group or the name of a flow; empty, the default, if the thread needs no name
+         */
+        default String threadName() {
+            return "";
+        }
     }
 
     /** A task in a scheduler. It can be withdrawn until it begins. */
@@ -201,7 +211,8 @@ public interface Scheduler extends Executor {
     }
 
     /**
-     * Returns a scheduler that runs each task on a new virtual thread, which inherits no thread-locals.
+     * Returns a scheduler that runs each task on a new virtual thread, which inherits no thread-locals. The thread has
+     * the {@linkplain Placeable#threadName() name} that the task has for it.
      *
      * @return the scheduler, always the same object
      */

@@ -1,7 +1,5 @@
 package dev.raddle.task;
 
-import java.util.concurrent.ThreadFactory;
-
 /**
  * Runs each task on a new virtual thread. The thread does not inherit thread-locals, which could be those of another
  * request.
@@ -10,14 +8,16 @@ final class VirtualThreads implements Scheduler {
 
     static final VirtualThreads INSTANCE = new VirtualThreads();
 
-    private final ThreadFactory factory =
-            Thread.ofVirtual().inheritInheritableThreadLocals(false).factory();
-
     private VirtualThreads() {}
 
     @Override
     public void execute(Runnable task) {
-        factory.newThread(task).start();
+        String name = task instanceof Placeable placeable ? placeable.threadName() : "";
+        Thread.ofVirtual()
+                .name(name)
+                .inheritInheritableThreadLocals(false)
+                .unstarted(task)
+                .start();
     }
 
     @Override

@@ -9,6 +9,9 @@ import java.util.function.Consumer;
  */
 public interface RunEntry {
 
+    /** Returns the name of the flow. */
+    String name();
+
     /** Returns the name of the run for messages. */
     String label();
 

@@ -31,6 +31,11 @@ public final class RunRequest extends ForkJoinTask<Void> implements Scheduler.Pl
         return run.label();
     }
 
+    @Override
+    public String threadName() {
+        return run.name();
+    }
+
     /**
      * Places this request. Returns whether the scheduler executed it in the calling thread, which must run the nodes
      * later.
