@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -72,6 +73,26 @@ final class NodeOptions implements Cloneable {
         } catch (CloneNotSupportedException impossible) {
             throw new AssertionError(impossible);
         }
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(
+                flags, timeout, retry, fallback, defaultValue, condition, group, begin, result, compensation);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof NodeOptions options && values().equals(options.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "NodeOptions" + values();
     }
 
     boolean has(int flag) {

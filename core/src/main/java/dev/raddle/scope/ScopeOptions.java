@@ -11,6 +11,7 @@ import dev.raddle.task.TaskPriority;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -56,6 +57,23 @@ public final class ScopeOptions {
 
         @Nullable
         TimeSource time; // null for that of the enclosing deadline, or else real time
+
+        List<@Nullable Object> values() {
+            return Arrays.asList(
+                    scheduler,
+                    failurePolicy,
+                    retryPolicy,
+                    defaultPriority,
+                    concurrencyLimit,
+                    deadline,
+                    hook,
+                    listener,
+                    propagators,
+                    scopedValues,
+                    sink,
+                    patience,
+                    time);
+        }
 
         Draft copy() {
             try {
@@ -270,5 +288,29 @@ public final class ScopeOptions {
     public ScopeOptions withTimeSource(TimeSource source) {
         Objects.requireNonNull(source, "time");
         return with(draft -> draft.time = source);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ScopeOptions options && all.values().equals(options.all.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return all.values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        String limit = all.concurrencyLimit == Integer.MAX_VALUE ? "none" : "" + all.concurrencyLimit;
+        return "ScopeOptions[scheduler=" + all.scheduler + ", failurePolicy=" + all.failurePolicy + ", retryPolicy="
+                + all.retryPolicy + ", defaultPriority=" + all.defaultPriority + ", concurrencyLimit=" + limit
+                + ", deadline=" + all.deadline + ", hook=" + all.hook + shared() + "]";
+    }
+
+    /** Returns the text of the settings that a {@link StructuredScopeOptions} has, too. */
+    String shared() {
+        return ", listener=" + all.listener + ", propagators=" + all.propagators + ", scopedValues=" + all.scopedValues
+                + ", sink=" + all.sink + ", patience=" + all.patience + ", time=" + all.time;
     }
 }

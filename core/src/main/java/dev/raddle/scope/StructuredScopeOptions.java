@@ -8,6 +8,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
@@ -178,5 +179,25 @@ public final class StructuredScopeOptions {
      */
     public StructuredScopeOptions addPropagator(ContextPropagator propagator) {
         return with(shared.addPropagator(propagator));
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(name, threadFactory, scheduler, plainThreads, shared);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof StructuredScopeOptions options && values().equals(options.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "StructuredScopeOptions[name=" + name + ", threadFactory=" + threadFactory + ", scheduler=" + scheduler
+                + shared.shared() + "]";
     }
 }

@@ -1,6 +1,8 @@
 package dev.raddle.task;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -227,8 +229,23 @@ public final class TaskSpec<T> {
         return timeout;
     }
 
+    private List<@Nullable Object> values() {
+        return Arrays.asList(name, callable, priority, cost, queueTimeout, retry, timeout);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof TaskSpec<?> spec && values().equals(spec.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
     @Override
     public String toString() {
-        return "spec of task \"" + name + "\"";
+        return "TaskSpec[name=" + name + ", callable=" + callable + ", priority=" + priority + ", cost=" + cost
+                + ", queueTimeout=" + queueTimeout + ", retry=" + retry + ", timeout=" + timeout + "]";
     }
 }

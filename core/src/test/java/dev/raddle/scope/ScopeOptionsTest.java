@@ -19,6 +19,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -324,5 +325,45 @@ class ScopeOptionsTest {
                 endsAtOnce(scope);
             }
         }
+    }
+
+    @Test
+    void options_with_equal_settings_are_equal_and_show_them() {
+        ScopeOptions options = ScopeOptions.defaults().withConcurrencyLimit(3).withDeadline(SECOND);
+
+        assertThat(options)
+                .isEqualTo(ScopeOptions.defaults().withDeadline(SECOND).withConcurrencyLimit(3))
+                .hasSameHashCodeAs(ScopeOptions.defaults().withDeadline(SECOND).withConcurrencyLimit(3))
+                .isNotEqualTo(options.withTimeSource(time))
+                .isNotEqualTo(options.withPatience(SECOND));
+        assertThat(options.toString()).contains("concurrencyLimit=3", "deadline=PT1S", "FAIL_FAST");
+    }
+
+    @Test
+    void options_of_a_structured_scope_with_equal_settings_are_equal_and_show_them() {
+        ThreadFactory threads = Thread.ofVirtual().factory();
+        StructuredScopeOptions options =
+                StructuredScopeOptions.defaults().withThreadFactory(threads).withPatience(SECOND);
+
+        assertThat(options)
+                .isEqualTo(StructuredScopeOptions.defaults().withPatience(SECOND).withThreadFactory(threads))
+                .hasSameHashCodeAs(
+                        StructuredScopeOptions.defaults().withPatience(SECOND).withThreadFactory(threads))
+                .isNotEqualTo(options.withName("other"))
+                .isNotEqualTo(options.withTimeSource(time))
+                .isNotEqualTo(options.withPlainThreads());
+        assertThat(options.withName("some-name").toString()).contains("some-name", threads.toString(), "PT1S");
+    }
+
+    @Test
+    void configurations_that_were_changed_alike_are_equal_and_show_their_settings() {
+        StructuredTaskScope.Configuration plain = JoinedScope.Settings.DEFAULTS;
+
+        assertThat(plain.withName("some-name").withTimeout(SECOND))
+                .isEqualTo(plain.withTimeout(SECOND).withName("some-name"))
+                .hasSameHashCodeAs(plain.withTimeout(SECOND).withName("some-name"))
+                .isNotEqualTo(plain.withTimeout(SECOND).withName("other"))
+                .asString()
+                .contains("some-name", "PT1S");
     }
 }

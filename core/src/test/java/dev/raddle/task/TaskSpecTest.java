@@ -85,4 +85,20 @@ class TaskSpecTest {
                 .isThrownBy(() -> plain.timeout(Duration.ZERO))
                 .withMessage("timeout of task \"rank\" must be positive, was PT0S");
     }
+
+    @Test
+    void specs_of_one_name_and_callable_with_equal_options_are_equal_and_show_them() {
+        TaskSpec<String> spec = TaskSpec.named("rank", callable).cost(3).timeout(Duration.ofSeconds(1));
+
+        assertThat(spec)
+                .isEqualTo(TaskSpec.named("rank", callable).timeout(Duration.ofSeconds(1)).cost(3))
+                .hasSameHashCodeAs(TaskSpec.named("rank", callable).cost(3).timeout(Duration.ofSeconds(1)))
+                .isNotEqualTo(spec.cost(2))
+                .isNotEqualTo(spec.priority(1))
+                .isNotEqualTo(spec.retry(RetryPolicy.attempts(2)))
+                .isNotEqualTo(spec.queueTimeout(Duration.ZERO))
+                .isNotEqualTo(spec.timeout(Duration.ofSeconds(2)))
+                .isNotEqualTo(TaskSpec.named("other", callable).cost(3).timeout(Duration.ofSeconds(1)));
+        assertThat(spec.toString()).contains("rank", "cost=3", "timeout=PT1S", callable.toString());
+    }
 }
