@@ -92,6 +92,7 @@ class ArchitectureTest {
                 new Rule(
                         "no class reads the wall clock", root -> noClassCalls(root, System.class, "currentTimeMillis")),
                 new Rule("only time and its thread read the clock", ArchitectureTest::onlyTimeReadsTheClock),
+                new Rule("one method adds suppressed exceptions", ArchitectureTest::suppressed),
                 new Rule("threads are created only where the design says", ArchitectureTest::threads),
                 new Rule("no static field can be written", ArchitectureTest::noMutableStatics),
                 new Rule("a method that asks a question writes nothing", ArchitectureTest::questionsWriteNothing));
@@ -193,6 +194,16 @@ class ArchitectureTest {
                 .resideOutsideOfPackages(root + ".time", root + ".lock")
                 .should()
                 .accessTargetWhere(callOf(System.class, "nanoTime"));
+    }
+
+    private static ArchRule suppressed(String root) {
+        return noClasses()
+                .that()
+                .doNotHaveFullyQualifiedName(root + ".time.UserCode")
+                .and()
+                .doNotHaveFullyQualifiedName(root + ".scope.AggregateException") // adds to itself
+                .should()
+                .accessTargetWhere(callOf(Throwable.class, "addSuppressed"));
     }
 
     private static ArchRule threads(String root) {

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.time.UserCode;
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
@@ -123,7 +124,7 @@ public final class FileJournal implements FlowJournal, Closeable {
                     bytes.close();
                 }
             } catch (IOException | RuntimeException | Error again) {
-                failure.addSuppressed(again);
+                UserCode.addSuppressed(failure, again);
             } finally {
                 OPEN_FILES.remove(identity);
             }

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.time.UserCode;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 
@@ -55,7 +56,7 @@ final class ForcedFile {
             try {
                 bytes.setLength(length); // a complete record would not be dropped by the next open
             } catch (IOException again) {
-                failure.addSuppressed(again); // the next record is written at the same position
+                UserCode.addSuppressed(failure, again); // the next record is written at the same position
             }
             throw failure;
         }

@@ -10,6 +10,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Signal;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
@@ -238,9 +239,7 @@ final class NodeExecutor {
         try {
             journal.attemptFailed(node, failure, false);
         } catch (Throwable unrecorded) {
-            if (unrecorded != failure) {
-                unrecorded.addSuppressed(failure);
-            }
+            UserCode.addSuppressed(unrecorded, failure);
             throw unrecorded;
         }
         journal.endAttempt(node);

@@ -10,6 +10,7 @@ import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -292,9 +293,7 @@ final class NodeTransitions {
     }
 
     static Throwable withSuppressed(Throwable main, Throwable other) {
-        if (main != other) {
-            main.addSuppressed(other);
-        }
+        UserCode.addSuppressed(main, other);
         return main;
     }
 

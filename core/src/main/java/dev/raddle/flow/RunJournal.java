@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.flow.threads.EndSequence;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -393,8 +394,8 @@ final class RunJournal {
             torn = failure;
             if (cause == null) {
                 run.report("journal", node, failure);
-            } else if (cause != failure) {
-                cause.addSuppressed(failure);
+            } else {
+                UserCode.addSuppressed(cause, failure);
             }
         }
     }

@@ -6,6 +6,7 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ public final class Attempts<T> implements Callable<T> {
         void accept(Exception failure) throws Exception;
     }
 
-    private static final int KEPT = 16; // of the first failures, and as many of the latest
+    private static final int KEPT = 8; // of the first failures, and as many of the latest
 
     private final Callable<? extends T> callable;
     private final RetryPolicy policy;
@@ -177,11 +178,7 @@ public final class Attempts<T> implements Callable<T> {
      * @return the failure
      */
     public static <X extends Throwable> X withEarlier(X failure, List<Throwable> earlier) {
-        for (Throwable before : earlier) {
-            if (before != failure) {
-                failure.addSuppressed(before);
-            }
-        }
+        earlier.forEach(before -> UserCode.addSuppressed(failure, before));
         return failure;
     }
 

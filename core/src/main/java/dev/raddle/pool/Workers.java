@@ -375,15 +375,9 @@ final class Workers {
                 return true;
             }
         } catch (Throwable noReplacement) {
-            addSuppressed(failure, noReplacement);
+            UserCode.addSuppressed(failure, noReplacement);
         }
         return false;
-    }
-
-    private static void addSuppressed(Throwable failure, Throwable other) {
-        if (failure != other) {
-            failure.addSuppressed(other);
-        }
     }
 
     /**
@@ -497,7 +491,7 @@ final class Workers {
         try {
             pool.afterExecute(task, failure);
         } catch (Throwable hookFailure) {
-            addSuppressed(hookFailure, failure);
+            UserCode.addSuppressed(hookFailure, failure);
             throw hookFailure;
         }
     }

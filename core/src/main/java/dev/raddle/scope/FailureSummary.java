@@ -2,12 +2,10 @@ package dev.raddle.scope;
 
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
+import dev.raddle.time.UserCode;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 
 /** Applies a scope's failure policy to the outcomes of a wait for several tasks, all settled. */
 final class FailureSummary {
@@ -33,7 +31,9 @@ final class FailureSummary {
             }
         }
         if (expired != null) {
-            failed.stream().map(FailureSummary::errorOf).forEach(expired::addSuppressed);
+            for (ScopeRun<?> run : failed) {
+                UserCode.addSuppressed(expired, errorOf(run));
+            }
             throw expired;
         }
         if (!failed.isEmpty()) {
@@ -56,15 +56,7 @@ final class FailureSummary {
             }
         }
         Throwable thrown = errorOf(first);
-        Set<Throwable> known = Collections.newSetFromMap(new IdentityHashMap<>());
-        known.add(thrown);
-        known.addAll(List.of(thrown.getSuppressed())); // added by an earlier wait
-        for (ScopeRun<?> run : failed) {
-            Throwable later = errorOf(run);
-            if (known.add(later)) {
-                thrown.addSuppressed(later);
-            }
-        }
+        failed.forEach(run -> UserCode.addSuppressed(thrown, errorOf(run)));
         return first.asThrown(first.result());
     }
 

@@ -205,9 +205,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         try {
             self.getUncaughtExceptionHandler().uncaughtException(self, uncaught);
         } catch (Throwable failure) {
-            if (failure != uncaught) {
-                failure.addSuppressed(uncaught);
-            }
+            UserCode.addSuppressed(failure, uncaught);
             scope.sink().report("uncaught exception handler of " + UserCode.textOf(self), failure);
         }
     }

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.function.Consumer;
 
@@ -33,9 +34,7 @@ record HookPair(ThreadHook first, ThreadHook second) implements ThreadHook {
             try {
                 event.accept(second);
             } catch (Throwable another) {
-                if (another != failure) {
-                    failure.addSuppressed(another);
-                }
+                UserCode.addSuppressed(failure, another);
             }
             throw failure;
         }

@@ -234,7 +234,7 @@ abstract class ScopeClosing extends EnclosingScope {
                 "scopes close in the reverse order of their opening; scope \"" + tasks().name
                         + "\" was closed before " + String.join(", ", inner)
                         + " inside it, which were closed as well");
-        failures.forEach(violation::addSuppressed);
+        failures.forEach(failure -> UserCode.addSuppressed(violation, failure));
         return violation;
     }
 

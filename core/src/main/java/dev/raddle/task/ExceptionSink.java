@@ -76,9 +76,7 @@ public final class ExceptionSink {
         try {
             target.accept(source, error);
         } catch (Throwable failure) {
-            if (failure != error) {
-                failure.addSuppressed(error);
-            }
+            UserCode.addSuppressed(failure, error);
             Log.write("exception sink, reporting " + source, failure);
         }
     }

@@ -1,5 +1,6 @@
 package dev.raddle.task;
 
+import dev.raddle.time.UserCode;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -33,9 +34,7 @@ record TwoListeners(TaskListener first, TaskListener second) implements TaskList
             try {
                 event.accept(second);
             } catch (Throwable another) {
-                if (another != failure) {
-                    failure.addSuppressed(another);
-                }
+                UserCode.addSuppressed(failure, another);
             }
             throw failure;
         }

@@ -3,6 +3,7 @@ package dev.raddle.testing;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -110,8 +111,8 @@ public final class VirtualTime implements TimeSource {
             } catch (Throwable failure) {
                 if (thrown == null) {
                     thrown = failure;
-                } else if (thrown != failure) {
-                    thrown.addSuppressed(failure);
+                } else {
+                    UserCode.addSuppressed(thrown, failure);
                 }
             }
         }

@@ -1,6 +1,12 @@
 package dev.raddle.time;
 
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +20,69 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UserCode {
 
+    private static final int MOST_SUPPRESSED = 16;
+    private static final int MOST_VISITED = 1_000; // of the exceptions below one that is to be added
+
     private UserCode() {}
+
+    /**
+     * Adds a suppressed exception to an exception that user code may keep and throw again, such as a constant. Does
+     * nothing if the exception has 16 suppressed ones, or has this one, or is this one or below it: a constant must
+     * neither grow with its uses nor contain itself.
+     *
+     * @param to the exception to add to
+     * @param suppressed the exception to add
+     */
+    public static void addSuppressed(Throwable to, Throwable suppressed) {
+        try {
+            if (to.getSuppressed().length < MOST_SUPPRESSED && !leadsTo(suppressed, to)) {
+                addIfNew(to, suppressed);
+            }
+        } catch (Throwable ignored) {
+            // to is about to be thrown or reported, which matters more
+        }
+    }
+
+    private static void addIfNew(Throwable to, Throwable suppressed) {
+        synchronized (to) { // as its own methods are: no other thread adds between the check and the addition
+            Throwable[] known = to.getSuppressed();
+            boolean isNew = known.length < MOST_SUPPRESSED;
+            for (Throwable each : known) {
+                isNew &= each != suppressed;
+            }
+            if (isNew) {
+                to.addSuppressed(suppressed);
+            }
+        }
+    }
+
+    /** Returns whether an exception is another one, or has it as a cause or a suppressed exception at any depth. */
+    private static boolean leadsTo(Throwable from, Throwable target) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Throwable> open = new ArrayDeque<>(List.of(from));
+        while (!open.isEmpty() && seen.size() < MOST_VISITED) {
+            Throwable next = open.pop();
+            if (next == target) {
+                return true;
+            }
+            if (seen.add(next)) {
+                open.addAll(List.of(next.getSuppressed()));
+                Throwable cause = causeOf(next);
+                if (cause != null) {
+                    open.add(cause);
+                }
+            }
+        }
+        return !open.isEmpty();
+    }
+
+    private static @Nullable Throwable causeOf(Throwable exception) {
+        try {
+            return exception.getCause();
+        } catch (Throwable failure) {
+            return null; // a subclass that computes its cause
+        }
+    }
 
     /**
      * Returns the text of an object for a message.
@@ -80,8 +148,8 @@ public final class UserCode {
         try {
             System.getLogger(logger).log(System.Logger.Level.WARNING, message, error);
         } catch (Throwable failure) {
-            if (error != null && failure != error) {
-                failure.addSuppressed(error);
+            if (error != null) {
+                addSuppressed(failure, error);
             }
             uncaught(failure);
         }

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.time.UserCode;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +40,7 @@ public final class WholeFile {
             try {
                 Files.deleteIfExists(draft);
             } catch (IOException again) {
-                e.addSuppressed(again);
+                UserCode.addSuppressed(e, again);
             }
             throw e;
         }

@@ -1,5 +1,6 @@
 package dev.raddle.micrometer;
 
+import dev.raddle.time.UserCode;
 import io.micrometer.core.instrument.Clock;
 import java.time.Duration;
 import java.util.Collection;
@@ -191,7 +192,7 @@ final class TopKeys {
                     if (first == null) {
                         first = failure;
                     } else {
-                        first.addSuppressed(failure);
+                        UserCode.addSuppressed(first, failure);
                     }
                 }
             }

@@ -4,7 +4,7 @@ import dev.raddle.checks.sample.group.LateComer;
 
 /**
  * Breaks the rules of the architecture, so that a test sees them fail: imports upwards, sleeps, reads the wall clock,
- * and writes in a method that asks a question.
+ * adds a suppressed exception, and writes in a method that asks a question.
  */
 public final class EarlyRiser {
 
@@ -20,5 +20,10 @@ public final class EarlyRiser {
     public static long rise(long millis) throws InterruptedException {
         Thread.sleep(millis);
         return System.currentTimeMillis();
+    }
+
+    public static RuntimeException fall(RuntimeException failure) {
+        failure.addSuppressed(new IllegalStateException());
+        return failure;
     }
 }
