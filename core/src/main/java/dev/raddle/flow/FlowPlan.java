@@ -61,7 +61,7 @@ public final class FlowPlan<P, R> {
      *
      * @param parameter the parameter for the nodes, may be null
      * @return the result of the run and of each node; it contains the failures of nodes, which are not thrown
-     * @throws InterruptedException if the caller was interrupted; the run is then cancelled
+     * @throws InterruptedException if the caller was interrupted; the run has been cancelled and undone
      */
     public FlowResult<R> run(@Nullable P parameter) throws InterruptedException {
         return run(parameter, RunOptions.defaults());
@@ -71,19 +71,23 @@ public final class FlowPlan<P, R> {
      * Runs the flow and waits for its end. With a deadline this method returns at the deadline, even if an action is
      * still running.
      *
+     * <p>If the caller is interrupted, the run is cancelled, and this method throws when the run has ended: every
+     * action has returned, and callbacks and compensations have been called. A further interrupt does not shorten this,
+     * and sets the interrupt status. What compensations have thrown is suppressed in the exception.
+     *
      * @param parameter the parameter for the nodes, may be null
      * @param options the options of this run
      * @return the result of the run and of each node; it contains the failures of nodes, which are not thrown
-     * @throws InterruptedException if the caller was interrupted; the run is then cancelled
+     * @throws InterruptedException if the caller was interrupted; the run has been cancelled and undone
      * @throws IllegalArgumentException if the options do not fit the plan
      */
     public FlowResult<R> run(@Nullable P parameter, RunOptions options) throws InterruptedException {
         FlowRun<R> run = start(parameter, options);
         try {
             return run.join();
-        } catch (InterruptedException interrupt) {
-            run.cancel("its caller was interrupted");
-            throw interrupt;
+        } catch (Throwable failure) {
+            run.stop(failure);
+            throw failure;
         }
     }
 

@@ -8,6 +8,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.Objects;
@@ -225,6 +226,15 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      */
     public NodeState state(String id) {
         return engine.run.states.state(engine.run.graph.indexOf(id));
+    }
+
+    /** Cancels and closes the run, whose caller could not wait for it, and adds what its compensations have thrown. */
+    void stop(Throwable failure) {
+        cancel(failure instanceof InterruptedException ? "its caller was interrupted" : "its caller could not wait");
+        close();
+        for (CompensationFailure failed : engine.result().compensationFailures()) {
+            UserCode.addSuppressed(failure, failed.cause());
+        }
     }
 
     /**

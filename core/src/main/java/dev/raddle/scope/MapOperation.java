@@ -6,17 +6,44 @@ import dev.raddle.task.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
-/** One call of {@link ThreadScope#map}. The calling thread submits a task for each element as earlier tasks end. */
+/**
+ * One call of {@link ThreadScope#map}. The calling thread submits a task for each element as earlier tasks end. If the
+ * map fails, it cancels the others and waits until none of them is in the scope.
+ */
 final class MapOperation<E, R> {
+
+    /** The task of an element. */
+    private final class Call extends ScopeRun<R> {
+        private volatile boolean left; // the scope
+
+        Call(ScopeTasks scope, E element) {
+            super(
+                    scope,
+                    scope.nextId(),
+                    null,
+                    () -> function.map(element),
+                    scope.defaultSettings(),
+                    scope.time.nanoTime());
+        }
+
+        @Override
+        void leftScope() {
+            left = true;
+            LockSupport.unpark(waiter); // null has no effect
+        }
+    }
 
     private final ScopeTasks scope;
     private final List<E> elements;
     private final ThreadScope.Mapper<? super E, ? extends R> function;
     private final Semaphore places;
-    private final List<ScopeRun<R>> runs; // used only by the caller
+    private final List<Call> runs; // used only by the caller
     private int oldest; // all runs before it are settled; used only by the caller
     private volatile boolean failed;
+    private volatile @Nullable Thread waiter; // the caller, once it waits for cancelled tasks
 
     MapOperation(ScopeTasks scope, List<E> elements, int limit, ThreadScope.Mapper<? super E, ? extends R> function) {
         this.scope = scope;
@@ -37,6 +64,7 @@ final class MapOperation<E, R> {
         } finally {
             if (!complete) {
                 cancelAll();
+                awaitLeft();
             }
         }
     }
@@ -48,7 +76,8 @@ final class MapOperation<E, R> {
                 return;
             }
             scope.requireOpen("a task");
-            ScopeRun<R> run = scope.submit(null, () -> function.map(element));
+            Call run = new Call(scope, element);
+            scope.submit(run);
             runs.add(run);
             run.whenEnded(() -> ended(run));
         }
@@ -92,5 +121,21 @@ final class MapOperation<E, R> {
         CancelledException cause =
                 new CancelledException("cancelled because a map in scope \"" + scope.name + "\" is over");
         runs.reversed().forEach(run -> run.cancel(cause, Runnable::run)); // those that wait for the others first
+    }
+
+    /** Waits until no task is in the scope. An interrupt does not end this wait, and is set again. */
+    private void awaitLeft() {
+        waiter = Thread.currentThread();
+        Dispatch.startAll(); // a granted task leaves when it is placed
+        boolean interrupted = false;
+        for (Call run : runs) {
+            while (!run.left) {
+                LockSupport.park(this);
+                interrupted |= Thread.interrupted();
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -26,8 +26,8 @@ final class Race<T> {
      * An alternative that ends without a value begins the next one itself if no other is running. An alarm that fires
      * after that sees that `begun` has changed and does nothing.
      *
-     * When the race is over, the joining thread cancels the alternatives that still run, and waits until none of them
-     * is in the scope: they have really ended when the join returns. The thread that begins an alternative increments
+     * When the race is over, or the joining thread is interrupted, that thread cancels the alternatives that still run,
+     * and waits until none of them is in the scope: they have really ended when the join returns or throws. The thread that begins an alternative increments
      * `begun` and adds it to `contenders` in one step, registers for its end, then submits it, which may run it in
      * place, and then reads whether the race is over. So the joining thread sees every alternative, and one of the two
      * threads cancels it, but only after listeners were notified of its submission.
@@ -85,9 +85,7 @@ final class Race<T> {
             awaitOver(contenders().getFirst());
         } finally {
             stop();
-        }
-        for (Contender contender : contenders()) {
-            contender.left.await();
+            awaitLeft();
         }
         return result();
     }
@@ -121,7 +119,12 @@ final class Race<T> {
             contenders.add(contender);
         }
         contender.whenEnded(() -> ended(seen, contender)); // which collects a further alternative that runs in place
-        scope.submit(contender);
+        try {
+            scope.submit(contender);
+        } catch (Throwable failure) {
+            contender.left.set(); // it is not awaited
+            throw failure;
+        }
         boolean late;
         synchronized (this) {
             contender.submitted = true;
@@ -198,6 +201,23 @@ final class Race<T> {
         }
         pending.disarm();
         losers.reversed().forEach(Contender::cancelAsLoser); // so that none begins with the permit of an earlier one
+    }
+
+    /** Waits until no alternative is in the scope. An interrupt does not end this wait, and is set again. */
+    private void awaitLeft() {
+        boolean interrupted = false;
+        for (Contender contender : contenders()) {
+            while (!contender.left.isSet()) {
+                try {
+                    contender.left.await();
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private synchronized List<Contender> contenders() {

@@ -511,7 +511,7 @@ public final class ThreadScope implements AutoCloseable {
 
     /**
      * Calls alternatives, each in a task of its own, and returns as soon as enough have succeeded for the strategy.
-     * When this method returns, the other alternatives have been cancelled and have ended.
+     * When this method returns or throws, the other alternatives have been cancelled and have ended.
      *
      * @param <T> the type of an alternative's value
      * @param <R> the type of the result
@@ -524,7 +524,8 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalArgumentException if there are too few alternatives
      * @throws IllegalStateException if this scope is closed; or if the caller is a task of it, and every task that the
      *     scope's limit lets run waits for another task of it
-     * @throws InterruptedException if the calling thread is interrupted; the alternatives are cancelled
+     * @throws InterruptedException if the calling thread is interrupted; the alternatives have been cancelled and have
+     *     ended; a further interrupt sets the interrupt status
      */
     public <T, R> R join(JoinStrategy<T, R> strategy, Collection<? extends Callable<? extends T>> alternatives)
             throws InterruptedException {
@@ -567,7 +568,7 @@ public final class ThreadScope implements AutoCloseable {
      * Calls a function for each element, each call in a task of its own, with a limited number of calls at once, and
      * returns the values. The scope's limit, retry policy, deadline and {@linkplain #withFailurePolicy failure policy}
      * apply, as for {@link #awaitAll(Collection)}. If the first failure cancels the other calls, no further calls
-     * begin.
+     * begin. When this method returns or throws, every call has ended.
      *
      * {@snippet :
      * List<User> users = scope.map(ids, 8, id -> directory.load(id));
@@ -586,7 +587,8 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed; if a call failed under a policy that does not throw; or if
      *     the caller is a task of this scope, and every task that the scope's limit lets run waits for another task of
      *     it
-     * @throws InterruptedException if the calling thread is interrupted; the tasks are cancelled
+     * @throws InterruptedException if the calling thread is interrupted; the tasks have been cancelled and have ended; a
+     *     further interrupt sets the interrupt status
      */
     public <E, R> List<R> map(Collection<? extends E> elements, int limit, Mapper<? super E, ? extends R> function)
             throws InterruptedException {
