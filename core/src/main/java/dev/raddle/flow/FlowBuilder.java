@@ -48,8 +48,11 @@ public final class FlowBuilder<P> {
     private final Ids ids = new Ids(); // of the nodes, in the same order
     private final List<String> problems = new ArrayList<>();
 
-    FlowBuilder(String name) {
+    private final boolean takesParameter;
+
+    FlowBuilder(String name, boolean takesParameter) {
         this.name = Objects.requireNonNull(name, "name");
+        this.takesParameter = takesParameter;
     }
 
     private <T> Node<T> add(String id, Object action, Node.Body body, Dependency<?>... arguments) {
@@ -372,7 +375,7 @@ public final class FlowBuilder<P> {
 
     private static <X, T> NestedPlan mapped(
             String id, Collection<? extends X> elements, MapOptions options, F1<? super X, ? extends T> each) {
-        FlowBuilder<Void> inner = new FlowBuilder<>(id);
+        FlowBuilder<Void> inner = new FlowBuilder<>(id, false);
         int position = 0;
         for (X element : elements) {
             inner.node(id + "[" + position++ + "]", () -> each.apply(element)).options = options.each;
@@ -451,7 +454,7 @@ public final class FlowBuilder<P> {
      * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public <R> FlowPlan<P, R> returning(Node<R> output) {
-        return new FlowPlan<>(compile(List.of(output), Graph.Returns.ONE));
+        return new FlowPlan<>(compile(List.of(output), Graph.Returns.ONE), takesParameter);
     }
 
     /**
@@ -462,7 +465,7 @@ public final class FlowBuilder<P> {
      * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public FlowPlan<P, Map<String, Object>> returning(List<? extends Node<?>> outputs) {
-        return new FlowPlan<>(compile(outputs, Graph.Returns.MAP));
+        return new FlowPlan<>(compile(outputs, Graph.Returns.MAP), takesParameter);
     }
 
     /**
@@ -472,7 +475,7 @@ public final class FlowBuilder<P> {
      * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public FlowPlan<P, Void> build() {
-        return new FlowPlan<>(compile(List.of(), Graph.Returns.NOTHING));
+        return new FlowPlan<>(compile(List.of(), Graph.Returns.NOTHING), takesParameter);
     }
 
     private Graph compile(List<? extends Node<?>> outputs, Graph.Returns returns) {

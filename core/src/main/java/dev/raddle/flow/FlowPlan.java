@@ -28,9 +28,11 @@ import org.jspecify.annotations.Nullable;
 public final class FlowPlan<P, R> {
 
     final Graph graph;
+    private final boolean takesParameter;
 
-    FlowPlan(Graph graph) {
+    FlowPlan(Graph graph, boolean takesParameter) {
         this.graph = graph;
+        this.takesParameter = takesParameter;
     }
 
     /**
@@ -43,17 +45,47 @@ public final class FlowPlan<P, R> {
      */
     public static <P> FlowBuilder<P> define(String name, Class<P> parameter) {
         Objects.requireNonNull(parameter, "parameter");
-        return new FlowBuilder<>(name);
+        return new FlowBuilder<>(name, true);
     }
 
     /**
-     * Begins the definition of a flow without a parameter, which is run with null.
+     * Begins the definition of a flow without a parameter, for {@link #run()} and {@link #start()}.
      *
      * @param name the name of the flow, for messages
      * @return a builder that declares the nodes
      */
     public static FlowBuilder<Void> define(String name) {
-        return new FlowBuilder<>(name);
+        return new FlowBuilder<>(name, false);
+    }
+
+    /**
+     * Runs a flow without a parameter and waits for its end, with default options.
+     *
+     * @return the result of the run and of each node; it contains the failures of nodes, which are not thrown
+     * @throws InterruptedException if the caller was interrupted; the run is then cancelled
+     * @throws IllegalStateException if the runs of this flow have a parameter
+     */
+    public FlowResult<R> run() throws InterruptedException {
+        requireNoParameter("run");
+        return run(null);
+    }
+
+    /**
+     * Starts a run of a flow without a parameter with default options, without waiting. The caller must close the run.
+     *
+     * @return the run
+     * @throws IllegalStateException if the runs of this flow have a parameter
+     */
+    public FlowRun<R> start() {
+        requireNoParameter("start");
+        return start(null);
+    }
+
+    private void requireNoParameter(String method) {
+        if (takesParameter) {
+            throw new IllegalStateException(
+                    this + " has a parameter; call " + method + "(parameter), with null if there is none this time");
+        }
     }
 
     /**

@@ -22,6 +22,23 @@ public interface NodeContext<P> {
     P param();
 
     /**
+     * Returns the parameter of the run, in a function of a {@link Node}, which does not know its type.
+     *
+     * {@snippet :
+     * f.node("pay", c -> bank.pay(c.param()))
+     *         .compensateWith((c, paid) -> bank.refund(c.param(Order.class), paid));
+     * }
+     *
+     * @param <T> the type of the parameter
+     * @param type the class of the parameter
+     * @return the parameter, null if the run was started with null
+     * @throws ClassCastException if the parameter is of another class
+     */
+    default <T> @Nullable T param(Class<T> type) {
+        return type.cast(param());
+    }
+
+    /**
      * Returns the id of this node.
      *
      * @return the id

@@ -32,6 +32,7 @@ class GuideTest {
     private static final Path GUIDES = Path.of("..", "docs", "guide");
     private static final Path COMING_FROM = Path.of("..", "docs", "coming-from");
     private static final Path README = Path.of("..", "README.md");
+    private static final Path CHANGELOG = Path.of("..", "CHANGELOG.md");
     private static final Path CHINESE_README = Path.of("..", "README.zh-CN.md");
     private static final Path ASSUMED =
             Path.of("src", "test", "resources", "guide"); // what the snippets of a guide use
@@ -124,6 +125,25 @@ class GuideTest {
         assertThat(all(TARGET, chinese.replace("](README.md)", "](README.zh-CN.md)"))) // they link to each other
                 .isEqualTo(all(TARGET, english))
                 .isNotEmpty();
+    }
+
+    @Test
+    void every_call_in_a_sentence_exists_with_that_many_parameters() throws Exception {
+        List<Path> pages = new ArrayList<>(List.of(README));
+        pages.addAll(filesIn(GUIDES).stream().filter(Files::isRegularFile).toList());
+        pages.addAll(filesIn(COMING_FROM));
+        Calls calls = Calls.ofClassPath();
+
+        List<String> unknown = new ArrayList<>();
+        for (Path page : pages) {
+            calls.unknownIn(FENCE.matcher(Files.readString(page)).replaceAll("")).forEach(call -> unknown.add(page + ": " + call));
+        }
+        String changes = Files.readString(CHANGELOG);
+        int next = changes.indexOf("\n## ", changes.indexOf("\n## ") + 1);
+        calls.unknownIn(next < 0 ? changes : changes.substring(0, next))
+                .forEach(call -> unknown.add(CHANGELOG + ": " + call));
+
+        assertThat(unknown).isEmpty();
     }
 
     private static List<String> all(Pattern pattern, String text) {
