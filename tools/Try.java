@@ -91,9 +91,14 @@ public class Try {
     private static final class Lines implements TestExecutionListener {
         @Override
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-            if (test.isTest() || result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
-                System.out.println((result.getStatus() == TestExecutionResult.Status.SUCCESSFUL ? "ok    " : "FAILED ")
-                        + test.getDisplayName());
+            switch (result.getStatus()) {
+                case SUCCESSFUL -> {
+                    if (test.isTest()) {
+                        System.out.println("ok     " + test.getDisplayName());
+                    }
+                }
+                case ABORTED -> System.out.println("skipped " + test.getDisplayName());
+                case FAILED -> System.out.println("FAILED " + test.getDisplayName());
             }
         }
 

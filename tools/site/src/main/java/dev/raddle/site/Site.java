@@ -58,6 +58,7 @@ public final class Site {
                         "docs/guide/observing.md",
                         "docs/guide/console.md",
                         "docs/guide/spring-boot.md",
+                        "docs/guide/kotlin.md",
                         "docs/guide/cli.md",
                         "docs/guide/install.md",
                         "examples/README.md"));
