@@ -103,6 +103,7 @@ public final class Main implements Runnable {
     }
 
     private static CommandLine commandLine(List<String> commands) {
+        CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // its warnings have the values of options
         CommandLine commandLine = new CommandLine(new Main());
         commands.forEach(name -> commandLine.addSubcommand(command(name)));
         commandLine.registerConverter(Duration.class, converter(Durations::parse));
@@ -209,9 +210,10 @@ public final class Main implements Runnable {
         CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
     }
 
-    /** Returns an argument for a message. */
-    private static String shown(String argument) {
-        return Printable.oneLine(Passwords.hidden(argument));
+    /** Returns an argument for a message, without the value of NAME=VALUE, which may be a secret. */
+    static String shown(String argument) {
+        int end = argument.indexOf('=');
+        return Printable.oneLine(end > 0 ? argument.substring(0, end + 1) + "…" : Passwords.hidden(argument));
     }
 
     private static int broken(Throwable e, CommandLine line) {

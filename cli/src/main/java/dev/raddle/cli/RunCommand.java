@@ -28,8 +28,11 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -151,6 +154,11 @@ final class RunCommand extends Subcommand {
             if (options.dryRun()) {
                 return dryRun(plan, past(old, plan), only);
             }
+            refuse(
+                    plan.secrets().isIn(paths()),
+                    "neither --results nor --report may contain a secret, because they are kept and printed; name"
+                            + " others");
+            throwIfAny();
             try (RunConsole page = opened(plan.name())) { // before anything is written
                 RunDirectory directory = old == null ? created(results, plan.name()) : old;
                 try (Journal journal = Journal.open(directory.journal())) {
@@ -195,6 +203,13 @@ final class RunCommand extends Subcommand {
         } catch (IOException e) {
             throw wrong(Failure.text(e));
         }
+    }
+
+    private String paths() {
+        return Stream.of(Path.of(""), results, resume, options.report())
+                .filter(Objects::nonNull)
+                .map(RunDirectory::shown)
+                .collect(Collectors.joining("\n"));
     }
 
     private @Nullable RunConsole opened(String title) {
@@ -258,13 +273,20 @@ final class RunCommand extends Subcommand {
                     : ids.stream().filter(glob.asMatchPredicate()).toList();
             targets.addAll(found);
             if (found.isEmpty()) {
-                String hint = plan.hint(word);
-                problems.add("no task of the file is \"" + Printable.oneLine(word) + "\""
-                        + (hint.isEmpty() ? "; raddle list names them (a FILE ends in .yaml, .yml or .json)" : hint));
+                problems.add("no task of the file is \"" + Main.shown(word) + "\"" + hint(plan, word));
             }
         }
         throwIfAny();
         return targets;
+    }
+
+    private static String hint(Plan plan, String word) {
+        int end = word.indexOf('=');
+        if (end > 0) {
+            return "; a param is set by --param " + Printable.oneLine(word.substring(0, end)) + "=VALUE";
+        }
+        String hint = plan.hint(word);
+        return hint.isEmpty() ? "; raddle list names them (a FILE ends in .yaml, .yml or .json)" : hint;
     }
 
     private int dryRun(Plan plan, Journal.Past past, Set<String> only) throws IOException {

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Searches everything that raddle prints and keeps for secrets. */
 @Timeout(120)
@@ -20,6 +22,9 @@ class SecretRunTest {
     private static final String TOKEN = "ghp_0123 'ä\" $x\\";
     private static final String KEY = "-----BEGIN KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQ\n-----END KEY-----";
     private static final String PARAM = "hunter22!";
+
+    /** A part of every secret of the tests of texts that are changed before they are shown. */
+    private static final String MARKER = "MARKER";
 
     private static final String FILE = """
             params: { pass: }
@@ -84,7 +89,7 @@ class SecretRunTest {
     private static void assertHidden(String what, byte[] bytes) {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         List<String> secrets = new ArrayList<>(KEY.lines().toList());
-        secrets.addAll(List.of("ghp_0123", "0123 '", "$x\\", PARAM, "hunter22"));
+        secrets.addAll(List.of("ghp_0123", "0123 '", "$x\\", PARAM, "hunter22", MARKER));
         for (String secret : secrets) {
             assertThat(text).as(what).doesNotContain(secret);
         }
@@ -156,6 +161,96 @@ class SecretRunTest {
 
         assertThat(all).allMatch(ended -> ended.exitCode() == 2);
         assertThat(directory.resolve("raddle-runs")).doesNotExist();
+        Files.delete(directory.resolve("raddle.yaml"));
+        assertAllHidden();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "hunter\"MARKER",
+                "\"q MARKER\"",
+                "left\tMARKER",
+                "left\u001bMARKER",
+                "left\nMARKER right\n",
+                "a\\\"MARKER",
+                "\u202eleft MARKER"
+            })
+    void no_change_of_a_text_before_it_is_shown_reveals_a_secret(String secret) throws Exception {
+        Files.writeString(directory.resolve("raddle.yaml"), """
+                params: { tok: }
+                secrets: [tok]
+                tasks:
+                  - { id: absent, run: ["./${param.tok}"], retry: { attempts: 2, backoff: 1ms } }
+                  - { id: undone, run: "true", undo: ["./${param.tok}"] }
+                  - { id: fallen, run: "false", fallback: ["./${param.tok}"] }
+                  - { id: env, run: [sh, -c, 'exit 3'], env: { X: "${param.tok}" } }
+                  - { id: printed, run: [printf, '%s', "${param.tok}"] }
+                  - { id: reads, run: ["./${printed.stdout}"], needs: printed }
+                  - { id: needs, run: "false", needs: undone }
+                """);
+        String given = "tok=" + secret;
+
+        assertThat(raddle(List.of(), "run", "--results", "run", "--param", given).exitCode()).isEqualTo(1);
+        assertThat(kept("report.json")).contains("cannot start \\\"./***\\\"");
+        raddle(List.of(), "run", "--resume", "run", "-p" + given);
+        raddle(List.of(), "run", "--resume", "run", "--json", "--param=" + given);
+        raddle(List.of(), "run", "--quiet", "--output", "prefix", "-p", given);
+        raddle(List.of("GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY=summary"), "run", "-k", "-p", given);
+        raddle(List.of(), "run", "--dry-run", "--json", "-p", given);
+        raddle(List.of(), "list", "-p", given);
+        raddle(List.of(), "graph", "-p", given);
+        raddle(List.of(), "explain", "run", "absent");
+        raddle(List.of(), "explain", "run", "undone");
+
+        assertAllHidden();
+        assertThat(all).noneMatch(ended -> ended.err().contains("picocli"));
+    }
+
+    @Test
+    void a_param_that_is_misspelt_is_not_repeated_with_its_value() throws Exception {
+        raddle(List.of(), "run", "--param", MARKER);
+        assertThat(all.getLast().err()).contains("must be NAME=VALUE, had no =");
+        raddle(List.of(), "run", "--parm=pass=" + MARKER);
+        assertThat(all.getLast().err()).contains("Unknown option: '--parm=…'");
+        raddle(List.of(), "run", "--parm", "pass=" + MARKER);
+        raddle(List.of(), "run", "-p", "pass=" + PARAM, "pass=" + MARKER);
+        assertThat(all.getLast().err()).contains("no task of the file is \"pass=…\"; a param is set by --param pass=VALUE");
+        raddle(List.of(), "check", "raddle.yaml", "pass=" + MARKER);
+        assertThat(all.getLast().err()).contains("One argument too many: 'pass=…'");
+
+        assertThat(all).allMatch(ended -> ended.exitCode() == 2);
+        assertAllHidden();
+    }
+
+    @Test
+    void a_secret_in_what_is_kept_or_printed_of_the_run_itself_is_refused() throws Exception {
+        String given = "pass=" + MARKER;
+        Files.writeString(directory.resolve("named.yaml"), "params: { pass:  }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}' }]\n");
+        Files.writeString(directory.resolve("more.yaml"), "params: { pass: , url: none }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass} ${param.url}' }]\n");
+        raddle(List.of(), "run", "--results", "d-" + MARKER, "-p", given, "named.yaml");
+        assertThat(all.getLast().err()).contains("neither --results nor --report may contain a secret");
+        raddle(List.of(), "run", "--report", MARKER + ".json", "-p", given, "named.yaml");
+        raddle(List.of(), "run", "-p", given, "-p", "url=https://me:" + MARKER + "@host/", "more.yaml");
+        assertThat(all.getLast().err()).contains("param \"url\" must not contain the value of a secret");
+        Files.copy(directory.resolve("named.yaml"), directory.resolve(MARKER + ".yaml"));
+        for (String command : List.of("run", "check", "list", "graph")) {
+            raddle(List.of(), command, "-p", given, MARKER + ".yaml");
+            assertThat(all.getLast().err()).contains("***.yaml:2:10: neither the name of the run nor that of its file");
+        }
+
+        assertThat(all).allMatch(ended -> ended.exitCode() == 2);
+        Files.delete(directory.resolve(MARKER + ".yaml"));
+        assertAllHidden();
+    }
+
+    @Test
+    void the_start_of_a_secret_that_a_message_cuts_is_hidden() throws Exception {
+        String secret = MARKER.repeat(20) + "end";
+        Files.writeString(directory.resolve("raddle.yaml"),
+                "params: { pass: }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}', priority: '" + secret + "' }]\n");
+        raddle(List.of(), "run", "-p", "pass=" + secret);
+        assertThat(all.getLast().err()).contains("priority must be");
         Files.delete(directory.resolve("raddle.yaml"));
         assertAllHidden();
     }

@@ -114,6 +114,9 @@ public final class PlanReader {
         params.hide(secrets);
         problems.hide(secrets);
         reader.check(file, text.getBytes(StandardCharsets.UTF_8), secrets);
+        Location at = Location.of(hidden == null ? root : hidden);
+        reader.check(Objects.requireNonNullElse(name, "") + "\n" + file, at, secrets);
+        reader.check(given, at, secrets);
         GraphCheck graph = new GraphCheck(problems);
         TaskReader tasks = new TaskReader(directory, data, defaults, limits, params, graph, charset, problems);
         Node list = section.required("tasks");
@@ -129,7 +132,7 @@ public final class PlanReader {
         graph.check(results);
         params.checkUse();
         data.filesRead().forEach((input, content) -> reader.check(input, content, secrets));
-        reader.check(planned, Location.of(hidden == null ? root : hidden), secrets);
+        reader.check(planned, at, secrets);
         problems.throwIfAny();
         return new Plan(
                 name == null ? stem(file) : name,

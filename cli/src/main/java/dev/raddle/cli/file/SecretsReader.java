@@ -82,6 +82,28 @@ final class SecretsReader {
         }
     }
 
+    /** Checks the names of the run and of its file. */
+    void check(String names, Location at, Secrets secrets) {
+        if (secrets.isIn(names)) {
+            problems.add(
+                    at,
+                    "neither the name of the run nor that of its file may contain a secret, because they are kept and"
+                            + " printed; name others");
+        }
+    }
+
+    /** Checks params that are kept because they are not secrets themselves. */
+    void check(Map<String, String> given, Location at, Secrets secrets) {
+        given.forEach((name, value) -> {
+            if (!secrets.names().contains(name) && secrets.isIn(value)) {
+                problems.add(
+                        at,
+                        "param \"" + Printable.oneLine(name) + "\" must not contain the value of a secret, because it is"
+                                + " kept; name it among the secrets as well");
+            }
+        });
+    }
+
     /** Checks what names files and directories, and is shown everywhere. */
     void check(List<PlannedTask> tasks, Location at, Secrets secrets) {
         for (PlannedTask task : tasks) {

@@ -215,16 +215,15 @@ final class Launcher {
         }
     }
 
-    private static String cannotStart(PlannedTask task, Throwable e) {
-        String cannot =
-                "cannot start \"" + Printable.oneLine(task.command().words().getFirst()) + "\": ";
+    private String cannotStart(PlannedTask task, Throwable e) {
+        String cannot = "cannot start \"" + shown(task.command().words().getFirst()) + "\": ";
         if (!Files.isDirectory(task.dir())) {
-            return cannot + "its directory " + Printable.oneLine(task.dir().toString())
+            return cannot + "its directory " + shown(task.dir().toString())
                     + (Files.exists(task.dir()) ? " is a file" : " does not exist");
         }
         Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
         if (!reason.find()) {
-            return cannot + Printable.oneLine(Failure.text(e));
+            return cannot + shown(Failure.text(e));
         }
         return cannot
                 + switch (reason.group(1)) {
@@ -232,5 +231,10 @@ final class Launcher {
                     case "11", "35" -> Failure.TOO_MANY; // on Linux, on macOS
                     default -> reason.group(2).toLowerCase(Locale.ROOT);
                 };
+    }
+
+    /** Returns a text as it may be shown. Secrets are hidden first, because they have no control characters then. */
+    private String shown(String text) {
+        return Printable.oneLine(starter.masked(text));
     }
 }

@@ -70,6 +70,11 @@ public final class ProcessStarter {
         return new ProcessStarter(key, posix, setsid, values);
     }
 
+    /** Returns a text without the secrets of the run. */
+    String masked(String text) {
+        return secrets.mask(text);
+    }
+
     /** Returns the outputs for one process. */
     MaskedOutputs outputs() {
         return new MaskedOutputs(secrets);

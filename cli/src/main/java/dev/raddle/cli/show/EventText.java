@@ -51,7 +51,7 @@ final class EventText {
         return line(
                 "retry",
                 PLAIN.foreground(AttributedStyle.YELLOW),
-                task(event.id(), event.group()) + ": " + event.error() + ", attempt " + event.attempt() + " of "
+                task(event.id(), event.group()) + ": " + Printable.oneLine(event.error()) + ", attempt " + event.attempt() + " of "
                         + event.attempts() + ", again in " + Durations.text(event.pause()));
     }
 

@@ -4,6 +4,9 @@ package dev.raddle.cli.file.value;
  * Makes untrusted text safe to print: the output of a command or a file must not move the cursor or fake another line.
  */
 public final class Printable {
+    /** Takes the place of the end of a text that is too long for a message. */
+    public static final String CUT = "...";
+
     private Printable() {}
 
     /** Returns the text with every control character made visible, so that it stays on one line. */

@@ -31,8 +31,12 @@ public final class Problems {
     public void throwIfAny() throws InvalidFileException {
         if (!found.isEmpty()) {
             throw new InvalidFileException(found.stream()
-                    .map(problem -> new Problem(problem.at(), secrets.mask(problem.text())))
+                    .map(problem -> new Problem(masked(problem.at()), secrets.mask(problem.text())))
                     .toList());
         }
+    }
+
+    private Location masked(Location at) {
+        return new Location(secrets.mask(at.file()), at.line(), at.column());
     }
 }

@@ -15,7 +15,8 @@ import java.util.stream.Stream;
 
 /**
  * The values that are neither printed nor kept: {@code ***} takes their place. Of a value with several lines, each line
- * is hidden as well, because programs print it so. Immutable.
+ * is hidden as well, because programs print it so; and a value with control characters also as {@link Printable} shows
+ * it. Immutable.
  */
 public final class Secrets {
     /** The minimum length of a value. The parts of a shorter one would be hidden everywhere. */
@@ -84,7 +85,8 @@ public final class Secrets {
     private static Stream<String> texts(String value) {
         String whole = value.strip();
         return Stream.concat(
-                Stream.of(whole), whole.lines().map(String::strip).filter(line -> line.length() >= SHORTEST));
+                        Stream.of(whole), whole.lines().map(String::strip).filter(line -> line.length() >= SHORTEST))
+                .flatMap(text -> Stream.of(text, Printable.oneLine(text)));
     }
 
     /** Adds a pattern and returns its node. */
@@ -169,15 +171,21 @@ public final class Secrets {
         return firstLine(text.getBytes(StandardCharsets.UTF_8)) > 0;
     }
 
-    /** Returns a text without secrets. */
+    /** Returns a text without secrets. Of a text that was cut before {@value Printable#CUT}, so is the end of the cut. */
     public String mask(String text) {
         if (empty) {
             return text;
         }
         ByteArrayOutputStream shown = new ByteArrayOutputStream();
         Filter filter = new Filter(shown);
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        filter.write(bytes, 0, bytes.length);
+        int from = 0;
+        for (int cut = text.indexOf(Printable.CUT); cut >= 0; cut = text.indexOf(Printable.CUT, from)) {
+            filter.write(text.substring(from, cut));
+            filter.cut();
+            filter.write(Printable.CUT);
+            from = cut + Printable.CUT.length();
+        }
+        filter.write(text.substring(from));
         filter.end();
         return filter.hasHidden() ? shown.toString(StandardCharsets.UTF_8) : text;
     }
@@ -231,6 +239,18 @@ public final class Secrets {
                 release(count - depth[state]);
             }
             return -1;
+        }
+
+        private void write(String text) {
+            byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+            write(bytes, 0, bytes.length);
+        }
+
+        /** Hides the start of a secret that is held back, if it is not too short: its end has been cut off. */
+        private void cut() {
+            if (depth[state] >= SHORTEST) {
+                Arrays.fill(secret, count - depth[state], count, true);
+            }
         }
 
         /** Releases what is held back: no further byte completes it. */

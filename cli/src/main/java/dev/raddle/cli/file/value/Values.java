@@ -206,8 +206,8 @@ public final class Values {
 
     /** Returns a text on one line, cut where it is too long for a message. */
     public static String shortened(String text) {
-        String line = Printable.oneLine(text.length() <= 80 ? text : text.substring(0, 80) + "...");
-        return line.length() <= 80 ? line : line.substring(0, 77) + "...";
+        String line = Printable.oneLine(text.length() <= 80 ? text : text.substring(0, 80) + Printable.CUT);
+        return line.length() <= 80 ? line : line.substring(0, 77) + Printable.CUT;
     }
 
     /** A key and its value. */
