@@ -7,8 +7,8 @@ find_jdk() {
   local home key value
   for home in "${JAVA_HOME:-}" \
     /usr/lib/jvm/* /usr/java/* /usr/local/lib/jvm/* /opt/* /opt/*/* \
-    "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/* \
-    /Library/Java/JavaVirtualMachines/*/Contents/Home "$HOME"/Library/Java/JavaVirtualMachines/*/Contents/Home; do
+    "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/* \
+    /Library/Java/JavaVirtualMachines/*/Contents/Home "${HOME:-}"/Library/Java/JavaVirtualMachines/*/Contents/Home; do
     [ -n "$home" ] && [ -x "$home/bin/javac" ] && [ -r "$home/release" ] || continue
     while IFS== read -r key value; do
       [ "$key" = JAVA_VERSION ] || continue

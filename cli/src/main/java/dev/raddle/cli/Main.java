@@ -7,6 +7,7 @@ import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.ExitCode;
+import dev.raddle.cli.run.SignalHandlers;
 import dev.raddle.cli.show.OutputClosedException;
 import dev.raddle.task.Rate;
 import java.io.IOException;
@@ -94,7 +95,8 @@ public final class Main implements Runnable {
     /** Starts the command. */
     public static void main(String[] args) {
         boolean any = args.length > 0 && args[0].equals("map"); // any bytes; others take names of files and tasks
-        System.exit(run(any ? MapInput.exact(args) : args));
+        SignalHandlers.endByInterrupt();
+        ExitCode.exit(run(any ? MapInput.exact(args) : args));
     }
 
     /** Returns the parser of all commands. */

@@ -20,6 +20,7 @@ import dev.raddle.cli.show.Console;
 import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
 import dev.raddle.cli.show.OutputPrinter;
+import dev.raddle.cli.show.RunList;
 import dev.raddle.cli.show.Screen;
 import dev.raddle.task.Rate;
 import java.io.File;
@@ -418,7 +419,9 @@ final class MapCommand extends Subcommand {
             } else if (!options.json()) {
                 displays.add(Displays.of(screen, options.quiet()));
             }
-            return new RunSession(settings, displays, List.of(), screen::restore, clock).run(work);
+            RunList list = new RunList(screen, spec.commandLine().getErr());
+            displays.add(list);
+            return new RunSession(settings, displays, List.of(), list, clock).run(work);
         } catch (Journal.JournalInUseException e) {
             throw wrong("--joblog must name a file that no other run writes to: " + e.getMessage());
         }

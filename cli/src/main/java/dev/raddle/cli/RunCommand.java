@@ -18,6 +18,7 @@ import dev.raddle.cli.show.Console;
 import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
 import dev.raddle.cli.show.OutputMode;
+import dev.raddle.cli.show.RunList;
 import dev.raddle.cli.show.Screen;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -238,7 +239,8 @@ final class RunCommand extends Subcommand {
                     : Displays.withOutput(screen, options.quiet(), output, work.logs(), System.getenv());
             PlanRun view = new PlanRun(plan, directory.page(), clock.instant());
             view.begin(directory.path(), past::done);
-            List<RunListener> listeners = new ArrayList<>(List.of(display, view));
+            RunList list = new RunList(screen, spec.commandLine().getErr());
+            List<RunListener> listeners = new ArrayList<>(List.of(display, view, list));
             List<ReportForm> forms = new ArrayList<>(List.of(view));
             RunSession.Settings settings = options.settings(
                     page == null
@@ -252,7 +254,7 @@ final class RunCommand extends Subcommand {
                 forms.add(page);
                 spec.commandLine().getErr().println("raddle: the run is shown at " + page.show(view));
             }
-            return new RunSession(settings, listeners, forms, screen::restore, clock).run(work);
+            return new RunSession(settings, listeners, forms, list, clock).run(work);
         }
     }
 

@@ -171,8 +171,8 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
             case 0 -> "succeeded";
             case 4 -> "degraded";
             case 124 -> "timed-out";
-            case 130 -> "cancelled";
-            default -> "failed";
+            case 1, 2, 3, 70, 141 -> "failed";
+            default -> "cancelled"; // by a signal
         };
     }
 

@@ -30,6 +30,9 @@ public final class EventLoop implements AutoCloseable {
 
     private record PostedEvent(RunEvent event) implements Item {}
 
+    /** An action on the listeners that runs in their thread, after the events before it. */
+    private record Action(Runnable action) implements Item {}
+
     /** A marker in the queue: when it is reached, every event posted before it has been delivered. */
     private record Marker(CountDownLatch reached, boolean last) implements Item {}
 
@@ -63,8 +66,17 @@ public final class EventLoop implements AutoCloseable {
 
     /** Posts an event without waiting: at once if there is space, otherwise as soon as there is. */
     public void postLater(RunEvent event) {
-        if (!queue.offer(new PostedEvent(event))) {
-            Thread.ofVirtual().name("raddle-post").start(() -> post(event));
+        putLater(new PostedEvent(event));
+    }
+
+    /** Runs an action in the thread of the listeners, after the events before it. Does not wait. */
+    void runLater(Runnable action) {
+        putLater(new Action(action));
+    }
+
+    private void putLater(Item item) {
+        if (!queue.offer(item)) {
+            Thread.ofVirtual().name("raddle-post").start(() -> put(item));
         }
     }
 
@@ -101,6 +113,7 @@ public final class EventLoop implements AutoCloseable {
                     RunEvent event = posted.event.masked(secrets);
                     notifyListeners(listener -> listener.on(event));
                 }
+                case Action later -> later.action.run();
                 case Marker marker -> {
                     marker.reached.countDown();
                     open = !marker.last;

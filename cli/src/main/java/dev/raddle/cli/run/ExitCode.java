@@ -16,12 +16,29 @@ public final class ExitCode {
     public static final int BROKEN = 70;
     /** The run timed out; or no task failed, but at least one timed out. */
     public static final int TIMED_OUT = 124;
-    /** The run was interrupted by a signal. */
+    /** The run was interrupted: by SIGINT, which also ends this process, by SIGTERM or by SIGHUP. */
     public static final int INTERRUPTED = 130;
     /** The reader of the output has closed it. */
     public static final int OUTPUT_CLOSED = 141;
 
+    /** Added to the number of a signal: this process ends by that signal, as its parent then sees. */
+    private static final int DIES_OF = 0x100;
+
     private ExitCode() {}
+
+    /** Returns what ends this process by a signal that it has handled. */
+    static int diesOf(int signal) {
+        return DIES_OF + signal;
+    }
+
+    /** Ends this process with an exit code, or by a signal; the first process of a container cannot do the latter. */
+    public static void exit(int exitCode) {
+        Posix posix = exitCode < DIES_OF ? null : Posix.get();
+        if (posix != null) {
+            posix.takeDefault(exitCode - DIES_OF);
+        }
+        System.exit(exitCode < DIES_OF ? exitCode : AttemptEnd.BY_SIGNAL + exitCode - DIES_OF);
+    }
 
     /**
      * Returns the exit code of a run. The order of precedence is: a stop from outside or by the timeout of the run,

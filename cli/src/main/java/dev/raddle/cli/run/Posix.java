@@ -30,6 +30,7 @@ final class Posix {
     static final int SIGKILL = 9;
     static final int SIGTERM = 15;
     static final int SIGCONT = MacOs.HERE ? 19 : 18;
+    static final int SIGTSTP = MacOs.HERE ? 18 : 20;
 
     private static final int SIGCHLD = MacOs.HERE ? 20 : 17;
     private static final int EINTR = 4;
@@ -79,6 +80,7 @@ final class Posix {
     private final MemorySegment systemCall = symbol("syscall");
     private final long systemWaitId = systemWaitId(); // which also returns what the process has used; 0 if unknown
     private final MemorySegment setHandler = symbol("signal");
+    private final MemorySegment raise = symbol("raise");
     private final MemorySegment getGroup = symbol("getpgid");
     private final MemorySegment getSession = symbol("getsid");
     private final MemorySegment isTerminal = symbol("isatty");
@@ -397,6 +399,12 @@ final class Posix {
         try (Arena arena = Arena.ofConfined()) {
             errorOf(arena, kill, to, signal);
         }
+    }
+
+    /** Does to this process what a signal does by default: stops it until SIGCONT, or ends it. */
+    void takeDefault(int signal) {
+        call(setHandler, signal, 0);
+        call(raise, signal); // to this thread, so that it does not go on before
     }
 
     /** Creates a pipe with a name, which only its user may open. */

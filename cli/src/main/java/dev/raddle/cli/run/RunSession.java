@@ -22,7 +22,7 @@ public final class RunSession {
     private final Settings settings;
     private final List<RunListener> displays;
     private final List<ReportForm> forms;
-    private final Runnable beforeHalt;
+    private final RunScreen screen;
     private final InstantSource clock;
     private final Stop stop;
     private final Tally tally = new Tally();
@@ -50,18 +50,18 @@ public final class RunSession {
      *
      * @param displays the listeners that are called after the work's own; a failure of one of them closes the output
      * @param forms the forms of the report besides JSON
-     * @param beforeHalt the action to run if the process ends immediately
+     * @param screen the display that signals concern
      */
     public RunSession(
             Settings settings,
             List<? extends RunListener> displays,
             List<? extends ReportForm> forms,
-            Runnable beforeHalt,
+            RunScreen screen,
             InstantSource clock) {
         this.settings = settings;
         this.displays = List.copyOf(displays);
         this.forms = List.copyOf(forms);
-        this.beforeHalt = beforeHalt;
+        this.screen = screen;
         this.clock = clock;
         this.stop = new Stop(settings.grace());
     }
@@ -69,7 +69,7 @@ public final class RunSession {
     /**
      * Runs the work to its end, successful or not.
      *
-     * @return the exit code
+     * @return the exit code, for {@link ExitCode#exit}
      * @throws IOException if raddle itself could not continue
      */
     public int run(Work work) throws IOException, InterruptedException {
@@ -79,6 +79,7 @@ public final class RunSession {
         Instant startedAt = clock.instant();
         long start = System.nanoTime();
         int exitCode;
+        int deadly;
         Threads.startTimers();
         try (EventLoop events = new EventLoop(listeners, this::failed)
                         .hiding(work.secrets())
@@ -95,36 +96,40 @@ public final class RunSession {
                         work.recordsProcesses())) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
             stop.onDrain(threads::drain, threads::endGrace);
-            RunEvent.RunStarted begin;
             Duration timeout = work.timeout();
             Alarm alarm = timeout == null
                     ? () -> true
                     : TimeSource.system().after(timeout, () -> stop.request(Stop.Reason.TIMED_OUT));
-            SignalHandlers interrupts = new SignalHandlers(stop, beforeHalt);
-            try {
-                work.prepare(tally, settings.grace());
-                begin = work.begin(startedAt);
-                events.post(begin);
-                execute(work, runner);
+            // Handled until the report is written: a signal that comes again must not prevent it.
+            try (SignalHandlers signals = new SignalHandlers(stop, screen, events)) {
+                RunEvent.RunStarted begin;
+                try {
+                    work.prepare(tally, settings.grace());
+                    begin = work.begin(startedAt);
+                    events.post(begin);
+                    execute(work, runner);
+                    events.flush();
+                } finally {
+                    alarm.cancel();
+                }
+                Summary summary = tally.summary(Duration.ofNanos(System.nanoTime() - start));
+                exitCode = ExitCode.of(summary.totals(), stop, runner.isDegraded());
+                if (stop.isDrained()) {
+                    summary = summary.with(runner.account());
+                }
+                deadly = exitCode == ExitCode.INTERRUPTED ? signals.deadly() : 0;
+                exitCode = deadly == 0 ? exitCode : AttemptEnd.BY_SIGNAL + deadly;
+                Path written = report(work, begin, summary, exitCode);
+                exitCode = failure.get() == null ? exitCode : ExitCode.BROKEN;
+                events.post(new RunEvent.RunEnded(clock.instant(), summary, exitCode, written));
                 events.flush();
-            } finally {
-                alarm.cancel();
-                interrupts.close();
             }
-            Summary summary = tally.summary(Duration.ofNanos(System.nanoTime() - start));
-            exitCode = ExitCode.of(summary.totals(), stop, runner.isDegraded());
-            if (stop.isDrained()) {
-                summary = summary.with(runner.account());
-            }
-            Path written = report(work, begin, summary, exitCode);
-            exitCode = failure.get() == null ? exitCode : ExitCode.BROKEN;
-            events.post(new RunEvent.RunEnded(clock.instant(), summary, exitCode, written));
         }
         Throwable broken = failure.get();
         if (broken != null) {
             throw new IOException(work.secrets().mask(Failure.text(broken)), broken);
         }
-        return exitCode;
+        return deadly == 0 ? exitCode : ExitCode.diesOf(deadly);
     }
 
     private void execute(Work work, GroupRunner runner) throws InterruptedException {

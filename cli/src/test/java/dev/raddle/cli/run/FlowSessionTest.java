@@ -448,7 +448,7 @@ class FlowSessionTest {
                     """);
         }
 
-        assertThat(exitCode).isEqualTo(ExitCode.INTERRUPTED);
+        assertThat(exitCode).isEqualTo(ExitCode.diesOf(2));
         assertThat(state("b")).isEqualTo(TaskState.CANCELLED);
         assertThat(error("c")).isEqualTo(TaskAttempts.NOT_STARTED);
         assertThat(directory.resolve("undone")).doesNotExist();

@@ -77,7 +77,7 @@ class LineWorkTest {
         RunSession.Settings settings = new RunSession.Settings(Duration.ofSeconds(5), null);
         List<RunListener> displays = new ArrayList<>(List.of(recorder));
         displays.addAll(List.of(others));
-        return () -> new RunSession(settings, displays, List.of(), () -> {}, Session.CLOCK).run(work);
+        return () -> new RunSession(settings, displays, List.of(), RunScreen.NONE, Session.CLOCK).run(work);
     }
 
     /** The input is endless, so a failure must end the run. */

@@ -111,7 +111,7 @@ final class Session {
         try (Journal journal = Journal.open(at.journal())) {
             PlanWork work = new PlanWork(plan, at, journal, past, null, only, keepGoing);
             RunSession.Settings settings = new RunSession.Settings(grace, failFast ? Halt.failFast() : null);
-            return new RunSession(settings, listeners, List.of(), () -> {}, CLOCK).run(work);
+            return new RunSession(settings, listeners, List.of(), RunScreen.NONE, CLOCK).run(work);
         }
     }
 
