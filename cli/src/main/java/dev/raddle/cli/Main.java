@@ -7,8 +7,9 @@ import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.ExitCode;
+import dev.raddle.cli.run.OutputClosedException;
 import dev.raddle.cli.run.SignalHandlers;
-import dev.raddle.cli.show.OutputClosedException;
+import dev.raddle.cli.run.StandardStreams;
 import dev.raddle.task.Rate;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -164,7 +165,9 @@ public final class Main implements Runnable {
         try {
             int exitCode = commandLine.execute(args);
             // A PrintStream does not throw when a write fails.
-            return exitCode == ExitCode.OK && System.out.checkError() ? ExitCode.OUTPUT_CLOSED : exitCode;
+            return exitCode == ExitCode.OK && System.out.checkError()
+                    ? broken(StandardStreams.failureOfOutput(), commandLine)
+                    : exitCode;
         } catch (Error e) {
             return broken(e, commandLine);
         }

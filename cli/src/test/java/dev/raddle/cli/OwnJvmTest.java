@@ -13,7 +13,11 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the command in a JVM with a limit or a locale that the one of the tests does not have. */
 @Timeout(120)
@@ -130,5 +134,38 @@ class OwnJvmTest {
         assertThat(argument.err())
                 .startsWith("raddle: The locale's character set, US-ASCII, cannot decode the argument 'gr")
                 .contains("e'; set LC_ALL=C.UTF-8\n");
+    }
+
+    @ParameterizedTest
+    @EnabledOnOs(OS.LINUX)
+    @ValueSource(
+            strings = {
+                "--help",
+                "--version",
+                "run --help",
+                "list",
+                "graph",
+                "check",
+                "schema",
+                "man",
+                "completion bash",
+                "explain run a",
+                "run",
+                "run --output prefix",
+                "run --json",
+                "run --dry-run",
+                "map echo ::: a",
+                "map --json echo ::: a",
+                "map --dry-run echo ::: a"
+            })
+    void a_full_disk_below_standard_output_is_a_failure_of_raddle(String arguments) throws Exception {
+        write("raddle.yaml", "tasks: [{ id: a, run: 'echo printed' }]");
+        raddle(List.of(), "run", "--results", "run");
+        List<String> full = List.of("sh", "-c", "exec \"$@\" > /dev/full", "sh");
+
+        Ended ended = raddle(full, arguments.split(" "));
+
+        assertThat(ended.err()).endsWith("raddle: standard output cannot be written: No space left on device\n");
+        assertThat(ended.exitCode()).isEqualTo(ExitCode.BROKEN);
     }
 }

@@ -47,13 +47,18 @@ public final class JobLog implements RunListener, AutoCloseable {
     public JobLog(Path path, boolean append, Function<String, Path> output) throws IOException {
         FileChannel log =
                 Journal.locked(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND), path);
-        if (!append && log.size() > 0) {
-            log.truncate(0);
-        }
         this.file = Channels.newOutputStream(log);
         this.output = output;
-        if (log.size() == 0) {
-            write(HEADER);
+        try {
+            if (!append && log.size() > 0) {
+                log.truncate(0);
+            }
+            if (log.size() == 0) {
+                write(HEADER);
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            log.close();
+            throw e;
         }
     }
 

@@ -86,20 +86,33 @@ public final class Journal implements RunListener, Closeable {
      */
     public static Journal open(Path path) throws IOException {
         FileChannel lock = locked(path.resolveSibling(path.getFileName() + ".lock"), path);
-        FileChannel file = FileChannel.open(
-                path,
-                StandardOpenOption.CREATE,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE,
-                LinkOption.NOFOLLOW_LINKS);
-        file.position(file.size());
-        Journal journal = new Journal(file, lock);
-        if (!journal.endsWithLine()) {
-            journal.write("");
+        try {
+            FileChannel file = FileChannel.open(
+                    path,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE,
+                    LinkOption.NOFOLLOW_LINKS);
+            return begun(new Journal(file, lock));
+        } catch (IOException | RuntimeException | Error e) {
+            lock.close();
+            throw e;
         }
-        // Written before anything starts, so that a process is known even if its start could not be recorded.
-        journal.write(Json.text(line(OPENED, KEY, journal.key)));
-        return journal;
+    }
+
+    private static Journal begun(Journal journal) throws IOException {
+        try {
+            journal.file.position(journal.file.size());
+            if (!journal.endsWithLine()) {
+                journal.write("");
+            }
+            // Written before anything starts, so that a process is known even if its start could not be recorded.
+            journal.write(Json.text(line(OPENED, KEY, journal.key)));
+            return journal;
+        } catch (IOException | RuntimeException | Error e) {
+            journal.file.close();
+            throw e;
+        }
     }
 
     /** Locks a separate file: a lock on the journal itself would be lost when the journal is read and closed again. */

@@ -35,6 +35,8 @@ final class Posix {
     private static final int SIGCHLD = MacOs.HERE ? 20 : 17;
     private static final int EINTR = 4;
     private static final int ENOEXEC = 8;
+    private static final int EBADF = 9;
+    private static final int EPIPE = 32;
 
     /** Larger than any C library's types for spawn attributes and file actions. */
     private static final long OPAQUE = 1024;
@@ -325,6 +327,11 @@ final class Posix {
                 attributes.address(),
                 arguments.address(),
                 variables.address());
+    }
+
+    /** Returns whether a message is that of a pipe without a reader, or of a closed file. */
+    boolean isClosed(String message) {
+        return message.equals(text(EPIPE)) || message.equals(text(EBADF));
     }
 
     private String text(int error) {

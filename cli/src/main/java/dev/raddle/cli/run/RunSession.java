@@ -184,7 +184,7 @@ public final class RunSession {
     }
 
     private void failed(RunListener listener, Throwable e) {
-        if (displays.contains(listener) && e instanceof IOException) {
+        if (displays.contains(listener) && e instanceof OutputClosedException) {
             stop.request(Stop.Reason.OUTPUT_CLOSED);
         } else {
             fail(e);

@@ -58,9 +58,11 @@ public final class Console implements AutoCloseable {
 
     private static Console of(
             SystemStream which, FileDescriptor descriptor, String encoding, Map<String, String> environment) {
-        OutputStream stream = new FileOutputStream(descriptor);
         Charset charset = Charset.forName(System.getProperty(encoding, "UTF-8"), StandardCharsets.UTF_8);
-        if (!isTerminal(which, environment)) {
+        String name = which == SystemStream.Output ? "standard output" : "standard error";
+        boolean terminal = isTerminal(which, environment);
+        OutputStream stream = StandardStreams.guarded(new FileOutputStream(descriptor), name, terminal);
+        if (!terminal) {
             return new Console(stream, charset, false, false, () -> UNKNOWN, () -> {});
         }
         boolean colours = environment.getOrDefault("NO_COLOR", "").isEmpty();
@@ -112,13 +114,9 @@ public final class Console implements AutoCloseable {
         return text.getBytes(charset);
     }
 
-    void write(String text) throws OutputClosedException {
-        try {
-            stream.write(encoded(text));
-            stream.flush();
-        } catch (IOException e) {
-            throw new OutputClosedException(e);
-        }
+    void write(String text) throws IOException {
+        stream.write(encoded(text));
+        stream.flush();
     }
 
     /** Returns the stream itself, for bytes that are not to be encoded. */

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.cli.file.value.InvalidFileException;
 import java.nio.file.Files;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -139,5 +142,26 @@ class JournalTest {
             journal.on(ended("a", TaskState.SUCCEEDED));
         }
         Journal.open(path).close();
+    }
+
+    @Test
+    void a_journal_that_cannot_be_opened_is_not_in_use() throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        Files.createSymbolicLink(path, directory.resolve("elsewhere"));
+
+        assertThatThrownBy(() -> Journal.open(path)).isNotInstanceOf(Journal.JournalInUseException.class);
+
+        Files.delete(path);
+        Journal.open(path).close();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void a_job_log_whose_first_line_cannot_be_written_is_not_in_use() throws Exception {
+        Path full = Path.of("/dev/full");
+
+        assertThatThrownBy(() -> new JobLog(full, false, Path::of)).isInstanceOf(UncheckedIOException.class);
+
+        assertThatThrownBy(() -> new JobLog(full, false, Path::of)).isInstanceOf(UncheckedIOException.class);
     }
 }
