@@ -171,6 +171,8 @@ final class Engine extends Run implements RunEntry {
             int postponed,
             @Nullable DeferredSteps deferred) {
         enter();
+        boolean isJoiner = place != Runner.GROUPED && run.runsInOuterJoiner();
+        boolean interrupted = !isJoiner && Thread.interrupted(); // before this run, which it must not reach
         try {
             Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
             Runner runner = idle == null ? new Runner() : idle;
@@ -178,11 +180,10 @@ final class Engine extends Run implements RunEntry {
             runner.place = place;
             runner.postponed = postponed;
             runner.now = -1;
-            runner.isJoiner = place != Runner.GROUPED && run.runsInOuterJoiner();
+            runner.isJoiner = isJoiner;
             runner.deferred = deferred;
             runner.isBottom = false;
             run.inContext(() -> {
-                clearInterrupt(runner);
                 dispatcher.requestAnother(runner);
                 drain(runner, first, placement);
             });
@@ -198,6 +199,9 @@ final class Engine extends Run implements RunEntry {
             spare = runner;
         } finally {
             exit();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -225,13 +229,14 @@ final class Engine extends Run implements RunEntry {
         }
         int node = dispatcher.take(runner);
         if (node >= 0) {
-            clearInterrupt(runner);
+            forgetCallback(runner);
         }
         return node;
     }
 
-    /** Clears an interrupt that a callback may have left, unless it may be meant for the joining thread. */
-    private static void clearInterrupt(Runner runner) {
+    /** Clears what a callback may have left; not an interrupt that may be meant for the joining thread. */
+    private void forgetCallback(Runner runner) {
+        run.useLoader();
         if (!runner.isJoiner) {
             Thread.interrupted();
         }

@@ -98,7 +98,7 @@ final class NodeExecutor {
             if (value == NodePhase.Plain.ENDING) {
                 return false; // it has been ended
             }
-            forgetInterrupt(runner, node);
+            forgetAction(runner, node);
         } catch (Throwable failure) {
             failThrown(runner, node, failure);
             return false;
@@ -109,7 +109,7 @@ final class NodeExecutor {
 
     private void beginWait(Runner runner, int node, NodeWaits waits) throws Exception {
         Duration length = waits.lengthOf(node);
-        forgetInterrupt(runner, node);
+        forgetAction(runner, node);
         waits.begin(runner, node, runner, length);
     }
 
@@ -123,7 +123,7 @@ final class NodeExecutor {
         Object value;
         try {
             value = run.graph.bodies[node].call(run, node);
-            forgetInterrupt(runner, node);
+            forgetAction(runner, node);
         } catch (Throwable failure) {
             failThrown(runner, node, failure);
             return;
@@ -131,8 +131,9 @@ final class NodeExecutor {
         transitions.succeedPlain(runner, node, value == null ? NodeStates.NULL : value);
     }
 
-    /** Clears an interrupt that an action left, so that no callback, other node or other task of the thread sees it. */
-    private void forgetInterrupt(Runner runner, int node) {
+    /** Clears what an action left, so that no callback, other node or other task of the thread sees it. */
+    private void forgetAction(Runner runner, int node) {
+        run.useLoader();
         if (!runner.isJoiner && run.states.get(node) == runner) {
             Thread.interrupted(); // one that is still being delivered for this node is cleared when the node is left
         }
@@ -140,7 +141,7 @@ final class NodeExecutor {
 
     /** Ends a node whose action has thrown. */
     void failThrown(Runner runner, int node, Throwable failure) {
-        forgetInterrupt(runner, node);
+        forgetAction(runner, node);
         if (runner.isJoiner && failure instanceof InterruptedException && run.states.get(node) == runner) {
             Thread.currentThread().interrupt(); // it was meant for the joining thread
         }
@@ -192,6 +193,10 @@ final class NodeExecutor {
         }
         runner.began = recentTime(runner);
         Objects.requireNonNull(transitions.events).notifyStarted(node, own.begin);
+        run.useLoader();
+        if (!runner.isJoiner) {
+            Thread.interrupted(); // a callback may have left an interrupt; none is meant for this node yet
+        }
         run.states.set(node, runner);
         beginning.over().set(); // ends the node if another thread has requested that meanwhile
         return true;
@@ -225,7 +230,7 @@ final class NodeExecutor {
             if (!attempts.ranOutOfTime()) {
                 throw late; // thrown by the action itself
             }
-            forgetInterrupt(runner, node);
+            forgetAction(runner, node);
             transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
             return NodePhase.Plain.ENDING;
         } finally {

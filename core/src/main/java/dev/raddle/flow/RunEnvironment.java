@@ -4,6 +4,7 @@ import dev.raddle.flow.threads.AlarmThread;
 import dev.raddle.flow.threads.JoiningThread;
 import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.PlacedRun;
+import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.Propagation;
@@ -65,6 +66,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     final @Nullable RunEnvironment outer; // null unless this run is nested
     final int outerNode; // the node of the outer run that this run executes
     private final RunEnvironment outermost; // of the runs that this one is nested in, or this one
+    private final @Nullable ClassLoader loader; // the context class loader of the starter
     private final CapturedContext perThread;
     final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
     private volatile @Nullable AlarmThread alarmThread; // created on first use
@@ -107,6 +109,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         states = new NodeStates(graph, alone || isStepped, outer == null && options.journal != null);
         progress = new RunProgress(this);
         TaskContext context = TaskContext.current();
+        loader = outer == null ? Thread.currentThread().getContextClassLoader() : outer.loader;
         enclosing = isStepped ? null : outer == null ? EnclosingScope.innermost(context) : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         Deadline given = options.deadline;
@@ -265,11 +268,21 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Runs code of a run in the thread context that was captured when the run was started. */
     void inContext(Step step) {
+        Thread self = Thread.currentThread();
+        ClassLoader before = self.getContextClassLoader();
+        useLoader();
         try {
             perThread.call(step);
         } catch (Throwable leftOpen) {
             options.sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
+        } finally {
+            BorrowedThread.useLoader(self, before, options.sink);
         }
+    }
+
+    /** Gives the calling thread, in which an action or a callback may have set another one, the starter's loader. */
+    void useLoader() {
+        BorrowedThread.useLoader(Thread.currentThread(), loader, options.sink);
     }
 
     /** Runs an action and reports its exception to the sink. The node is for the message, or -1. */

@@ -75,6 +75,7 @@ final class GroupEngine {
     final RateLimits rateLimits = new RateLimits();
     final GroupAlarms alarms = new GroupAlarms(this);
     final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
+    final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // that of the creator
     final boolean throwsRejections; // whether a wait for a rejected task throws
     final CarrierHandoff<GroupRun<?>> carrierHandoff = new CarrierHandoff<>();
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
@@ -152,8 +153,13 @@ final class GroupEngine {
         boolean isOutermost = scope == null && context.isEmpty();
         Callable<? extends T> carried = isOutermost && propagatesNothing ? task : carry(task, context, scope);
         long submitted = submitNanos();
-        boolean isPlain = spec == DEFAULTS && scope == null && caller == null && queueTimeout == null;
-        RunSettings settings = isPlain ? null : settings(spec, scope, caller);
+        ClassLoader submitters = Thread.currentThread().getContextClassLoader();
+        boolean isPlain = spec == DEFAULTS
+                && scope == null
+                && caller == null
+                && queueTimeout == null
+                && submitters == loader;
+        RunSettings settings = isPlain ? null : settings(spec, scope, caller, submitters);
         StackRoom.ensure();
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
         if (caller != null) {
@@ -173,14 +179,18 @@ final class GroupEngine {
     }
 
     /** Returns the settings of a run that is not plain, or null if it is nevertheless. */
-    private @Nullable RunSettings settings(TaskSpec<?> spec, @Nullable EnclosingScope scope, @Nullable Origin origin) {
+    private @Nullable RunSettings settings(
+            TaskSpec<?> spec,
+            @Nullable EnclosingScope scope,
+            @Nullable Origin origin,
+            @Nullable ClassLoader submitters) {
         int priority = spec.priorityOr(0);
         TimeLimit limit = spec.timeout() == null && scope == null ? null : TimeLimit.of(time, spec.timeout(), scope);
         Duration longest = spec.queueTimeout() == null ? queueTimeout : spec.queueTimeout();
-        boolean isPlain = priority == 0 && spec.cost() == 1 && spec.retry() == null;
+        boolean isPlain = priority == 0 && spec.cost() == 1 && spec.retry() == null && submitters == loader;
         return isPlain && limit == null && longest == null && origin == null
                 ? null
-                : new RunSettings(priority, spec.cost(), spec.retry(), longest, limit, origin);
+                : new RunSettings(priority, spec.cost(), spec.retry(), longest, limit, origin, submitters);
     }
 
     /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */
@@ -218,7 +228,8 @@ final class GroupEngine {
                 ? propagation.capture(null)
                 : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
         int priority = task instanceof Scheduler.Placeable placeable ? placeable.priority() : 0;
-        RunSettings settings = new RunSettings(priority, 1, null, queueTimeout, null, placed);
+        ClassLoader submitters = Thread.currentThread().getContextClassLoader();
+        RunSettings settings = new RunSettings(priority, 1, null, queueTimeout, null, placed, submitters);
         String name = PlacedTask.nameOf(task);
         long submitted = submitNanos();
         StackRoom.ensure();

@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Recorder;
@@ -349,6 +350,11 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     // The steps of the kernel.
 
     @Override
+    protected @Nullable ClassLoader loader() {
+        return settings == null ? group.engine.loader : settings.loader;
+    }
+
+    @Override
     protected ExceptionSink sink() {
         return group.engine.policy.exceptionSink();
     }
@@ -400,8 +406,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     /** Rejects this run, which is in no queue, unless it has begun or ended. */
     void reject(Rejection reason, boolean bySubmitter) {
-        if (claim()) {
-            rejectClaimed(reason, bySubmitter);
+        if (claim()) { // the calling thread may be another than the submitter
+            BorrowedThread.runUnder(loader(), sink(), () -> rejectClaimed(reason, bySubmitter));
         }
     }
 
@@ -468,7 +474,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             GrantedPermits grants = new GrantedPermits();
             group.release(this, 0, time().nanoTime(), grants, null, null);
             group.engine.dispatch(grants);
-            rejectClaimed(reason, false);
+            BorrowedThread.runUnder(loader(), sink(), () -> rejectClaimed(reason, false));
         } else if (mayInterrupt) {
             interrupt(reason.text());
         } else {

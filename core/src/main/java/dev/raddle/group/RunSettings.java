@@ -21,6 +21,7 @@ final class RunSettings extends PendingAlarm {
     final @Nullable Duration queueTimeout; // that of the spec, or else of the policy
     final @Nullable TimeLimit limit;
     final @Nullable Origin origin; // null if it was submitted to the executor
+    final @Nullable ClassLoader loader; // the context class loader of the submitter
     int taken = 1; // guarded by the group
     volatile @Nullable Attempts<?> attempts; // null outside of the callable, and if one attempt is allowed
 
@@ -34,13 +35,15 @@ final class RunSettings extends PendingAlarm {
             @Nullable RetryPolicy retry,
             @Nullable Duration queueTimeout,
             @Nullable TimeLimit limit,
-            @Nullable Origin origin) {
+            @Nullable Origin origin,
+            @Nullable ClassLoader loader) {
         this.priority = priority;
         this.cost = cost;
         this.retry = retry;
         this.queueTimeout = queueTimeout;
         this.limit = limit;
         this.origin = origin;
+        this.loader = loader;
     }
 
     /** Returns whether the run ends after some time even if it never starts. */

@@ -115,6 +115,8 @@ public final class Attempts<T> implements Callable<T> {
     @Override
     public T call() throws Exception {
         List<Throwable> earlier = new ArrayList<>();
+        Thread self = Thread.currentThread();
+        ClassLoader loader = self.getContextClassLoader();
         for (int attempt = failedBefore + 1; ; attempt++) {
             current = attempt;
             try {
@@ -130,6 +132,9 @@ public final class Attempts<T> implements Callable<T> {
                 onFailure.accept(failure);
                 keep(failure, earlier);
                 await(delay, earlier);
+                if (self.getContextClassLoader() != loader) { // the attempt has set another
+                    self.setContextClassLoader(loader);
+                }
             }
         }
     }

@@ -141,6 +141,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected abstract ExceptionSink sink();
 
     /**
+     * Returns the context class loader that the callable and the callbacks of this run see.
+     *
+     * @return that of the submitter
+     */
+    protected abstract @Nullable ClassLoader loader();
+
+    /**
      * Called by the runner before it enters the callable. Must not throw.
      *
      * @param waitNanos the time since submission, or 0 if that is unknown
@@ -222,19 +229,23 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Dispatch starting = (flags & IN_PLACE) != 0 ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
+        boolean isFresh = (flags & IN_PLACE) == 0; // a new virtual thread: nothing before this run, and nothing after
         if (starting != null) {
             starting.settleRunner();
         }
-        boolean interrupted = !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
+        boolean interrupted = !isFresh && Thread.interrupted(); // meant for others, not for the runs here
+        ClassLoader before = self.getContextClassLoader();
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
         TaskRun<?> current = this;
         try {
             TaskRun<?> next;
+            BorrowedThread.useLoader(self, loader(), sink());
             for (int ran = 1; (next = current.runOnce(starting, ownThread)) != null; ran++) {
                 current = next;
                 EnclosingScope.forget();
-                interrupted |= !ownThread && Thread.interrupted();
+                interrupted |= Thread.interrupted() && !isFresh;
+                BorrowedThread.useLoader(self, current.loader(), current.sink());
                 if (ran % 64 == 0) {
                     Thread.yield();
                 }
@@ -242,6 +253,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         } finally {
             if (!endsWithThis) {
                 EnclosingScope.resume(entered);
+            }
+            if (!isFresh) {
+                BorrowedThread.useLoader(self, before, sink());
             }
             if (interrupted) {
                 self.interrupt();
@@ -275,15 +289,22 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             callable = new Recorded<>(callable(), begun);
         }
         started(waited == NOT_MEASURED ? 0 : waited);
+        if (ownThread) {
+            Thread.interrupted(); // a listener may have left an interrupt; none is meant for this run yet
+        }
         if (!step(ENTERING, self)) {
             callable = null;
             TaskRun<?> next = releasePermits(0, start);
             settle(start, settledOutcome(), waited, null);
             return next;
         }
+        ClassLoader given = self.getContextClassLoader();
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
+        if (ownThread || starting != null) {
+            BorrowedThread.useLoader(self, given, sink()); // nor a loader that the callable has set
+        }
         long end = time.nanoTime();
         if (deciding) {
             endNanos = end;
@@ -365,7 +386,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 if (step(null, outcome)) {
                     long waited = endUnstarted();
                     long end = startNanos;
-                    notifier.execute(() -> settle(end, outcome, waited, null));
+                    notifier.execute(() -> settleElsewhere(end, outcome, waited, null));
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -378,7 +399,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     long end = time().nanoTime();
                     long waited = endNanos;
                     flags |= ENTERED;
-                    notifier.execute(() -> settle(end, outcome, waited, begun));
+                    notifier.execute(() -> settleElsewhere(end, outcome, waited, begun));
                     return true;
                 }
             } else if (now == INTERRUPTING) {
@@ -486,9 +507,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected final void concludeByCalling() {
         long start = time().nanoTime();
         Recorder.Begun begun = Recorder.begin();
+        boolean interrupted = Thread.interrupted(); // before this run, for which it is not meant
         Outcome<T> outcome = call();
         callable = null;
-        if (outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException) {
+        boolean endedByInterrupt = outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException;
+        if (interrupted || endedByInterrupt) {
             Thread.currentThread().interrupt(); // meant for the caller, which does not see the exception
         }
         conclude(outcome, start, time().nanoTime(), waitedUntil(start), begun, false);
@@ -512,6 +535,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /** Settles a run that its runner has decided and whose permits are released. */
     final void settle(long end, long waited, Recorder.@Nullable Begun begun) {
         settle(end, settledOutcome(), waited, begun);
+    }
+
+    /** Settles a run in a thread that does not run it. */
+    private void settleElsewhere(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
+        BorrowedThread.runUnder(loader(), sink(), () -> settle(end, outcome, waited, begun));
     }
 
     private void settle(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {

@@ -341,15 +341,24 @@ public final class PoolBuilder {
         return TimeUnit.NANOSECONDS.convert(keepAlive);
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // the same for all threads, as in the JDK's default factory
     ThreadFactory factory() {
-        return threadFactory != null
-                ? threadFactory
-                : Thread.ofPlatform()
-                        .name(name + "-", 1)
-                        .daemon(false) // otherwise inherited from the submitter, and a virtual thread is a daemon
-                        .priority(Thread.NORM_PRIORITY)
-                        .inheritInheritableThreadLocals(false)
-                        .factory();
+        return threadFactory != null ? threadFactory : defaultFactory();
+    }
+
+    /** Returns a factory of threads that inherit nothing from a submitter, and the class loader from this thread. */
+    @SuppressWarnings("ThreadPriorityCheck") // the same for all threads, as in the JDK's default factory
+    private ThreadFactory defaultFactory() {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        ThreadFactory threads = Thread.ofPlatform()
+                .name(name + "-", 1)
+                .daemon(false) // otherwise inherited from the submitter, and a virtual thread is a daemon
+                .priority(Thread.NORM_PRIORITY)
+                .inheritInheritableThreadLocals(false)
+                .factory();
+        return run -> {
+            Thread made = threads.newThread(run);
+            made.setContextClassLoader(loader);
+            return made;
+        };
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Reports tasks that run for longer than an interval, once in each interval. */
 final class StuckTaskWatchdog {
@@ -38,6 +39,7 @@ final class StuckTaskWatchdog {
     private final TimeSource time;
     private final long intervalNanos; // SharedTimer.NEVER if reports are off
     private final SharedTimer timer;
+    private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // of the listener
     private final Map<Worker, Overdue> overdue = new LinkedHashMap<>(); // guarded by itself
     private boolean hasThread; // guarded by overdue
 
@@ -99,11 +101,13 @@ final class StuckTaskWatchdog {
             hasThread = true;
         }
         try {
-            Thread.ofPlatform()
+            Thread reporter = Thread.ofPlatform()
                     .daemon()
                     .name(pool + "-stuck-watch")
                     .inheritInheritableThreadLocals(false)
-                    .start(this::reportAll);
+                    .unstarted(this::reportAll);
+            reporter.setContextClassLoader(loader);
+            reporter.start();
         } catch (Throwable noThread) {
             synchronized (overdue) {
                 hasThread = false; // the next alarm starts another one

@@ -4,6 +4,7 @@ import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.LateFailure;
 import dev.raddle.lock.Fields;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.UserCode;
@@ -250,6 +251,15 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         if (!closeWindow()) {
             Thread.interrupted();
         }
+    }
+
+    /** Returns whether a thread of a scheduler runs this, and not one of its own. */
+    boolean isPlaced() {
+        return scope.isPlaced;
+    }
+
+    ExceptionSink sink() {
+        return scope.sink();
     }
 
     /** Returns the name of the task, or that of its class. */

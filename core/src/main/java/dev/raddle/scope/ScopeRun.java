@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
@@ -154,7 +155,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final <R> R inSubmittersContext(Callable<R> action) throws Exception {
-        return settings.context.call(action);
+        Thread self = Thread.currentThread();
+        ClassLoader before = self.getContextClassLoader();
+        BorrowedThread.useLoader(self, loader(), sink());
+        try {
+            return settings.context.call(action);
+        } finally {
+            BorrowedThread.useLoader(self, before, sink());
+        }
     }
 
     @Override
@@ -213,27 +221,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (named) {
             self.setName(name == null ? scope.name : scope.name + "/" + name); // for thread dumps
         }
-        ClassLoader own = self.getContextClassLoader();
-        ClassLoader loader = settings.loader;
-        if (own != loader) {
-            useLoader(self, loader);
-        }
-        if (scope.options.onVirtualThreads) { // the thread ends with the run
+        if (!named || scope.options.onVirtualThreads) { // the thread ends with the run
             return callInContext(callable);
         }
         try {
             return callInContext(callable);
         } finally {
-            useLoader(self, own); // the task may have set another
-            if (named) {
-                self.setName("");
-            }
-        }
-    }
-
-    private void useLoader(Thread self, @Nullable ClassLoader loader) {
-        if (self.getContextClassLoader() != loader) {
-            scope.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
+            self.setName("");
         }
     }
 
@@ -260,20 +254,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private T callRepeatedly(Callable<? extends T> callable, RetryPolicy retry) throws Exception {
-        Attempts<T> all =
-                new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), settings.limit);
+        Callable<T> attempt = () -> settings.context.call(callable); // the one before cannot have changed it
+        Attempts<T> all = new Attempts<>(attempt, retry, this::isDecided, time(), name(), settings.limit);
         attempts = all;
         try {
             return all.call();
         } finally {
             attempts = null; // it refers to the callable
         }
-    }
-
-    /** Makes one attempt, in a context that the previous attempt cannot have changed. */
-    private T attempt(Callable<? extends T> callable) throws Exception {
-        useLoader(Thread.currentThread(), settings.loader);
-        return settings.context.call(callable);
     }
 
     @Override
@@ -549,6 +537,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     @Override
     public final String owner() {
         return scope.name;
+    }
+
+    @Override
+    protected final @Nullable ClassLoader loader() {
+        return settings.loader;
     }
 
     @Override

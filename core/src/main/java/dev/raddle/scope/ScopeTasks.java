@@ -57,6 +57,7 @@ final class ScopeTasks {
     @Nullable
     ScopeEvents events; // null without hook and listener
 
+    private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // that of the owner
     volatile boolean begun; // whether a task was submitted, so that the options are final; written under this
 
     @SuppressWarnings("UnusedVariable") // by LAST_ID
@@ -118,7 +119,7 @@ final class ScopeTasks {
 
     /** Returns an executor for user code that an alarm makes necessary. */
     OffloadExecutor offload() {
-        return new OffloadExecutor(options.sink, time);
+        return new OffloadExecutor(options.sink, time, loader);
     }
 
     // Submitting.

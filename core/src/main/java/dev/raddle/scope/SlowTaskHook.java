@@ -23,14 +23,12 @@ public final class SlowTaskHook implements ThreadHook {
     private final Consumer<SlowTaskEvent> consumer;
     private final TimeSource time;
     private final ExceptionSink sink = ExceptionSink.logging();
-    private final OffloadExecutor elsewhere;
     private final ConcurrentHashMap<TaskInfo, PendingAlarm> running = new ConcurrentHashMap<>();
 
     private SlowTaskHook(Duration threshold, Consumer<SlowTaskEvent> consumer, TimeSource time) {
         this.threshold = threshold;
         this.consumer = consumer;
         this.time = time;
-        this.elsewhere = new OffloadExecutor(sink, time);
     }
 
     /**
@@ -67,6 +65,7 @@ public final class SlowTaskHook implements ThreadHook {
     @Override
     public void onStart(TaskInfo task) {
         PendingAlarm alarm = new PendingAlarm();
+        OffloadExecutor elsewhere = new OffloadExecutor(sink, time);
         running.put(task, alarm);
         alarm.arm(time, threshold, () -> elsewhere.execute(() -> reportWhileRunning(task)));
     }

@@ -1,8 +1,10 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +17,7 @@ final class SubtaskBody implements Scheduler.Placeable, NamedTask {
     private final ForkedSubtask<?> subtask;
     private ScopedValue.@Nullable Carrier values; // null in a thread that inherits; written before the thread starts
     private @Nullable TaskContext context; // like values
+    private @Nullable ClassLoader loader; // likewise; used in a thread of a scheduler
 
     SubtaskBody(ForkedSubtask<?> subtask) {
         this.subtask = subtask;
@@ -28,6 +31,7 @@ final class SubtaskBody implements Scheduler.Placeable, NamedTask {
         }
         values = carried;
         context = TaskContext.current();
+        loader = Thread.currentThread().getContextClassLoader();
         return this;
     }
 
@@ -44,10 +48,16 @@ final class SubtaskBody implements Scheduler.Placeable, NamedTask {
     public void run() {
         if (values == null || context == null) {
             subtask.call();
+        } else if (subtask.isPlaced()) {
+            BorrowedThread.run(loader, subtask.sink(), this::runWithValues);
         } else {
-            ScopedValue.Carrier carried = values;
-            context.run(() -> subtask.run(carried));
+            runWithValues();
         }
+    }
+
+    private void runWithValues() {
+        ScopedValue.Carrier carried = Objects.requireNonNull(values);
+        Objects.requireNonNull(context).run(() -> subtask.run(carried));
     }
 
     @Override

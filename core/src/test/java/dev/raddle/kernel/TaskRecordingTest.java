@@ -350,6 +350,11 @@ class TaskRecordingTest {
         }
 
         @Override
+        protected ClassLoader loader() {
+            return Thread.currentThread().getContextClassLoader();
+        }
+
+        @Override
         protected ExceptionSink sink() {
             return ExceptionSink.logging();
         }

@@ -45,6 +45,11 @@ class TaskRunTest {
         }
 
         @Override
+        protected ClassLoader loader() {
+            return Thread.currentThread().getContextClassLoader();
+        }
+
+        @Override
         protected ExceptionSink sink() {
             return ExceptionSink.logging();
         }
