@@ -18,7 +18,6 @@ final class Controls {
 
     private static final int MOST_ROWS = 200;
     private static final Pattern RATE = Pattern.compile("(\\d{1,9})/(\\d{1,12})");
-    private static final System.Logger LOG = System.getLogger("dev.raddle.console");
 
     record Row(
             long at,
@@ -91,7 +90,8 @@ final class Controls {
             }
         }
         // A parameter, and in one line: a pattern or a line break may be in the names.
-        LOG.log(System.Logger.Level.INFO, "console: {0}", row.toString().replaceAll("\\R|\\p{Cntrl}", " "));
+        System.getLogger("dev.raddle.console")
+                .log(System.Logger.Level.INFO, "console: {0}", row.toString().replaceAll("\\R|\\p{Cntrl}", " "));
     }
 
     private static String text(ObjectNode command, String name) {

@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import dev.raddle.kernel.DefaultPropagators;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -26,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunOptions {
 
     private static final ExceptionSink LOG = ExceptionSink.logging();
-    private static final Propagation PLAIN = new Propagation(List.of(), List.of(), LOG);
+    private static final Propagation PLAIN = new Propagation(false, List.of(), List.of(), LOG);
     private static final RunOptions DEFAULTS = new RunOptions(new Values());
 
     /** The options that have been set. Changed only before {@link #with} returns the options that have them. */
@@ -50,7 +49,7 @@ public final class RunOptions {
         @Nullable
         TaskListener listener;
 
-        List<ContextPropagator> propagators = DefaultPropagators.LIST;
+        List<ContextPropagator> propagators = List.of(); // besides those that are services
         List<ScopedValue<?>> scopedValues = List.of();
         ExceptionSink sink = LOG;
         OnFailure onFailure = OnFailure.CONTINUE;
@@ -84,13 +83,14 @@ public final class RunOptions {
 
         /** Returns the propagation of the caller's context into a thread. */
         Propagation forThreads() {
-            return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(List.of(), scopedValues, sink);
+            return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(false, List.of(), scopedValues, sink);
         }
 
         /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
         @Nullable
         Propagation forNodes() {
-            return propagators.isEmpty() ? null : new Propagation(propagators, List.of(), sink);
+            Propagation own = new Propagation(true, propagators, List.of(), sink);
+            return own.hasPropagators() ? own : null;
         }
 
         /**

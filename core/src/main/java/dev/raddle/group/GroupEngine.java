@@ -112,7 +112,7 @@ final class GroupEngine {
         TimerUse.begin(time);
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         GroupSettings settings = policy.settings;
-        this.propagation = new Propagation(settings.propagators, settings.scopedValues, policy.exceptionSink());
+        this.propagation = new Propagation(false, settings.propagators, settings.scopedValues, policy.exceptionSink());
         this.propagatesNothing = propagation.isPlain();
         this.adapts = settings.adaptiveLimit != null;
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);

@@ -1,17 +1,41 @@
 package dev.raddle.kernel;
 
 import dev.raddle.task.ContextPropagator;
+import dev.raddle.time.UserCode;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
-/** Holds the propagators of flows and scopes whose options name none: those that are services. */
-public final class DefaultPropagators {
+/**
+ * The propagators of flows and scopes that are services. They are loaded by the first thread that captures a context,
+ * not in a static initialiser: those are user code, which may throw, wait for other threads, or use Raddle itself.
+ */
+final class DefaultPropagators {
 
-    /** The propagators, in the order of the class path. */
-    public static final List<ContextPropagator> LIST =
-            ServiceLoader.load(ContextPropagator.class, ContextPropagator.class.getClassLoader()).stream()
-                    .map(ServiceLoader.Provider::get)
-                    .toList();
+    private static final AtomicReference<@Nullable List<ContextPropagator>> LOADED = new AtomicReference<>();
+    private static final ScopedValue<Boolean> LOADING = ScopedValue.newInstance();
 
     private DefaultPropagators() {}
+
+    /** Returns the propagators, in the order of the class path; none while the calling thread loads them. */
+    static List<ContextPropagator> list() {
+        List<ContextPropagator> loaded = LOADED.get();
+        return loaded != null ? loaded : LOADING.isBound() ? List.of() : load();
+    }
+
+    private static List<ContextPropagator> load() {
+        List<Runnable> reports = new ArrayList<>();
+        ServiceLoader<ContextPropagator> services =
+                ServiceLoader.load(ContextPropagator.class, ContextPropagator.class.getClassLoader());
+        List<ContextPropagator> mine = ScopedValue.where(LOADING, true)
+                .call(() -> UserCode.services(
+                        services, (what, failure) -> reports.add(() -> UserCode.warn("dev.raddle", what, failure))));
+        if (LOADED.compareAndSet(null, mine)) { // otherwise another thread has loaded them, and reports
+            reports.forEach(Runnable::run);
+        }
+        return Objects.requireNonNull(LOADED.get());
+    }
 }

@@ -13,11 +13,16 @@ import org.jspecify.annotations.Nullable;
  * What is captured in a submitter for its tasks: the {@link TaskContext}, the contexts of propagators, and scoped
  * values.
  *
+ * @param withServices whether to use the propagators that are services, too, before the others
  * @param propagators the propagators; their contexts are installed in this order and closed in reverse
  * @param scopedValues the scoped values that are bound in the task as they were in the submitter
  * @param sink the sink for exceptions of propagators
  */
-public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<?>> scopedValues, ExceptionSink sink) {
+public record Propagation(
+        boolean withServices,
+        List<ContextPropagator> propagators,
+        List<ScopedValue<?>> scopedValues,
+        ExceptionSink sink) {
 
     /** Copies the lists. */
     public Propagation {
@@ -60,7 +65,7 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      */
     public CapturedContext capture(@Nullable TaskContext context) {
         ScopedValue.Carrier bindings = bindings(context);
-        return bindings == null && propagators.isEmpty()
+        return bindings == null && !hasPropagators()
                 ? CapturedContext.NOTHING
                 : new CapturedContext(bindings, captures(), sink);
     }
@@ -71,7 +76,20 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      * @return true if there are no propagators and no scoped values
      */
     public boolean isPlain() {
-        return propagators.isEmpty() && scopedValues.isEmpty();
+        return !hasPropagators() && scopedValues.isEmpty();
+    }
+
+    /**
+     * Returns whether there are propagators.
+     *
+     * @return false if there are none, and no services if those are used
+     */
+    public boolean hasPropagators() {
+        return !propagators.isEmpty() || !services().isEmpty();
+    }
+
+    private List<ContextPropagator> services() {
+        return withServices ? DefaultPropagators.list() : List.of();
     }
 
     private ScopedValue.@Nullable Carrier bindings(@Nullable TaskContext context) {
@@ -92,17 +110,23 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     }
 
     private List<ContextPropagator.Captured> captures() {
-        if (propagators.isEmpty()) {
+        List<ContextPropagator> services = services();
+        if (services.isEmpty() && propagators.isEmpty()) {
             return List.of();
         }
-        List<ContextPropagator.Captured> captured = new ArrayList<>(propagators.size());
-        for (ContextPropagator propagator : propagators) {
+        List<ContextPropagator.Captured> captured = new ArrayList<>(services.size() + propagators.size());
+        capture(services, captured);
+        capture(propagators, captured);
+        return captured;
+    }
+
+    private void capture(List<ContextPropagator> from, List<ContextPropagator.Captured> captured) {
+        for (ContextPropagator propagator : from) {
             try {
                 captured.add(propagator.capture());
             } catch (Throwable failure) {
                 sink.report("capture() of context propagator " + UserCode.textOf(propagator), failure);
             }
         }
-        return captured;
     }
 }

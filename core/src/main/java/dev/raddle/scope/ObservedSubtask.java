@@ -1,7 +1,6 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.CapturedContext;
-import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
@@ -17,7 +16,7 @@ final class ObservedSubtask implements TaskIdentity {
 
     private final SubtaskScope scope;
     private final String name;
-    private final @Nullable CapturedContext context; // null if there is nothing to propagate
+    private final CapturedContext context;
     private final long forkedAt;
 
     // Written by the thread that runs the subtask, read by the one that ends it: the same, or another if it never ran.
@@ -27,10 +26,9 @@ final class ObservedSubtask implements TaskIdentity {
 
     /** Captures the context of the calling thread, which is the forker. */
     private ObservedSubtask(SubtaskScope scope, String name) {
-        Propagation propagation = scope.options.propagation;
         this.scope = scope;
         this.name = name;
-        this.context = propagation == null ? null : propagation.capture(null);
+        this.context = scope.options.propagation.capture(null);
         this.forkedAt = scope.options.time.nanoTime();
     }
 
@@ -52,7 +50,7 @@ final class ObservedSubtask implements TaskIdentity {
         if (scope.events != null) {
             scope.events.notifyStarted(this, Math.max(0, now - forkedAt));
         }
-        return context == null ? task.call() : context.call(task);
+        return context.call(task);
     }
 
     void succeeded(@Nullable Object value) {

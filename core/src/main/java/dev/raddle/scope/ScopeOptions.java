@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.DefaultPropagators;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -50,7 +49,7 @@ public final class ScopeOptions {
         @Nullable
         TaskListener listener;
 
-        List<ContextPropagator> propagators = DefaultPropagators.LIST;
+        List<ContextPropagator> propagators = List.of(); // besides those that are services
         List<ScopedValue<?>> scopedValues = List.of();
         ExceptionSink sink = ExceptionSink.logging();
         Duration patience = Duration.ofSeconds(10);
@@ -89,7 +88,6 @@ public final class ScopeOptions {
     final Draft all;
     final ExceptionSink sink;
     final Propagation propagation;
-    final boolean isPlain; // whether only the task context is propagated
     final int defaultRank; // of the default priority
     final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
     final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
@@ -97,8 +95,7 @@ public final class ScopeOptions {
     private ScopeOptions(Draft draft) {
         all = draft;
         sink = draft.sink;
-        propagation = new Propagation(draft.propagators, draft.scopedValues, sink);
-        isPlain = propagation.isPlain();
+        propagation = new Propagation(true, draft.propagators, draft.scopedValues, sink);
         defaultRank = draft.defaultPriority.rank();
         defaultRetry = nullIfOnce(draft.retryPolicy);
         onVirtualThreads = draft.scheduler == Scheduler.virtualThreads();

@@ -179,7 +179,7 @@ final class ScopeTasks {
                 || last.rank != rank
                 || last.retry != retry) {
             last = capture(rank, retry, null, enclosure);
-            if (options.isPlain) {
+            if (options.propagation.isPlain()) {
                 recent = last; // there is nothing else to capture
             }
         }

@@ -38,7 +38,7 @@ public final class StructuredScopeOptions {
     final boolean plainThreads; // whether to use them instead of the JDK's own scope
     final ScopeOptions.Draft all; // of the settings of a ThreadScope, those that have a setter here
     final TimeSource time;
-    final @Nullable Propagation propagation; // null if there is nothing to propagate
+    final Propagation propagation;
     private final ScopeOptions shared;
 
     private StructuredScopeOptions(
@@ -54,7 +54,7 @@ public final class StructuredScopeOptions {
         this.shared = shared;
         this.all = shared.all;
         this.time = all.time == null ? TimeSource.system() : all.time;
-        this.propagation = all.propagators.isEmpty() ? null : new Propagation(all.propagators, List.of(), all.sink);
+        this.propagation = new Propagation(true, all.propagators, List.of(), all.sink);
     }
 
     private StructuredScopeOptions with(ScopeOptions changed) {
@@ -73,7 +73,7 @@ public final class StructuredScopeOptions {
 
     /** Returns whether a listener, a propagator or a recording needs a view of each subtask. */
     boolean isObserved() {
-        return all.listener != null || propagation != null || Recorder.isOn();
+        return all.listener != null || propagation.hasPropagators() || Recorder.isOn();
     }
 
     /**

@@ -207,7 +207,7 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler commonPool() {
-        return Providers.SCHEDULERS.from(ForkJoinPool.commonPool(), "common pool");
+        return Providers.schedulers().from(ForkJoinPool.commonPool(), "common pool");
     }
 
     /**
@@ -230,7 +230,7 @@ public interface Scheduler extends Executor {
      * @throws IllegalArgumentException if {@code threads} is less than 1
      */
     static Scheduler fixed(int threads) {
-        return Providers.SCHEDULERS.fixed(threads);
+        return Providers.schedulers().fixed(threads);
     }
 
     /**
@@ -242,7 +242,7 @@ public interface Scheduler extends Executor {
      * @throws IllegalArgumentException if {@code threads} is less than 1
      */
     static Scheduler priority(int threads) {
-        return Providers.SCHEDULERS.priority(threads);
+        return Providers.schedulers().priority(threads);
     }
 
     /**
@@ -260,7 +260,7 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {
-        return Providers.SCHEDULERS.from(
+        return Providers.schedulers().from(
                 Objects.requireNonNull(executor, "executor"), "executor " + Objects.toIdentityString(executor));
     }
 }

@@ -1,12 +1,17 @@
 package dev.raddle.time;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -118,6 +123,36 @@ public final class UserCode {
         String type = task.getClass().getName();
         int lambda = type.indexOf("$$Lambda");
         return lambda < 0 ? type : "lambda in " + type.substring(0, lambda);
+    }
+
+    /**
+     * Loads services, each by itself: one whose class cannot be loaded or created, and a malformed line of a
+     * configuration file, do not affect the others.
+     *
+     * @param <S> the type of the service
+     * @param loader the loader of the services
+     * @param failed the receiver of a description and the failure of each provider that is left out
+     * @return the services that could be created, in the order of the loader
+     */
+    public static <S> List<S> services(ServiceLoader<S> loader, BiConsumer<String, Throwable> failed) {
+        List<S> created = new ArrayList<>();
+        Iterator<ServiceLoader.Provider<S>> providers = loader.stream().iterator();
+        String lastFailure = "";
+        while (true) {
+            try {
+                if (!providers.hasNext()) {
+                    return List.copyOf(created);
+                }
+                created.add(providers.next().get());
+            } catch (Throwable failure) {
+                String text = textOf(failure);
+                if (failure instanceof ServiceConfigurationError && text.equals(lastFailure)) {
+                    return List.copyOf(created); // it names a provider or a file, so the loader has not gone on
+                }
+                lastFailure = text;
+                failed.accept("a provider of " + loader + ", which is left out", failure);
+            }
+        }
     }
 
     /**

@@ -265,6 +265,6 @@ class TaskContextTest {
 
     private static <T> Callable<? extends T> carry(
             Callable<? extends T> callable, List<ContextPropagator> propagators, ExceptionSink sink) {
-        return new Propagation(propagators, List.of(), sink).carry(callable);
+        return new Propagation(false, propagators, List.of(), sink).carry(callable);
     }
 }
