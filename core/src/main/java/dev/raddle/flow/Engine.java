@@ -172,7 +172,8 @@ final class Engine extends Run implements RunEntry {
             @Nullable DeferredSteps deferred) {
         enter();
         boolean isJoiner = place != Runner.GROUPED && run.runsInOuterJoiner();
-        boolean interrupted = !isJoiner && Thread.interrupted(); // before this run, which it must not reach
+        boolean isEntering = deferred == null; // otherwise a callback has left the interrupt
+        boolean interrupted = !isJoiner && Thread.interrupted() && isEntering; // of others, not meant for nodes
         try {
             Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
             Runner runner = idle == null ? new Runner() : idle;

@@ -174,7 +174,7 @@ public final class PoolBuilder {
      * Sets the factory for new threads.
      *
      * @param factory the factory; the default one makes platform threads named {@code name-1} and so on, which
-     *     inherit no thread-locals
+     *     inherit no thread-locals and have the context class loader of the thread that calls {@link #build}
      * @return this builder
      */
     public PoolBuilder threadFactory(ThreadFactory factory) {
