@@ -25,6 +25,7 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.VirtualTime;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -497,6 +498,40 @@ class ContextClassLoaderTest {
             time.advance(Duration.ofSeconds(3));
             assertThat(seen.get()).isSameAs(APPLICATION);
         }
+    }
+
+    // What outlives its use.
+
+    /** Uses every API on every scheduler under a new loader, and closes what was opened. */
+    private WeakReference<ClassLoader> useUnderNewLoader(Map<String, Scheduler> schedulers) throws Exception {
+        ClassLoader loader = new ClassLoader("undeployed", null) {};
+        var flow = FlowPlan.define("flow");
+        var plan = flow.returning(flow.node("node", SEEN::call));
+        for (Scheduler scheduler : schedulers.values()) {
+            GroupPolicy policy = oneAtATime().scheduler(key -> scheduler).build();
+            under(loader, () -> {
+                try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy);
+                        ThreadPool pool = ThreadPool.builder("pool").threads(1).build();
+                        ThreadScope scope = ThreadScope.open("scope").withScheduler(scheduler)) {
+                    executor.submit("a", SEEN).await();
+                    executor.submit("a", TaskSpec.named("late", SEEN).timeout(Duration.ofHours(1)))
+                            .await();
+                    scope.submit(SEEN).await();
+                    pool.submit(SEEN).get();
+                    return plan.run(null, RunOptions.timeout(Duration.ofHours(1)).withScheduler(scheduler));
+                }
+            });
+        }
+        return new WeakReference<>(loader);
+    }
+
+    @Test
+    void nothing_keeps_a_loader_when_everything_is_closed() throws Exception {
+        WeakReference<ClassLoader> loader = useUnderNewLoader(schedulers());
+        for (int i = 0; i < 50 && loader.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(loader.get()).isNull();
     }
 
     private static String see(Map<String, ClassLoader> seen, String what) {
