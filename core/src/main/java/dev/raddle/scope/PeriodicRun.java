@@ -9,29 +9,39 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A periodic job: a run that is never admitted itself, and submits a task for each round. A round begins after the
- * previous one has ended, so rounds never overlap. At a fixed rate, a round that is late begins at once.
+ * previous one has ended, so rounds never overlap.
  */
 final class PeriodicRun extends ScopeRun<Object> {
 
+    /** The moment of the next round. */
+    enum Rhythm {
+        /** A period after the end of the round before it. */
+        FIXED_DELAY,
+        /** A period after the moment of the round before it. A round that is late begins at once. */
+        FIXED_RATE,
+        /** The same, unless that has passed: then the first of the following moments that has not. */
+        FIXED_RATE_SKIPPING
+    }
+
     private final Runnable job;
-    private final Duration period;
-    private final boolean fixedRate;
+    private final long period;
+    private final Rhythm rhythm;
     private long moment; // the due time of the current round; used only by the round
     private volatile PendingAlarm alarm = new PendingAlarm(); // of the next round
     private volatile @Nullable ScopeRun<?> round;
 
-    private PeriodicRun(ScopeTasks scope, Runnable job, Deadline first, Duration period, boolean fixedRate) {
+    private PeriodicRun(ScopeTasks scope, Runnable job, Deadline first, Duration period, Rhythm rhythm) {
         super(scope, scope.nextId(), null, Executors.callable(job), scope.defaultSettings(), first.nanoTime());
         this.job = job;
-        this.period = period;
-        this.fixedRate = fixedRate;
+        this.period = Deadline.nanos(period);
+        this.rhythm = rhythm;
         this.moment = first.nanoTime();
     }
 
     /** Begins a periodic job. */
-    static PeriodicRun submit(ScopeTasks scope, Duration delay, Runnable job, Duration period, boolean fixedRate) {
+    static PeriodicRun submit(ScopeTasks scope, Duration delay, Runnable job, Duration period, Rhythm rhythm) {
         Deadline first = Deadline.after(scope.time, delay);
-        PeriodicRun run = new PeriodicRun(scope, job, first, period, fixedRate);
+        PeriodicRun run = new PeriodicRun(scope, job, first, period, rhythm);
         scope.schedule(run, run::schedule);
         return run;
     }
@@ -61,6 +71,8 @@ final class PeriodicRun extends ScopeRun<Object> {
             if (isDecided()) {
                 stop();
             }
+        } catch (Throwable failure) {
+            fail(failure);
         } finally {
             scope.gate.endTimerSubmission();
         }
@@ -68,15 +80,40 @@ final class PeriodicRun extends ScopeRun<Object> {
 
     private void roundEnded(ScopeRun<?> ended) {
         switch (ended.result()) {
-            case Outcome.Success<?> success -> {
-                moment = (fixedRate ? moment : time().nanoTime()) + Deadline.nanos(period);
-                schedule();
-            }
-            case Outcome.Failure<?> failure -> end(new Outcome.Failure<>(failure.error()), false, Runnable::run);
+            case Outcome.Success<?> success -> scheduleNext();
+            case Outcome.Failure<?> failure -> fail(failure.error());
             case Outcome.Cancelled<?> cancelled ->
                 end(new Outcome.Cancelled<>(cancelled.cause()), false, Runnable::run);
             default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
         }
+    }
+
+    private void scheduleNext() {
+        try {
+            moment = nextMoment();
+            schedule();
+        } catch (Throwable failure) {
+            fail(failure);
+        }
+    }
+
+    private long nextMoment() {
+        long next = moment + period;
+        if (rhythm == Rhythm.FIXED_RATE) {
+            return next;
+        }
+        long now = time().nanoTime();
+        if (rhythm == Rhythm.FIXED_DELAY) {
+            return now + period;
+        }
+        long missed = Math.max(0, Math.ceilDiv(now - next, period));
+        return next + missed * period;
+    }
+
+    /** Ends the job, of which usually no thread waits for the end, and reports why. */
+    private void fail(Throwable failure) {
+        end(new Outcome.Failure<>(failure), false, Runnable::run);
+        sink().report("periodic task \"" + name() + "\" in scope \"" + scope.name + "\", which stops", failure);
     }
 
     private void stop() {

@@ -271,10 +271,15 @@ final class ScopeTasks {
     void schedule(ScopeRun<?> run, Runnable arm) {
         scheduled().add(run);
         CancelledException cause = gate.closeCause();
-        if (cause == null) {
-            arm.run();
-        } else {
+        if (cause != null) {
             run.cancel(cause, Runnable::run);
+            return;
+        }
+        try {
+            arm.run();
+        } catch (Throwable failure) {
+            run.cancel(failure, Runnable::run);
+            throw failure;
         }
     }
 

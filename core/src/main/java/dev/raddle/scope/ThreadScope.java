@@ -630,8 +630,10 @@ public final class ThreadScope implements AutoCloseable {
     }
 
     /**
-     * Runs a job repeatedly, at moments that are a period apart. A round begins at once if the round before took longer
-     * than the period; rounds never overlap. The job ends when a round throws, or with the scope.
+     * Runs a job repeatedly, at moments that are a period apart. Rounds never overlap. A round begins at once if its
+     * moment has passed: after a pause, or a round that took longer than the period, all missed rounds follow each
+     * other without a pause. The job ends when a round throws, which is reported to the exception sink, or with the
+     * scope.
      *
      * @param delay the delay before the first round; there is none if it is zero or negative
      * @param period the time between the beginnings of two rounds, positive
@@ -641,12 +643,27 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public Task<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
-        return schedulePeriodic(delay, period, job, true);
+        return schedulePeriodic(delay, period, job, PeriodicRun.Rhythm.FIXED_RATE);
     }
 
     /**
-     * Runs a job repeatedly, with a fixed delay between two rounds. The job ends when a round throws, or with the
-     * scope.
+     * Runs a job repeatedly, as {@link #scheduleAtFixedRate} does, but skips missed rounds. If the moment of the next
+     * round has passed when a round ends, the next one begins at the first of the following moments that has not.
+     *
+     * @param delay the delay before the first round; there is none if it is zero or negative
+     * @param period the time between the beginnings of two rounds, positive
+     * @param job the action to run, in a task of its own for each round
+     * @return the job, pending until it ends
+     * @throws IllegalArgumentException if the period is not positive
+     * @throws IllegalStateException if this scope is closed
+     */
+    public Task<?> scheduleAtFixedRateSkippingMissed(Duration delay, Duration period, Runnable job) {
+        return schedulePeriodic(delay, period, job, PeriodicRun.Rhythm.FIXED_RATE_SKIPPING);
+    }
+
+    /**
+     * Runs a job repeatedly, with a fixed delay between two rounds. The job ends when a round throws, which is reported
+     * to the exception sink, or with the scope.
      *
      * @param delay the delay before the first round; there is none if it is zero or negative
      * @param rest the time between the end of a round and the beginning of the next, positive
@@ -656,16 +673,16 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public Task<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
-        return schedulePeriodic(delay, rest, job, false);
+        return schedulePeriodic(delay, rest, job, PeriodicRun.Rhythm.FIXED_DELAY);
     }
 
-    private Task<?> schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
+    private Task<?> schedulePeriodic(Duration delay, Duration period, Runnable job, PeriodicRun.Rhythm rhythm) {
         Objects.requireNonNull(job, "job");
         if (!period.isPositive()) {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
         }
         beginWith("a repeated job");
-        return PeriodicRun.submit(tasks, delay, job, period, fixedRate);
+        return PeriodicRun.submit(tasks, delay, job, period, rhythm);
     }
 
     /**
