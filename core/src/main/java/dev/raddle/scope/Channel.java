@@ -2,6 +2,9 @@ package dev.raddle.scope;
 
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
@@ -41,6 +44,40 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the values
  */
 public final class Channel<T> implements Iterable<T>, AutoCloseable {
+
+    /** The references of producers to channels that have become unreachable. */
+    private static final ReferenceQueue<Channel<?>> UNREACHABLE = new ReferenceQueue<>();
+
+    /**
+     * The reference of a producer to a channel that it closes. It does not retain the channel, and is removed from the
+     * producer when the channel is unreachable: a producer may live longer than any number of channels.
+     */
+    private static final class Closing extends WeakReference<Channel<?>> {
+        private final AtomicInteger open; // producers
+        private @Nullable Runnable removal; // written while the channel is reachable
+
+        Closing(Channel<?> channel, AtomicInteger open) {
+            super(channel, UNREACHABLE);
+            this.open = open;
+        }
+
+        void add(ScopeRun<?> producer) {
+            removal = producer.whenEnded(() -> producerEnded(producer.result()));
+        }
+
+        private void producerEnded(Outcome<?> outcome) {
+            Channel<?> channel = get();
+            if (channel != null) {
+                channel.producerEnded(outcome, open);
+            }
+        }
+
+        static void removeUnreachable() {
+            for (Reference<?> each; (each = UNREACHABLE.poll()) != null; ) {
+                Objects.requireNonNull(((Closing) each).removal).run();
+            }
+        }
+    }
 
     private final int capacity;
     private final ReentrantLock lock = new ReentrantLock();
@@ -184,13 +221,14 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      */
     public Channel<T> closeAfter(Task<?>... producers) {
         List<Task<?>> all = List.of(producers);
+        Closing.removeUnreachable();
         AtomicInteger open = new AtomicInteger(all.size());
         if (all.isEmpty()) {
             close();
         }
         for (Task<?> producer : all) {
             if (producer instanceof ScopeRun<?> run) {
-                run.whenEnded(() -> producerEnded(run.result(), open));
+                new Closing(this, open).add(run);
             } else {
                 throw new IllegalArgumentException("a producer is a task of a ThreadScope, was " + producer);
             }

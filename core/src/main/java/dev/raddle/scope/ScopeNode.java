@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -54,6 +55,11 @@ final class ScopeNode extends ScopeClosing {
         this.enclosing = innermost();
         this.parent = enclosing == null ? null : nodeOf(nest());
         this.tasks = new ScopeTasks(this, name, options, enclosing == null ? null : enclosing.deadline());
+    }
+
+    /** Returns the scope of which the calling thread runs a task, or null if there is none. */
+    static @Nullable ScopeNode ofTaskOfCaller() {
+        return TaskContext.current().isMember() ? nodeOf(ofTask()) : null;
     }
 
     /** Returns the given enclosure if it is a scope, its scope if it is a task, or else null. */

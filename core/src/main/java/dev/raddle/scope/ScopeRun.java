@@ -7,6 +7,7 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.lock.Fields;
+import dev.raddle.task.CancellationToken.Registration;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -21,6 +22,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -221,13 +223,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (named) {
             self.setName(name == null ? scope.name : scope.name + "/" + name); // for thread dumps
         }
-        if (!named || scope.options.onVirtualThreads) { // the thread ends with the run
-            return callInContext(callable);
-        }
+        Set<Registration> outer = scope.suspendRegistrations(self);
         try {
             return callInContext(callable);
         } finally {
-            self.setName("");
+            scope.endRegistrations(self, outer);
+            if (named && !scope.options.onVirtualThreads) { // else the thread ends with the run
+                self.setName("");
+            }
         }
     }
 
@@ -605,9 +608,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return settings;
     }
 
-    /** Runs an action when the run is settled, in the thread that settles it, or now if it is settled. */
-    final void whenEnded(Runnable action) {
-        settledSignal().whenSet(action);
+    /**
+     * Runs an action when the run is settled, in the thread that settles it, or now if it is settled. Returns a
+     * runnable that removes the action.
+     */
+    final Runnable whenEnded(Runnable action) {
+        return settledSignal().whenSet(action);
     }
 
     /** Returns the outcome of a settled run. */

@@ -8,6 +8,7 @@ import dev.raddle.kernel.TimerUse;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.CancellationToken.Registration;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -64,6 +66,10 @@ final class ScopeTasks {
     private volatile long lastId;
 
     volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
+
+    /** What running tasks have registered at tokens, by their threads; null until used; created under this. */
+    private volatile @Nullable Map<Thread, Set<Registration>> registrations;
+
     private volatile @Nullable RunSettings recent; // most tasks have the same settings and context as the one before
 
     /**
@@ -291,6 +297,44 @@ final class ScopeTasks {
         Set<ScopeRun<?>> all = scheduled == null ? ConcurrentHashMap.newKeySet() : scheduled;
         scheduled = all;
         return all;
+    }
+
+    // Registrations of tasks.
+
+    /** Returns a registration that ends with the task that the calling thread runs, unless it is closed before. */
+    Registration endingWithTask(Registration made) {
+        Map<Thread, Set<Registration>> all = registrations;
+        if (all == null) {
+            synchronized (this) {
+                all = registrations == null ? new ConcurrentHashMap<>() : registrations;
+                registrations = all;
+            }
+        }
+        Set<Registration> own = all.computeIfAbsent(Thread.currentThread(), runner -> ConcurrentHashMap.newKeySet());
+        own.add(made);
+        return () -> {
+            made.close();
+            own.remove(made);
+        };
+    }
+
+    /** Removes the registrations of a thread that begins a task inside another one, and returns them. */
+    @Nullable
+    Set<Registration> suspendRegistrations(Thread runner) {
+        Map<Thread, Set<Registration>> all = registrations;
+        return all == null ? null : all.remove(runner);
+    }
+
+    /** Ends the registrations of the task that a thread has run, and restores those of the task around it. */
+    void endRegistrations(Thread runner, @Nullable Set<Registration> outer) {
+        Map<Thread, Set<Registration>> all = registrations;
+        Set<Registration> own = all == null ? null : all.remove(runner);
+        if (own != null) {
+            own.forEach(Registration::close);
+        }
+        if (outer != null) {
+            Objects.requireNonNull(all).put(runner, outer);
+        }
     }
 
     // Cancelling.

@@ -39,8 +39,11 @@ final class ScopeToken implements CancellationToken {
     }
 
     @Override
-    public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> node.tasks.runGuarded("action of a cancellation token", action));
+    public Registration whenCancelled(Runnable action) {
+        Registration made =
+                cancelled.whenSet(() -> node.tasks.runGuarded("action of a cancellation token", action))::run;
+        ScopeNode running = ScopeNode.ofTaskOfCaller();
+        return running == null ? made : running.tasks.endingWithTask(made);
     }
 
     /** Fails the channels and runs the registered actions. Called when the gate was closed. */

@@ -14,6 +14,17 @@ package dev.raddle.task;
  */
 public interface CancellationToken {
 
+    /** An action that was registered to run when a token is cancelled, until this is closed. */
+    interface Registration extends AutoCloseable {
+
+        /**
+         * Removes the action. Has no effect if the token was cancelled; does not wait for an action that runs, or is
+         * about to. Later calls do nothing.
+         */
+        @Override
+        void close();
+    }
+
     /**
      * Returns whether this token was cancelled.
      *
@@ -39,7 +50,18 @@ public interface CancellationToken {
      * Runs an action when this token is cancelled, or at once if it was cancelled. The action runs in the cancelling
      * thread, or in a thread of its own if an alarm cancels the token. It should return soon.
      *
+     * {@snippet :
+     * try (var onCancel = server.token().whenCancelled(socket::close)) {
+     *     return socket.read();
+     * }
+     * }
+     *
+     * <p>A registration that is made by a task of a {@link dev.raddle.scope.ThreadScope}, in the thread that runs it,
+     * ends with the task, whatever the scope of the token. Any other refers to the action until it is closed or the
+     * token is cancelled: close it if the token lives longer than what the action is for.
+     *
      * @param action the action
+     * @return the registration
      */
-    void whenCancelled(Runnable action);
+    Registration whenCancelled(Runnable action);
 }

@@ -26,7 +26,7 @@ public final class Signal {
      * whole list and notifies its members after it has released the monitor.
      *
      * A waiter leaves the list in O(1) when its deadline passes or its thread is interrupted, so that polling with
-     * short timeouts leaves nothing behind. In real time a waiter finds that its deadline has passed, and needs no
+     * short timeouts leaves nothing behind; an action leaves it when it is removed. In real time a waiter finds that its deadline has passed, and needs no
      * other thread for that; with another time source an alarm does so, which may fire at once, so the waiter is in the
      * list before. Up to three threads may race for a waiter: the setter, its own, and that of an alarm. Each decides
      * under the monitor, where `hasLeft` is written: the first of them ends the wait, and the others find that it has
@@ -41,7 +41,9 @@ public final class Signal {
     /** A waiting thread or a registered action. */
     private static final class Waiter {
         final @Nullable Thread thread;
-        final @Nullable Runnable action;
+
+        @Nullable
+        Runnable action; // guarded by the signal until set() removes the list
 
         @Nullable
         Waiter previous; // guarded by the signal
@@ -49,7 +51,7 @@ public final class Signal {
         @Nullable
         Waiter next; // guarded by the signal until set() removes the list
 
-        volatile boolean hasLeft; // the list, because its deadline passed or its thread was interrupted
+        volatile boolean hasLeft; // because its deadline passed, its thread was interrupted or it was removed
 
         Waiter(@Nullable Thread thread, @Nullable Runnable action) {
             this.thread = thread;
@@ -131,11 +133,15 @@ public final class Signal {
      * runs at once in the calling thread.
      *
      * @param action the action, which must not throw
+     * @return a runnable that removes the action; it has no effect once the event has happened, and does not wait for an
+     *     action that runs, or is about to
      */
-    public void whenSet(Runnable action) {
-        if (!enqueue(new Waiter(null, action))) {
+    public Runnable whenSet(Runnable action) {
+        Waiter waiter = new Waiter(null, action);
+        if (!enqueue(waiter)) {
             action.run();
         }
+        return () -> unlink(waiter);
     }
 
     /**
@@ -221,6 +227,7 @@ public final class Signal {
             return false;
         }
         waiter.hasLeft = true;
+        waiter.action = null; // what removes it may be kept
         Waiter before = waiter.previous;
         Waiter after = waiter.next;
         if (before == null) {

@@ -346,7 +346,8 @@ class ScopeOptionsTest {
                 StructuredScopeOptions.defaults().withThreadFactory(threads).withPatience(SECOND);
 
         assertThat(options)
-                .isEqualTo(StructuredScopeOptions.defaults().withPatience(SECOND).withThreadFactory(threads))
+                .isEqualTo(
+                        StructuredScopeOptions.defaults().withPatience(SECOND).withThreadFactory(threads))
                 .hasSameHashCodeAs(
                         StructuredScopeOptions.defaults().withPatience(SECOND).withThreadFactory(threads))
                 .isNotEqualTo(options.withName("other"))

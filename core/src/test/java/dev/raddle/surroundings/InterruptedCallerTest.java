@@ -112,8 +112,8 @@ class InterruptedCallerTest {
     }
 
     private static void ofCancelledHandle(InterruptedCallerTest test) throws InterruptedException {
-        try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(
-                GroupPolicy.builder().build())) {
+        try (GroupExecutor groups =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             TaskHandle<Void> task = groups.submit("tenant", test::run);
             test.begun.await();
             task.cancel(true);
@@ -122,8 +122,8 @@ class InterruptedCallerTest {
     }
 
     private static void ofClosedGroups(InterruptedCallerTest test) throws InterruptedException {
-        GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(
-                GroupPolicy.builder().build());
+        GroupExecutor groups =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build());
         groups.submit("tenant", test::run);
         test.begun.await();
         groups.shutdown(Duration.ZERO);
@@ -144,8 +144,8 @@ class InterruptedCallerTest {
             test.run();
             return 1;
         }));
-        Thread thread = Thread.ofPlatform().start(() -> assertThatThrownBy(() -> plan.run(null))
-                .isInstanceOf(InterruptedException.class));
+        Thread thread = Thread.ofPlatform()
+                .start(() -> assertThatThrownBy(() -> plan.run(null)).isInstanceOf(InterruptedException.class));
         test.begun.await();
         thread.interrupt();
         thread.join();

@@ -212,7 +212,8 @@ class PeriodicTaskTest {
     void missed_rounds_are_skipped_if_that_is_wanted_and_the_rhythm_is_kept() {
         List<Long> moments = new ArrayList<>();
         try (ThreadScope scope = ThreadScope.open("heart", options)) {
-            Rhythm.RATE_SKIPPING.schedule(scope, () -> moments.add(Duration.ofNanos(time.nanoTime()).toMillis()));
+            Rhythm.RATE_SKIPPING.schedule(
+                    scope, () -> moments.add(Duration.ofNanos(time.nanoTime()).toMillis()));
             time.time.advance(SECOND); // the first round waits for its thread
             advance(Duration.ofMillis(100_300));
             advance(Duration.ofMillis(699));

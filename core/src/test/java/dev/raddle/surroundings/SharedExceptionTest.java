@@ -76,8 +76,8 @@ class SharedExceptionTest {
     }
 
     private static void retryInGroup(RuntimeException shared) throws Exception {
-        try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(
-                GroupPolicy.builder().build())) {
+        try (GroupExecutor groups =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             TaskSpec<Object> task = TaskSpec.named("a", resets(shared)).retry(THREE);
             assertThatThrownBy(() -> groups.call("k", task)).isSameAs(shared);
         }
@@ -97,8 +97,7 @@ class SharedExceptionTest {
                 .retryIf((attempt, failure) -> throwing(shared))
                 .build();
         try (ThreadScope scope = ThreadScope.open("page")) {
-            Task<Object> task =
-                    scope.submit(TaskSpec.named("a", resets(shared)).retry(broken));
+            Task<Object> task = scope.submit(TaskSpec.named("a", resets(shared)).retry(broken));
             assertThatThrownBy(task::await).isSameAs(shared);
         }
     }
@@ -112,16 +111,17 @@ class SharedExceptionTest {
 
     private static void failInDefault(RuntimeException shared) throws Exception {
         FlowBuilder<Void> flow = FlowPlan.define("f");
-        FlowPlan<Void, Object> plan = flow.returning(
-                flow.node("n", () -> throwing(shared)).defaultFrom(() -> throwing(new IllegalStateException("default"))));
+        FlowPlan<Void, Object> plan = flow.returning(flow.node("n", () -> throwing(shared))
+                .defaultFrom(() -> throwing(new IllegalStateException("default"))));
         assertThat(plan.run(null).node("n").cause()).isSameAs(shared);
     }
 
     private static void failInListeners(RuntimeException shared) throws Exception {
         TaskListener first = listener(shared);
         TaskListener second = listener(new IllegalStateException("second"));
-        ScopeOptions options =
-                ScopeOptions.defaults().addListener(first.and(second)).withExceptionSink(ExceptionSink.to((s, e) -> {}));
+        ScopeOptions options = ScopeOptions.defaults()
+                .addListener(first.and(second))
+                .withExceptionSink(ExceptionSink.to((s, e) -> {}));
         try (ThreadScope scope = ThreadScope.open("page", options)) {
             scope.submit(() -> 1).await();
         }

@@ -91,7 +91,9 @@ class TaskSpecTest {
         TaskSpec<String> spec = TaskSpec.named("rank", callable).cost(3).timeout(Duration.ofSeconds(1));
 
         assertThat(spec)
-                .isEqualTo(TaskSpec.named("rank", callable).timeout(Duration.ofSeconds(1)).cost(3))
+                .isEqualTo(TaskSpec.named("rank", callable)
+                        .timeout(Duration.ofSeconds(1))
+                        .cost(3))
                 .hasSameHashCodeAs(TaskSpec.named("rank", callable).cost(3).timeout(Duration.ofSeconds(1)))
                 .isNotEqualTo(spec.cost(2))
                 .isNotEqualTo(spec.priority(1))

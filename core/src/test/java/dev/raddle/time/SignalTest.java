@@ -367,6 +367,22 @@ class SignalTest {
         }
     }
 
+    @Test
+    void an_action_that_was_removed_is_not_called_and_leaves_the_others_in_order() {
+        Signal signal = new Signal();
+        List<String> called = new ArrayList<>();
+        signal.whenSet(() -> called.add("a"));
+        Runnable removal = signal.whenSet(() -> called.add("b"));
+        signal.whenSet(() -> called.add("c"));
+        removal.run();
+        removal.run();
+        signal.set();
+        removal.run();
+        signal.whenSet(() -> called.add("d")).run();
+
+        assertThat(called).containsExactly("a", "c", "d");
+    }
+
     private <T> FutureTask<T> inThread(Callable<T> body) {
         FutureTask<T> task = new FutureTask<>(body);
         Thread thread = new Thread(task, "waiter");
