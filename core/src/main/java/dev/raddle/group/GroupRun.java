@@ -176,7 +176,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             if (!grantedOrSettled.await(limit.deadline())) {
                 onTimeout(own, limit, Runnable::run);
             }
-        } else if (queueEnd != null && !grantedOrSettled.await(queueEnd)) {
+        } else if (longest != null && queueEnd != null && !grantedOrSettled.await(queueEnd)) {
             onQueueTimeout(longest, Runnable::run);
         }
     }
