@@ -79,8 +79,7 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
         nodes.forEach((id, node) -> {
             TaskResult result = past.apply(id);
             if (result != null) {
-                node.ended(result, null);
-                node.dropTimesBefore(startedAt);
+                node.endedEarlier(result);
             }
         });
     }
@@ -156,7 +155,6 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
                 }
             }
         }
-        nodes.values().forEach(node -> node.dropTimesBefore(startedAt));
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("exit code", String.valueOf(report.exitCode()));
         if (report.succeededBefore() > 0) {

@@ -1,6 +1,7 @@
 package dev.raddle.cli.page;
 
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.TaskFlow;
 import dev.raddle.cli.file.value.Durations;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.Usage;
@@ -25,11 +26,15 @@ final class TaskNode implements RunView.Node {
     private static final String WAITING = "waiting";
     private static final String RUNNING = "running";
 
+    /** The error of an attempt in whose place a fallback runs, until the end of that. */
+    private static final String FAILED = "failed";
+
     private final PlannedTask task;
     private final Supplier<List<String>> open; // the upstream tasks that have not ended
     private final Supplier<String> wait; // why a task of its group waits
     private volatile Progress now = new Progress(PENDING, null, List.of(), null, null, null);
     private volatile @Nullable String undone; // whether it was undone, in words
+    private volatile boolean earlier; // whether its result is that of an earlier run, whose times are not shown
 
     /** What is known of the task. The attempts are those reported by events. */
     private record Progress(
@@ -57,13 +62,20 @@ final class TaskNode implements RunView.Node {
         this.wait = wait;
     }
 
+    /** The task has succeeded in an earlier run. */
+    void endedEarlier(TaskResult result) {
+        earlier = true;
+        ended(result, null);
+    }
+
     void queued(Instant time) {
+        earlier = false;
         now = new Progress(WAITING, time, now.attempts, null, null, null);
     }
 
     /** An attempt has started, or a fallback in place of one that has failed. */
     void started(Instant time, long pid) {
-        List<Attempt> all = new ArrayList<>(now.closed(time, null));
+        List<Attempt> all = new ArrayList<>(now.closed(time, FAILED));
         all.add(new Attempt(time, null, null));
         now = new Progress(RUNNING, now.readyAt, all, String.valueOf(pid), null, null);
     }
@@ -81,7 +93,18 @@ final class TaskNode implements RunView.Node {
 
     /** The task has ended; the text is what it has printed, if that is known. Its times are those of the result. */
     void ended(TaskResult result, @Nullable String text) {
-        List<Attempt> all = now.closed(result.endedAt(), isOfLastAttempt(result) ? result.error() : null);
+        if (earlier) {
+            now = new Progress(result.state().text(), null, List.of(), null, result.endedAt(null), text);
+            return;
+        }
+        boolean isFallback = TaskResult.VIA_FALLBACK.equals(result.via());
+        boolean isValue = isFallback && task.flow().fallback() instanceof TaskFlow.Fallback.Value;
+        List<Attempt> all = now.closed(result.endedAt(), isValue || !isFallback ? result.error() : null);
+        if (isFallback && !isValue && all.size() > 1) {
+            all = new ArrayList<>(all);
+            Attempt failed = all.get(all.size() - 2);
+            all.set(all.size() - 2, new Attempt(failed.startedAt(), failed.endedAt(), result.error()));
+        }
         Instant readyAt = now.readyAt;
         Instant end = result.endedAt();
         if (end != null) {
@@ -94,20 +117,6 @@ final class TaskNode implements RunView.Node {
             }
         }
         now = new Progress(result.state().text(), readyAt, all, null, result, text);
-    }
-
-    /** Returns whether the error is that of the last attempt: a value may have replaced the result of a failed one. */
-    private static boolean isOfLastAttempt(TaskResult result) {
-        return !result.succeeded() || !Integer.valueOf(0).equals(result.exitCode());
-    }
-
-    /** Forgets times of an earlier run. */
-    void dropTimesBefore(Instant begin) {
-        TaskResult result = now.result;
-        Instant end = result == null ? null : result.endedAt();
-        if (result != null && end != null && end.isBefore(begin)) {
-            now = new Progress(now.state, null, List.of(), null, result.endedAt(null), now.text);
-        }
     }
 
     @Nullable
@@ -161,7 +170,8 @@ final class TaskNode implements RunView.Node {
             return known.attempts.getFirst().startedAt();
         }
         TaskResult result = known.result;
-        if (result == null || result.attempts() == 0 || result.endedAt() == null) {
+        boolean began = result != null && (result.attempts() > 0 || result.runMillis() > 0); // also if it cannot start
+        if (!began || result.endedAt() == null) {
             return null;
         }
         return result.endedAt().minusMillis(result.runMillis());
@@ -186,6 +196,10 @@ final class TaskNode implements RunView.Node {
         if (known.state.equals(RUNNING)) {
             put("process", known.note, facts);
             put("timeout", task.timeout() == null ? null : Durations.text(task.timeout()), facts);
+        }
+        if (result != null && earlier) {
+            facts.put("waited in an earlier run", result.waitMillis() + " ms");
+            facts.put("took in an earlier run", result.runMillis() + " ms");
         }
         if (result != null) {
             put("exit code", result.exitCode(), facts);

@@ -20,7 +20,11 @@ class TaskNodeTest {
 
     @BeforeEach
     void create() throws Exception {
-        task = Pages.plan("tasks: [{ id: a, run: make, timeout: 20s }]").tasks().getFirst();
+        create("tasks: [{ id: a, run: make, timeout: 20s }]");
+    }
+
+    private void create(String file) throws Exception {
+        task = Pages.plan(file).tasks().getFirst();
         node = new TaskNode(task, List::of, () -> "waits for a slot");
     }
 
@@ -28,37 +32,79 @@ class TaskNodeTest {
         return BEGIN.plusMillis(millis);
     }
 
+    private TaskResult fallenBack(String via) {
+        return new TaskResult(
+                "a", task.group(), "make", TaskState.SUCCEEDED, 0, 1, 0, 90, null, "exit code 4", via, at(100), null);
+    }
+
     @Test
-    void a_fallback_ends_the_attempt_before_it() {
+    void a_fallback_ends_the_attempt_before_it_which_has_failed() throws Exception {
+        create("tasks: [{ id: a, run: make, timeout: 20s, fallback: other }]");
         node.queued(BEGIN);
         node.started(at(10), 1);
         node.started(at(30), 2);
 
-        assertThat(node.attempts()).containsExactly(new Attempt(at(10), at(30), null), new Attempt(at(30), null, null));
+        assertThat(node.attempts())
+                .containsExactly(new Attempt(at(10), at(30), "failed"), new Attempt(at(30), null, null));
         assertThat(node.facts()).containsEntry("process", "2").containsEntry("timeout", "20 s");
+
+        node.ended(fallenBack(TaskResult.VIA_FALLBACK), null);
+
+        assertThat(node.attempts())
+                .containsExactly(new Attempt(at(10), at(30), "exit code 4"), new Attempt(at(30), at(100), null));
     }
 
     @Test
-    void an_attempt_whose_result_a_value_replaced_has_failed() {
+    void an_attempt_whose_result_a_value_replaced_has_failed() throws Exception {
+        create("tasks: [{ id: a, run: make, fallback: { value: x } }]");
         node.started(at(10), 1);
+        node.ended(fallenBack(TaskResult.VIA_FALLBACK), null);
+
+        assertThat(node.attempts()).containsExactly(new Attempt(at(10), at(100), "exit code 4"));
+    }
+
+    @Test
+    void a_command_that_cannot_be_started_has_the_times_of_the_report() {
+        node.queued(BEGIN);
         node.ended(
                 new TaskResult(
                         "a",
                         task.group(),
                         "make",
-                        TaskState.SUCCEEDED,
-                        4,
-                        1,
-                        0,
-                        90,
+                        TaskState.FAILED,
                         null,
-                        "exit code 4",
-                        TaskResult.VIA_FALLBACK,
-                        at(100),
+                        0,
+                        27,
+                        6,
+                        null,
+                        "cannot start",
+                        null,
+                        at(33),
                         null),
                 null);
 
-        assertThat(node.attempts()).containsExactly(new Attempt(at(10), at(100), "exit code 4"));
+        assertThat(node.readyAt()).isEqualTo(BEGIN);
+        assertThat(node.startedAt()).isEqualTo(at(27));
+        assertThat(node.endedAt()).isEqualTo(at(33));
+    }
+
+    @Test
+    void a_task_of_an_earlier_run_says_how_long_it_took_and_has_no_bar() {
+        TaskResult earlier = Pages.result(task, TaskState.SUCCEEDED, 0, 10, 400, null);
+        node.endedEarlier(earlier);
+        node.ended(earlier, "printed"); // by the report
+
+        assertThat(node.startedAt()).isNull();
+        assertThat(node.endedAt()).isNull();
+        assertThat(node.facts())
+                .containsEntry("waited in an earlier run", "10 ms")
+                .containsEntry("took in an earlier run", "390 ms");
+
+        node.queued(at(500)); // it runs again
+        node.ended(Pages.result(task, TaskState.SUCCEEDED, 500, 510, 900, null), null);
+
+        assertThat(node.endedAt()).isEqualTo(at(900));
+        assertThat(node.facts()).doesNotContainKey("took in an earlier run");
     }
 
     @Test
