@@ -149,6 +149,11 @@ public final class PlanWork implements Work {
     }
 
     @Override
+    public Map<String, String> undone() {
+        return results.undone();
+    }
+
+    @Override
     public Report.Tasks results() {
         List<String> order = plan.tasks().stream().map(PlannedTask::id).toList();
         return action -> results.forEach(order, action);

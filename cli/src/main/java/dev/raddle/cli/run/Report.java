@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param directory the run directory, or null if nothing is kept
  * @param limitOf the function from a group to its limit
  * @param outputs the outputs of the tasks whose results are requested, by id
+ * @param undone the tasks whose undo command ran, with why it failed, or an empty text
  * @param succeededBefore the number of tasks that succeeded in the earlier runs that this one resumed
  */
 public record Report(
@@ -27,6 +28,7 @@ public record Report(
         Summary summary,
         ToIntFunction<String> limitOf,
         Map<String, @Nullable String> outputs,
+        Map<String, String> undone,
         Tasks tasks) {
 
     /** Passes every result to an action. */
@@ -51,11 +53,23 @@ public record Report(
             writer.write("  \"tasks\": [");
             String[] separator = {"\n    "}; // before the next line
             tasks.forEach(result -> {
-                writer.write(separator[0] + Json.text(result.fields()));
+                writer.write(separator[0] + Json.text(fields(result)));
                 separator[0] = ",\n    ";
             });
             writer.write("\n  ]\n}\n");
         });
+    }
+
+    private Map<String, @Nullable Object> fields(TaskResult result) {
+        Map<String, @Nullable Object> fields = result.fields();
+        String error = undone.get(result.id());
+        if (error != null) {
+            fields.put("undone", error.isEmpty());
+            if (!error.isEmpty()) {
+                fields.put("undoError", error);
+            }
+        }
+        return fields;
     }
 
     private Map<String, @Nullable Object> head() {

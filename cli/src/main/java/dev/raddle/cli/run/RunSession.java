@@ -155,6 +155,7 @@ public final class RunSession {
                 summary,
                 work.limits()::limit,
                 outputs(work),
+                work.undone(),
                 work.results());
         for (Path path : work.reports()) {
             try {

@@ -59,6 +59,11 @@ public interface Work {
         return Map.of();
     }
 
+    /** Returns the tasks whose undo command ran, with why it failed, or an empty text. */
+    default Map<String, String> undone() {
+        return Map.of();
+    }
+
     /** Returns all results, for a report. */
     Report.Tasks results();
 }

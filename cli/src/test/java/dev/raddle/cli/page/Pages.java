@@ -70,6 +70,7 @@ final class Pages {
                 tally.summary(Duration.ofMillis(wall)),
                 plan.limits()::limit,
                 Map.of(),
+                Map.of(),
                 action -> {
                     for (TaskResult result : results) {
                         action.accept(result);

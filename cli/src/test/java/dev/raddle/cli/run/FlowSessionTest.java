@@ -454,4 +454,29 @@ class FlowSessionTest {
         assertThat(directory.resolve("undone")).doesNotExist();
         assertThat(Set.copyOf(ends())).containsExactlyInAnyOrder("a", "b", "c");
     }
+
+    @Test
+    void the_report_says_what_was_undone_and_why_an_undo_failed() throws Exception {
+        session.run("""
+                tasks:
+                  - { id: a, run: "true", undo: "exit 3" }
+                  - { id: b, run: "true", undo: "true", needs: a }
+                  - { id: c, run: "false", undo: "true", needs: b }
+                """);
+
+        String report = Files.readString(session.out().resolve("report.json"));
+        assertThat(report.lines().filter(line -> line.contains("\"id\":\"a\",") && line.contains("\"command\"")))
+                .singleElement()
+                .asString()
+                .contains("\"undone\":false,\"undoError\":\"exit code 3\"");
+        assertThat(report.lines().filter(line -> line.contains("\"id\":\"b\",") && line.contains("\"command\"")))
+                .singleElement()
+                .asString()
+                .contains("\"undone\":true")
+                .doesNotContain("undoError");
+        assertThat(report.lines().filter(line -> line.contains("\"id\":\"c\",") && line.contains("\"command\"")))
+                .singleElement()
+                .asString()
+                .doesNotContain("undone");
+    }
 }
