@@ -156,7 +156,7 @@ final class CommandLines implements LineTasks {
     /** Returns the bytes of a command with its variables, each with an end and a pointer, as the system counts them. */
     private long size(List<String> values) {
         try {
-            Command filled = filled(Row.ofArguments(new Location("", 0, 0), number, values));
+            Command filled = filled(Row.ofArguments(new Location("", 0, 0), number, values, 0));
             List<String> texts = new ArrayList<>(filled.words());
             filled.values().forEach((name, value) -> texts.add(name + "=" + value));
             return texts.stream()
@@ -181,7 +181,8 @@ final class CommandLines implements LineTasks {
     }
 
     private LineTask task(Location at, List<String> values) {
-        Row row = Row.ofArguments(at, number, values);
+        int most = input.perCommand(); // the last command may have fewer
+        Row row = Row.ofArguments(at, number, values, most == Integer.MAX_VALUE ? 0 : most);
         String line = String.join(" ", values);
         if (tagged) {
             tags.put(Long.toString(number), line + "\t");

@@ -36,7 +36,7 @@ final class ExplainCommand extends Subcommand {
             String sentence = new Explanation(plan, Journal.read(directory.journal())).of(task);
             return Main.print(spec, Printable.oneLine(sentence) + "\n");
         } catch (NoSuchFileException e) {
-            throw wrong("RUNDIR must name a run directory, \"" + run + "\" has no " + e.getFile());
+            throw noRun("RUNDIR", run, e.getFile(), "");
         } catch (InvalidFileException e) {
             RunFile.print(e, "", spec.commandLine());
             return ExitCode.INVALID;

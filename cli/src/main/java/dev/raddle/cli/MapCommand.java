@@ -12,6 +12,7 @@ import dev.raddle.cli.run.JobLog;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.LineTasks;
 import dev.raddle.cli.run.LineWork;
+import dev.raddle.cli.run.RunClock;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.RunSession;
@@ -211,7 +212,7 @@ final class MapCommand extends Subcommand {
     @Option(names = "--shell", description = "Run the command, one word, by sh -c; values are quoted for it.")
     private boolean shell;
 
-    private final InstantSource clock = InstantSource.system();
+    private final InstantSource clock = new RunClock();
     private final List<String> problems = new ArrayList<>();
 
     @Override
@@ -310,6 +311,9 @@ final class MapCommand extends Subcommand {
         Retry retry = new Retry(atLeast("--retry", 1, attempts), pauses == null ? Backoff.DEFAULT : pauses);
         if ((resume || resumeFailed) && jobLog == null) {
             problems.add("--resume needs a log of what has run; write --joblog FILE, here and in the run before");
+        }
+        if (problems.isEmpty() && input.readsStandardInput(arguments)) {
+            warnOfTerminal(spec.commandLine(), "lines");
         }
         input.open(arguments, problems);
         if (!problems.isEmpty()) {

@@ -162,6 +162,11 @@ final class MapInput {
         return new LineInput(new ByteArrayInputStream(bytes.toByteArray()), "argument", '\0');
     }
 
+    /** Returns whether lines are read from standard input, given the arguments after each {@code :::}. */
+    boolean readsStandardInput(List<List<String>> arguments) {
+        return files.contains("-") || (files.isEmpty() && arguments.isEmpty());
+    }
+
     /** Returns how many entries a command gets, or {@link Integer#MAX_VALUE} if it gets as many as fit. */
     int perCommand() {
         return fills || perCommand.equals("max") ? Integer.MAX_VALUE : Integer.parseInt(perCommand);

@@ -11,6 +11,7 @@ import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.PlanWork;
 import dev.raddle.cli.run.ReportForm;
+import dev.raddle.cli.run.RunClock;
 import dev.raddle.cli.run.RunDirectory;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.RunSession;
@@ -131,7 +132,7 @@ final class RunCommand extends Subcommand {
     private @Nullable Integer port;
 
     private final List<String> problems = new ArrayList<>();
-    private final InstantSource clock = InstantSource.system();
+    private final InstantSource clock = new RunClock();
 
     RunCommand() {}
 
@@ -199,8 +200,7 @@ final class RunCommand extends Subcommand {
         try {
             return RunDirectory.reopen(path);
         } catch (NoSuchFileException e) {
-            throw wrong("--resume must name a run directory, \"" + path + "\" has no " + e.getFile()
-                    + "; restore it, or begin a new run");
+            throw noRun("--resume", path, e.getFile(), "; restore it, or begin a new run");
         } catch (IOException e) {
             throw wrong(Failure.text(e));
         }

@@ -35,6 +35,9 @@ record RunFile(RunDirectory.Origin origin) {
         Path path = piped ? STDIN : named == null ? nearest(Path.of("").toAbsolutePath(), commandLine) : named;
         Path directory = path.toAbsolutePath().normalize().getParent();
         Path beside = directory == null ? Path.of("/") : directory;
+        if (piped) {
+            Subcommand.warnOfTerminal(commandLine, "the run file");
+        }
         try {
             byte[] bytes = piped ? FileSize.PARSED.read(System.in) : FileSize.PARSED.read(path);
             String text = PlanReader.decoded(path.toString(), bytes);

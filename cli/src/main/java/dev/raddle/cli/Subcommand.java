@@ -2,14 +2,17 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.run.RunDirectory;
+import dev.raddle.cli.run.StandardStreams;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -35,6 +38,21 @@ abstract class Subcommand implements Callable<Integer> {
                     + "\", which contains other files; name another");
         } catch (IOException e) {
             throw wrong("the run directory cannot be created, " + Failure.text(e));
+        }
+    }
+
+    /** Returns the exception for a path that is not a run directory, because it has no such file. */
+    ParameterException noRun(String argument, Path path, @Nullable String file, String advice) {
+        String why = !Files.exists(path)
+                ? "\" does not exist"
+                : Files.isDirectory(path) ? "\" has no " + file + advice : "\" is a file";
+        return wrong(argument + " must name a run directory, such as raddle-runs/NAME-TIME; \"" + path + why);
+    }
+
+    /** Says what is read if standard input is a terminal, at which nothing else shows that input is awaited. */
+    static void warnOfTerminal(CommandLine commandLine, String what) {
+        if (StandardStreams.isTerminal(0).orElse(false)) {
+            commandLine.getErr().println("raddle: reading " + what + " from the terminal; Ctrl-D ends the input");
         }
     }
 

@@ -152,4 +152,25 @@ class MapArgumentsTest {
         assertThat(ended.err()).contains("-a - must be given once");
         assertThat(ended.exitCode()).isEqualTo(2);
     }
+
+    @Test
+    void what_is_not_a_run_directory_is_described() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        Path missing = directory.resolve("missing");
+
+        for (String[] words : new String[][] {{"run", "--resume"}, {"explain"}}) {
+            assertThat(describe(words, missing)).contains("such as raddle-runs/NAME-TIME; \"" + missing + "\" does not exist");
+            assertThat(describe(words, file)).contains("\"" + file + "\" is a file");
+            assertThat(describe(words, directory)).contains("\"" + directory + "\" has no run.json");
+        }
+    }
+
+    private static String describe(String[] words, Path path) {
+        List<String> all = new ArrayList<>(List.of(words));
+        all.add(path.toString());
+        if (words[0].equals("explain")) {
+            all.add("a");
+        }
+        return Ended.raddle(all.toArray(String[]::new)).err();
+    }
 }

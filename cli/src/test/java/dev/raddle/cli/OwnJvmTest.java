@@ -168,4 +168,38 @@ class OwnJvmTest {
         assertThat(ended.err()).endsWith("raddle: standard output cannot be written: No space left on device\n");
         assertThat(ended.exitCode()).isEqualTo(ExitCode.BROKEN);
     }
+
+    @Test
+    void an_incomplete_last_command_gets_an_empty_text_for_what_it_lacks() throws Exception {
+        Ended words = raddle(
+                List.of(), "map", "-k", "-j1", "-n", "2", "printf", "<%s|%s>", "{1}", "{2}", ":::", "a", "b", "c");
+        assertThat(words.out()).as(words.err()).isEqualTo("<a|b><c|>");
+
+        Ended script =
+                raddle(List.of(), "map", "-k", "-j1", "-n", "3", "--shell", "echo {3}. {}", ":::", "a", "b", "c", "d");
+        assertThat(script.out()).as(script.err()).isEqualTo("c. a b c\n. d\n");
+    }
+
+    @Test
+    void a_missing_interpreter_and_a_program_beside_are_named() throws Exception {
+        script("python", "#!/no/such/python\n");
+        script("windows", "#!/bin/sh\r\necho\r\n");
+        script("beside", "#!/bin/sh\n");
+
+        assertThat(cannotStart("./python")).contains("\"./python\": its interpreter \"/no/such/python\" does not exist\n");
+        assertThat(cannotStart("./windows"))
+                .contains("\"./windows\": its first line ends with a carriage return; write the file with the line ends");
+        assertThat(cannotStart("./none")).contains("\"./none\": there is no such program\n");
+        assertThat(cannotStart("beside"))
+                .contains("there is no such program on the PATH; the one in its directory is ./beside\n");
+    }
+
+    private String cannotStart(String program) throws Exception {
+        return raddle(List.of(), "map", "-q", program, ":::", "a").err();
+    }
+
+    private void script(String name, String text) throws IOException {
+        write(name, text);
+        assertThat(directory.resolve(name).toFile().setExecutable(true)).isTrue();
+    }
 }

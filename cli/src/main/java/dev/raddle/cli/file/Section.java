@@ -38,7 +38,10 @@ final class Section {
     }
 
     private String unknown(String key, List<String> allowed) {
-        return "unknown key \"" + Printable.oneLine(key) + "\" in " + what + Spelling.hint(key, allowed) + " (allowed: "
+        String hint = Keys.here(key, allowed)
+                .map(name -> "; here it is \"" + name + "\"")
+                .orElseGet(() -> Spelling.hint(key, allowed));
+        return "unknown key \"" + Printable.oneLine(key) + "\" in " + what + hint + " (allowed: "
                 + String.join(", ", allowed) + ")";
     }
 

@@ -28,6 +28,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
 
 /** Reads the entries of {@code tasks}: one task each, or one per row with {@code forEach}. For one thread. */
 final class TaskReader {
@@ -76,7 +77,9 @@ final class TaskReader {
         Row only = new Row(section.at(), 1, Map.of());
         List<Row> filled = withParams(rows == null ? List.of(only) : rows.rows());
         if (template == null) {
-            graph.markIncomplete();
+            if (isText(section.get("id"))) { // otherwise no other task can name it
+                graph.markIncomplete();
+            }
             return List.of();
         }
         if (problems.count() > before) {
@@ -84,6 +87,10 @@ final class TaskReader {
             return List.of();
         }
         return tasks(template, filled);
+    }
+
+    private static boolean isText(@Nullable Node id) {
+        return id instanceof ScalarNode scalar && !scalar.getValue().isBlank();
     }
 
     private List<Row> withParams(List<Row> rows) {

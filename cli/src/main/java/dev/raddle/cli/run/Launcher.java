@@ -227,7 +227,7 @@ final class Launcher {
         }
         return cannot
                 + switch (reason.group(1)) {
-                    case "2" -> "there is no such program";
+                    case "2" -> shown(Programs.missing(task.command().words().getFirst(), task.dir()));
                     case "11", "35" -> Failure.TOO_MANY; // on Linux, on macOS
                     default -> reason.group(2).toLowerCase(Locale.ROOT);
                 };

@@ -156,9 +156,9 @@ class InvalidFlowFileTest {
                         """)).singleElement().asString().contains("timeout");
         assertThat(RunFiles.problems("""
                         tasks:
-                          - { id: "", run: "true" }
+                          - { id: "a${day}", run: "true" }
                           - { id: b, run: "true", needs: a }
-                        """)).singleElement().asString().contains("id must not be empty");
+                        """)).singleElement().asString().contains("id has the placeholder ${day}");
     }
 
     @Test

@@ -358,4 +358,58 @@ class InvalidRunFileTest {
                         "checks.yaml:4:5: task \"c\" cannot be started: the locale's character set, ISO-8859-1, cannot"
                                 + " encode \"日本\"; set LC_ALL=C.UTF-8");
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\0',
+            value = {
+                "{{.X}} | 3:10: run must be a text (for the shell) or a list (a program and its arguments), was a map;"
+                        + " put a text that begins with { between quotes",
+                "[echo, {{ x }}] | 3:17: an argument of run must be a text, was a map; put a text that begins with {"
+                        + " between quotes",
+                "echo a: b | 3:16: a text that contains a colon and a blank must be between quotes",
+                "@x | 3:10: a text that begins with @ must be between quotes",
+                "%x | 3:10: a text that begins with % must be between quotes",
+                "*.txt | 3:11: a text that begins with * must be between quotes"
+            })
+    void a_text_that_needs_quotes_has_its_place_and_the_advice(String run, String problem) {
+        assertThat(RunFiles.problems("tasks:\n  - id: a\n    run: " + run + "\n")).containsExactly("checks.yaml:" + problem);
+    }
+
+    @Test
+    void a_tab_and_a_character_that_is_not_allowed_have_their_place() {
+        assertThat(RunFiles.problems("tasks:\n  - id: a\n\trun: x\n"))
+                .containsExactly("checks.yaml:3:1: a line must be indented by blanks, not by a tab");
+        assertThat(RunFiles.problems("tasks:\n  - id: a\u0001\n"))
+                .containsExactly("checks.yaml:2:10: the character U+0001 must not occur in the file");
+    }
+
+    @Test
+    void a_key_of_another_tool_names_the_one_that_is_meant() {
+        assertThat(RunFiles.problems("""
+                tasks:
+                  - { id: a, command: x }
+                  - { id: b, run: x, depends_on: a, retries: 3, cwd: x, environment: { A: b } }
+                  - { name: c, cmd: x }
+                """))
+                .anyMatch(problem -> problem.contains("unknown key \"command\" in task; here it is \"run\""))
+                .anyMatch(problem -> problem.contains("unknown key \"depends_on\" in task; here it is \"needs\""))
+                .anyMatch(problem -> problem.contains("unknown key \"retries\" in task; here it is \"retry\""))
+                .anyMatch(problem -> problem.contains("unknown key \"cwd\" in task; here it is \"dir\""))
+                .anyMatch(problem -> problem.contains("unknown key \"environment\" in task; here it is \"env\""))
+                .anyMatch(problem -> problem.contains("unknown key \"name\" in task; here it is \"id\""))
+                .anyMatch(problem -> problem.contains("unknown key \"cmd\" in task; here it is \"run\""));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"''", "' '", ""})
+    void an_empty_id_hides_no_problem_of_other_tasks(String id) {
+        assertThat(RunFiles.problems("results: [gone]\ntasks:\n  - { id: " + id
+                        + ", run: x }\n  - { id: b, run: x, needs: zzz }\n  - { id: c, run: x, needs: c }\n"))
+                .hasSize(4)
+                .anyMatch(problem -> problem.contains("results must name tasks of this file, was \"gone\""))
+                .anyMatch(problem -> problem.contains("must name tasks of this file, was \"zzz\""))
+                .anyMatch(problem -> problem.contains("must not need itself"));
+    }
 }

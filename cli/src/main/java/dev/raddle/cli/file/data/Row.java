@@ -49,11 +49,15 @@ public record Row(Location at, long number, Map<String, Cell> cells, List<String
         return new Row(at, number, Map.of(LINE, Cell.of(line)));
     }
 
-    /** Returns a row of arguments, which have numbers from 1 as names. */
-    public static Row ofArguments(Location at, long number, List<String> values) {
+    /**
+     * Returns a row of arguments, which have numbers from 1 as names.
+     *
+     * @param least how many numbers have a value; an empty one if there are fewer arguments
+     */
+    public static Row ofArguments(Location at, long number, List<String> values, int least) {
         Map<String, Cell> cells = new HashMap<>();
-        for (String value : values) {
-            cells.put(Integer.toString(cells.size() + 1), Cell.of(value));
+        for (int i = 0; i < Math.max(values.size(), least); i++) {
+            cells.put(Integer.toString(i + 1), Cell.of(i < values.size() ? values.get(i) : ""));
         }
         return new Row(at, number, cells, List.copyOf(values));
     }

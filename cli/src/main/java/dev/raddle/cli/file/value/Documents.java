@@ -1,11 +1,14 @@
 package dev.raddle.cli.file.value;
 
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.composer.Composer;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.AnchorNode;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -17,6 +20,8 @@ import org.snakeyaml.engine.v2.scanner.StreamReader;
  * Parses YAML or JSON text into nodes with locations. JSON needs no parser of its own, because YAML 1.2 contains it.
  */
 public final class Documents {
+    private static final Pattern START = Pattern.compile("found character '(.)'");
+
     private Documents() {}
 
     /** Returns the root of the only document in {@code text}; null if it is empty, or invalid, which adds a problem. */
@@ -24,6 +29,7 @@ public final class Documents {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(file)
                 .setCodePointLimit(Integer.MAX_VALUE) // FileSize limits files
+                .setAllowNonScalarKeys(true) // Values refuses them, with their place
                 .setMaxAliasesForCollections(Integer.MAX_VALUE) // aliases are shared nodes, never copies
                 .build();
         try {
@@ -36,6 +42,12 @@ public final class Documents {
             return plain(root.get());
         } catch (MarkedYamlEngineException e) {
             problems.add(place(e, file), sentence(e));
+        } catch (ReaderException e) {
+            String before = text.substring(0, text.offsetByCodePoints(0, e.getPosition()));
+            int line = (int) before.chars().filter(c -> c == '\n').count() + 1;
+            problems.add(
+                    new Location(file, line, before.length() - before.lastIndexOf('\n')),
+                    String.format("the character U+%04X must not occur in the file", e.getCodePoint()));
         } catch (YamlEngineException e) {
             problems.add(new Location(file, 1, 1), String.valueOf(e.getMessage()));
         }
@@ -55,6 +67,19 @@ public final class Documents {
     private static String sentence(MarkedYamlEngineException e) {
         String context = e.getContext();
         String problem = e.getProblem();
+        if (problem.startsWith("mapping values are not allowed")) {
+            return "a text that contains a colon and a blank must be between quotes";
+        }
+        if (problem.contains("TAB")) {
+            return "a line must be indented by blanks, not by a tab";
+        }
+        Matcher start = START.matcher("while scanning an alias".equals(context) ? "found character '*'" : problem);
+        if (start.lookingAt()) {
+            return "a text that begins with " + start.group(1) + " must be between quotes";
+        }
+        if (problem.startsWith("but found another document")) {
+            return "the file must have one document, this is another";
+        }
         if (context == null || context.isEmpty()) {
             return problem;
         }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.common.FlowStyle;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
@@ -29,7 +30,17 @@ public final class Values {
     }
 
     public void wrong(Node node, String rule) {
-        problems.add(Location.of(node), rule + ", was " + found(node));
+        problems.add(Location.of(node), rule + ", was " + found(node) + hint(node));
+    }
+
+    /** Returns advice for braces that were meant as text, such as those of another tool's templates. */
+    private static String hint(Node node) {
+        boolean isText = node instanceof MappingNode map
+                && map.getFlowStyle() == FlowStyle.FLOW
+                && map.getValue().stream()
+                        .anyMatch(entry -> !(entry.getKeyNode() instanceof ScalarNode)
+                                || entry.getValueNode().getTag().equals(Tag.NULL));
+        return isText ? "; put a text that begins with { between quotes" : "";
     }
 
     /** Returns any scalar except null in its textual form: the number 1.10 stays the text "1.10". */
