@@ -26,12 +26,12 @@ public final class Signal {
      * whole list and notifies its members after it has released the monitor.
      *
      * A waiter leaves the list in O(1) when its deadline passes or its thread is interrupted, so that polling with
-     * short timeouts leaves nothing behind; an action leaves it when it is removed. In real time a waiter finds that its deadline has passed, and needs no
-     * other thread for that; with another time source an alarm does so, which may fire at once, so the waiter is in the
-     * list before. Up to three threads may race for a waiter: the setter, its own, and that of an alarm. Each decides
-     * under the monitor, where `hasLeft` is written: the first of them ends the wait, and the others find that it has
-     * ended. So a waiter is unlinked once, and a wait that has expired returns false even if the signal is set a moment
-     * later.
+     * short timeouts leaves nothing behind; an action leaves it when it is removed. In real time a waiter finds that
+     * its deadline has passed, and needs no other thread for that; with another time source an alarm does so, which
+     * may fire at once, so the waiter is in the list before. Up to three threads may race for a waiter: the setter,
+     * its own, and that of an alarm. Each decides under the monitor, where `hasLeft` is written: the first of them
+     * ends the wait, and the others find that it has ended. So a waiter is unlinked once, and a wait that has expired
+     * returns false even if the signal is set a moment later.
      *
      * A platform thread spins on `set` before it parks, for about as long as parking and unparking would take, so it
      * loses no more than that, and sees an early event early. A virtual thread parks at once; the thread that it waits
