@@ -24,7 +24,7 @@ final class SharedTimer {
      */
 
     static final long NEVER = Long.MAX_VALUE;
-    static final long MAX_DELAY = Long.MAX_VALUE >> 1;
+    private static final long MAX_DELAY = Long.MAX_VALUE >> 1;
 
     private final TimeSource time;
     private final LongSupplier action;
