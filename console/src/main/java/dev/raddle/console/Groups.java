@@ -283,7 +283,8 @@ final class Groups {
                     waiting.put(refs.nameOf(task), new TaskRow(name, sinceAt, null, waiting.size(), why));
                 }
             } else if (running.size() < TaskRefs.MOST_RUNNING) {
-                running.put(refs.nameOf(task), new TaskRow(name, sinceAt, threadName(task.thread()), null, null));
+                String thread = threadName(task.thread(), id.key);
+                running.put(refs.nameOf(task), new TaskRow(name, sinceAt, thread, null, null));
             }
         }
         History history = histories.get(id);
@@ -306,10 +307,12 @@ final class Groups {
         return null;
     }
 
-    private static @Nullable String threadName(@Nullable Thread thread) {
+    /** Returns the name of a thread, or its number if its name says no more than that it runs a task of this group. */
+    private static @Nullable String threadName(@Nullable Thread thread, String key) {
         if (thread == null) {
             return null;
         }
-        return thread.getName().isEmpty() ? "thread " + thread.threadId() : thread.getName();
+        String name = thread.getName();
+        return name.isEmpty() || name.equals(key) ? "thread " + thread.threadId() : name;
     }
 }

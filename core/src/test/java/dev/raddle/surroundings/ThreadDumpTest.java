@@ -2,7 +2,6 @@ package dev.raddle.surroundings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.HotSpotDiagnosticMXBean;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.RunOptions;
@@ -16,12 +15,13 @@ import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.testing.Jvm;
 import dev.raddle.testing.Wait;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -162,8 +162,9 @@ class ThreadDumpTest {
         try (FlowRun<Integer> run = flow.returning(node).start(null)) {
             begun.await();
 
-            ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
-                    .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+            String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+            String pid = String.valueOf(ProcessHandle.current().pid());
+            Jvm.run(List.of(jcmd, pid, "Thread.dump_to_file", file.toString()));
             hold.countDown();
             run.join();
         }
