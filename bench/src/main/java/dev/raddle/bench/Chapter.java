@@ -42,6 +42,7 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows),
             new Chapter("rate-start", CpuPerRatedTask.class, CpuPerRatedTask::rows),
             new Chapter("adaptive-sample", CpuPerSampledTask.class, CpuPerSampledTask::rows),
+            new Chapter("late-limits", LateLimits.class, LateLimits::rows),
             new Chapter("scale-units", Scale.class, Scale::rows),
             new Chapter("fleet-permits", FleetPermits.class, FleetPermits::rows),
             new Chapter("durable-file", DurableFile.class, DurableFile::rows),

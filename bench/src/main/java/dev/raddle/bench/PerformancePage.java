@@ -15,7 +15,7 @@ record PerformancePage(Path file) {
 
     static final String GROUP = "group";
     static final List<String> SECTIONS =
-            List.of(GROUP, "scope", "flow", "pool", "rate", "adaptive", "scale", "fleet", "durable", "console");
+            List.of(GROUP, "scope", "flow", "pool", "rate", "adaptive", "late", "scale", "fleet", "durable", "console");
 
     /** Returns the table of a section, with its markers. */
     static String table(String section, List<Row> rows, boolean judged, String machine) {
