@@ -15,6 +15,7 @@ public final class OwnThread {
      * @param action the action that it runs
      * @return the thread, which is not started
      */
+    @SuppressWarnings("ThreadPriorityCheck") // the normal one, whatever the priority of the creator
     public static Thread unstarted(String name, Runnable action) {
         ThreadGroup outermost = Thread.currentThread().getThreadGroup();
         while (outermost.getParent() != null) {
