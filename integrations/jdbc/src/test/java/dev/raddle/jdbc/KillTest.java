@@ -141,7 +141,7 @@ class KillTest {
                     "the hotel is booked",
                     () -> run.number("SELECT count(*) FROM raddle_entry WHERE kind = 'NODE' AND node = 'hotel'") == 1);
             run.cancel(id);
-            Await.until("the hotel is undone", () -> run.number("SELECT count(*) FROM undone") == 1);
+            Await.until("the hotel is undone", () -> run.number("SELECT count(*) FROM undone") >= 1);
             run.workers().remove(first);
             first.kill();
             run.addWorker(Map.of());

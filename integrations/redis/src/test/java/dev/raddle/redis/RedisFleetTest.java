@@ -42,6 +42,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class RedisFleetTest {
 
+    /** A lease that outlives the pauses of a busy machine, for tests that count what a lost one repeats. */
+    private static final Duration UNBROKEN = Duration.ofSeconds(5);
+
     private static final LongConsumer NOTHING = fence -> {};
 
     private final ServerKind kind;
@@ -187,7 +190,8 @@ class RedisFleetTest {
 
     @Test
     void each_accepted_grant_counts_against_a_demand_that_is_reported_once() {
-        RedisFleet fleet = fleet(options -> options.slice(Duration.ZERO));
+        // Grants are counted, and a lost lease repeats them: it is longer than a busy machine lets a heartbeat wait.
+        RedisFleet fleet = fleet(options -> options.slice(Duration.ZERO).lease(UNBROKEN));
         fleet.setLimit("g", 3);
         AtomicInteger granted = new AtomicInteger();
         PermitSource.Session session = fleet.open(new PermitSource.Holder() {
@@ -198,6 +202,9 @@ class RedisFleetTest {
 
             @Override
             public boolean grantOnce(String key, long fence) {
+                if (!key.equals("g")) {
+                    return true;
+                }
                 if (granted.get() == 2) {
                     granted.incrementAndGet();
                     throw new IllegalStateException("a failed grant has no effect");
@@ -222,13 +229,16 @@ class RedisFleetTest {
 
         session.demand("g", 4, 0);
 
-        until(() -> granted.get() == 4); // one of them failed, and its permit was granted again
+        until(() -> granted.get() >= 4); // one of them failed, and its permit was granted again
         until(() -> fleet.stats().wanted() == 1);
-        long calls = fleet.stats().calls();
-        until(() -> fleet.stats().calls() > calls + 3);
+        for (int call = 1; call <= 3; call++) {
+            long leases = 3 + call;
+            session.demand("other-" + call, 1, 0);
+            until(() -> fleet.stats().leases() >= leases);
+        }
         assertThat(granted.get()).isEqualTo(4);
         assertThat(fleet.stats().wanted()).isEqualTo(1);
-        assertThat(fleet.stats().leases()).isEqualTo(3);
+        assertThat(fleet.stats().leases()).isEqualTo(6);
     }
 
     @Test
@@ -246,7 +256,7 @@ class RedisFleetTest {
 
     @Test
     void with_slices_most_tasks_start_without_a_call() {
-        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(1)));
+        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(1)).lease(UNBROKEN));
         fleet.setLimit("g", 2);
         FakeExecutor executor = executor(fleet);
 
@@ -583,7 +593,9 @@ class RedisFleetTest {
     @Test
     void a_key_without_an_entry_has_what_the_resolvers_say_or_the_defaults() {
         Rate slow = Rate.of(1, Duration.ofHours(1)).burst(2);
-        RedisFleet fleet = fleet(options -> options.limitResolver(key -> key.startsWith("small") ? 1 : 0)
+        // a lost lease would lose what was paid for
+        RedisFleet fleet = fleet(options -> options.lease(UNBROKEN)
+                .limitResolver(key -> key.startsWith("small") ? 1 : 0)
                 .rateResolver(key -> key.equals("slow") ? slow : null));
         fleet.setDefaultLimit(3);
         fleet.setDefaultRate(Rate.of(1, Duration.ofHours(1)).burst(5));
