@@ -9,7 +9,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -31,11 +33,14 @@ final class JournalWriter implements AutoCloseable {
      * is forced once for many runs, and entries of one run that were recorded one after the other are never in one
      * statement in the wrong order: the second is queued after the first is durable.
      *
-     * The statement is the fence, too. It locks the rows of the runs, which waits for a claim that is under way, and
-     * inserts those entries whose epoch is still that of their run. A claim changes the epoch, which waits for the lock
-     * here, and reads the entries afterwards. So either the entry is written before the claim and the claimer finds it,
-     * or it is not written at all. Rows are locked in the order of the ids, in a mode that such statements share, so
-     * they cannot wait for each other in a circle.
+     * The statement is the fence, too. It locks the rows of the runs in a mode that such statements share, and inserts
+     * those entries whose epoch is still that of their run. A claim changes the epoch, which waits for the lock here,
+     * and reads the entries afterwards. So either the entry is written before the claim and the claimer finds it, or it
+     * is not written at all.
+     *
+     * The statement waits for no lock. A row that another transaction has locked, for a claim or for a request of a
+     * user, is skipped, and its entries are tried again with a growing pause (`locked`). So a transaction that keeps
+     * one row for long delays its run only. After some seconds a line says which session that is.
      *
      * If the database is away, the same statement is tried again until it is back. The connection may have broken after
      * the commit: then the entries are there already. Their primary key, which is chosen here and not by the database,
@@ -48,19 +53,25 @@ final class JournalWriter implements AutoCloseable {
     static final String WRITE = "WITH input AS (SELECT * FROM unnest(?::text[], ?::bigint[], ?::int[], ?::text[],"
             + " ?::text[], ?::text[], ?::text[], ?::int[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[],"
             + " ?::text[], ?::bigint[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
-            + " held AS (SELECT id, epoch AS current FROM raddle_run WHERE id = ANY (?) ORDER BY id FOR SHARE),"
+            + " held AS (SELECT id, epoch AS current FROM raddle_run WHERE id = ANY (?) ORDER BY id FOR SHARE"
+            + " SKIP LOCKED),"
             + " valid AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
             + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
             + " SELECT run_id, epoch, number, kind, node, state, via, count, at::timestamptz, value, failure_type,"
             + " failure_message, failure_trace, nodes::text[], place FROM valid ORDER BY position"
             + " ON CONFLICT DO NOTHING)"
-            + " SELECT position FROM valid";
+            + " SELECT i.position, v.position IS NOT NULL FROM input i LEFT JOIN valid v ON v.position = i.position"
+            + " WHERE v.position IS NOT NULL OR (i.run_id NOT IN (SELECT id FROM held)"
+            + " AND i.run_id IN (SELECT id FROM raddle_run WHERE id = ANY (?)))";
 
     private static final int MAX_ROWS = 500;
     private static final int MAX_BYTES = 4_000_000;
     private static final long FIRST_PAUSE_MILLIS = 50;
     private static final long LAST_PAUSE_MILLIS = 1_000;
+    private static final long FIRST_LOCK_PAUSE_NANOS = 2_000_000;
+    private static final long LAST_LOCK_PAUSE_NANOS = 250_000_000;
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
+    private static final long IDLE_NANOS = 1_000_000_000;
     private static final Logger LOG = LoggerFactory.getLogger(JournalWriter.class);
 
     /** Rows that are written together, or not at all. */
@@ -70,10 +81,23 @@ final class JournalWriter implements AutoCloseable {
         private final CountDownLatch done = new CountDownLatch(1);
         private boolean isWritten; // written before the latch is released
         private @Nullable SQLException failure; // likewise
+        private long lockedSince; // 0 if the row of the run was not locked; by the thread, as the next two
+        private long lockPause = FIRST_LOCK_PAUSE_NANOS;
+        private long nextTry;
 
         private Pending(List<EntryRow> rows, BooleanSupplier isLost) {
             this.rows = rows;
             this.isLost = isLost;
+        }
+
+        private void postpone(long now) {
+            lockedSince = lockedSince == 0 ? now : lockedSince;
+            nextTry = now + lockPause;
+            lockPause = Math.min(2 * lockPause, LAST_LOCK_PAUSE_NANOS);
+        }
+
+        private String runId() {
+            return rows.getFirst().runId();
         }
 
         private void end(boolean written, @Nullable SQLException reason) {
@@ -85,6 +109,8 @@ final class JournalWriter implements AutoCloseable {
 
     private final Database database;
     private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
+    private final List<Pending> locked = new ArrayList<>(); // their rows are locked; confined to the thread
+    private final Set<String> reported = new HashSet<>(); // runs with a line about that; likewise
     private final Duration closeWithin;
     private final Thread thread;
     private volatile boolean closed;
@@ -145,12 +171,14 @@ final class JournalWriter implements AutoCloseable {
         List<Pending> batch = new ArrayList<>();
         while (!closed || !queue.isEmpty()) {
             try {
-                Pending first = queue.poll(1, TimeUnit.SECONDS);
-                if (first != null) {
-                    fill(batch, first);
+                Pending first = queue.poll(nanosUntilRetry(), TimeUnit.NANOSECONDS);
+                takeDue(batch);
+                fill(batch, first);
+                if (!batch.isEmpty()) {
                     writeUntilDone(batch);
                     batch.clear();
                 }
+                reportLocked();
             } catch (InterruptedException closing) {
                 // the condition ends the loop
             } catch (Throwable failure) {
@@ -160,9 +188,53 @@ final class JournalWriter implements AutoCloseable {
                 batch.clear();
             }
         }
+        locked.forEach(each -> each.end(false, null));
     }
 
-    private void fill(List<Pending> batch, Pending first) {
+    private long nanosUntilRetry() {
+        long now = System.nanoTime();
+        long nanos = IDLE_NANOS;
+        for (Pending each : locked) {
+            nanos = Math.min(nanos, each.nextTry - now);
+        }
+        return nanos;
+    }
+
+    /** Moves the entries to the batch whose next try is due. */
+    private void takeDue(List<Pending> batch) {
+        if (locked.isEmpty()) {
+            return;
+        }
+        dropLost(locked);
+        long now = System.nanoTime();
+        for (Pending each : locked) {
+            if (each.nextTry - now <= 0 && batch.size() < MAX_ROWS) {
+                batch.add(each);
+            }
+        }
+        locked.removeAll(batch);
+    }
+
+    /** Says once for each run that is locked for long which session has locked it. */
+    private void reportLocked() {
+        if (locked.isEmpty()) {
+            reported.clear();
+            return;
+        }
+        long now = System.nanoTime();
+        for (Pending each : locked) {
+            if (now - each.lockedSince > RowLock.LONG.toNanos() && reported.add(each.runId())) {
+                try {
+                    String problem = RowLock.problem(database, each.runId());
+                    LOG.warn("run \"{}\" cannot record: {}", each.runId(), problem == null ? RowLock.UNKNOWN : problem);
+                } catch (SQLException away) {
+                    LOG.debug("the session that has locked run \"{}\" is unknown", each.runId(), away);
+                }
+            }
+        }
+    }
+
+    private void fill(List<Pending> batch, @Nullable Pending first) {
         int rows = 0;
         int bytes = 0;
         for (Pending next = first; next != null; next = rows < MAX_ROWS && bytes < MAX_BYTES ? queue.poll() : null) {
@@ -224,19 +296,28 @@ final class JournalWriter implements AutoCloseable {
 
     private void write(List<Pending> batch) throws SQLException {
         List<EntryRow> rows = batch.stream().flatMap(each -> each.rows.stream()).toList();
-        boolean[] valid = database.statement(WRITE, statement -> {
+        @Nullable
+        Boolean[] written = database.statement(WRITE, statement -> {
             bind(statement, rows);
-            boolean[] found = new boolean[rows.size()];
+            @Nullable
+            Boolean[] found = new Boolean[rows.size()]; // null for another epoch, false for a locked row
             try (ResultSet result = statement.executeQuery()) {
                 while (result.next()) {
-                    found[result.getInt(1) - 1] = true;
+                    found[result.getInt(1) - 1] = result.getBoolean(2);
                 }
             }
             return found;
         });
+        long now = System.nanoTime();
         int position = 0;
         for (Pending each : batch) {
-            each.end(valid[position], null); // all rows of one part have the same run and epoch
+            Boolean isWritten = written[position]; // all rows of one part have the same run and epoch
+            if (isWritten != null && !isWritten) {
+                each.postpone(now);
+                locked.add(each);
+            } else {
+                each.end(isWritten != null, null);
+            }
             position += each.rows.size();
         }
     }
@@ -255,6 +336,7 @@ final class JournalWriter implements AutoCloseable {
         }
         String[] ids = rows.stream().map(EntryRow::runId).distinct().toArray(String[]::new);
         statement.setArray(index, connection.createArrayOf("text", ids));
+        statement.setArray(index + 1, connection.createArrayOf("text", ids));
     }
 
     private static final List<String> TYPES = List.of(

@@ -24,7 +24,8 @@ final class NodeTransaction {
      * `commit` inserts the row of the node's end, with the fence in the same statement, and commits. The row of the run
      * is locked from that statement to the commit only, so an action that takes long does not delay a claim. If the
      * process is stopped, PostgreSQL ends the session when it has been idle for as long as heartbeats may be missing,
-     * so that the locks of the action do not outlive the claim.
+     * so that the locks of the action do not outlive the claim. The statement waits for the row for this time, too: then
+     * the transaction is rolled back, and the run continues later.
      *
      * The action must not end the transaction itself. Its connection refuses that, and remembers it. If it is done in
      * another way, such as by a statement, that is found out by the id of the transaction.
@@ -35,7 +36,9 @@ final class NodeTransaction {
      * `commit` and `rollBack` return the connection to its pool, whatever happens.
      */
     private static final String RECORD =
-            "WITH held AS (SELECT id FROM raddle_run WHERE id = ? AND epoch = ? FOR SHARE),"
+            "WITH soon AS MATERIALIZED (SELECT set_config('lock_timeout', ?, true) AS is_set),"
+                    + " held AS (SELECT id FROM soon, raddle_run WHERE soon.is_set IS NOT NULL"
+                    + " AND id = ? AND epoch = ? FOR SHARE OF raddle_run),"
                     + " written AS (INSERT INTO raddle_entry (run_id, epoch, number, " + EntryRow.COLUMNS + ")"
                     + " SELECT held.id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ? FROM held"
                     + " WHERE pg_current_xact_id()::text = ? RETURNING 1)"
@@ -207,23 +210,24 @@ final class NodeTransaction {
 
     private void bind(PreparedStatement statement, EntryRow row) throws SQLException {
         RecordedFailure failure = row.failure();
-        statement.setString(1, row.runId());
-        statement.setLong(2, row.epoch());
+        statement.setString(1, Long.toString(idle.toMillis()));
+        statement.setString(2, row.runId());
         statement.setLong(3, row.epoch());
-        statement.setInt(4, row.number());
-        statement.setString(5, row.kind().name());
-        statement.setString(6, row.node());
-        statement.setString(7, row.state());
-        statement.setString(8, row.via());
-        statement.setObject(9, row.count(), Types.INTEGER);
+        statement.setLong(4, row.epoch());
+        statement.setInt(5, row.number());
+        statement.setString(6, row.kind().name());
+        statement.setString(7, row.node());
+        statement.setString(8, row.state());
+        statement.setString(9, row.via());
+        statement.setObject(10, row.count(), Types.INTEGER);
         Instant at = row.at();
-        statement.setObject(10, at == null ? null : at.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
-        statement.setBytes(11, row.value());
-        statement.setString(12, failure == null ? null : JournalWriter.storable(failure.type()));
-        statement.setString(13, failure == null ? null : JournalWriter.storable(failure.message()));
-        statement.setString(14, failure == null ? null : JournalWriter.storable(failure.trace()));
-        statement.setObject(15, row.place(), Types.BIGINT);
-        statement.setString(16, transaction);
+        statement.setObject(11, at == null ? null : at.atOffset(ZoneOffset.UTC), Types.TIMESTAMP_WITH_TIMEZONE);
+        statement.setBytes(12, row.value());
+        statement.setString(13, failure == null ? null : JournalWriter.storable(failure.type()));
+        statement.setString(14, failure == null ? null : JournalWriter.storable(failure.message()));
+        statement.setString(15, failure == null ? null : JournalWriter.storable(failure.trace()));
+        statement.setObject(16, row.place(), Types.BIGINT);
+        statement.setString(17, transaction);
     }
 
     /** Returns whether the connection has failed, so that the action could not do its work. */

@@ -40,12 +40,15 @@ final class RunQueries {
 
     @Nullable
     StoredRun find(String id) throws SQLException {
-        return database.<@Nullable StoredRun>statement(SELECT + " WHERE id = ?", statement -> {
+        StoredRun found = database.<@Nullable StoredRun>statement(SELECT + " WHERE id = ?", statement -> {
             statement.setString(1, id);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? read(row) : null;
             }
         });
+        boolean mayBeLocked = found != null && found.endedAt() == null && found.problem() == null;
+        String lock = mayBeLocked ? RowLock.problem(database, id) : null; // cannot be recorded in a locked row
+        return found == null || lock == null ? found : found.withProblem(lock);
     }
 
     byte @Nullable [] value(String id) throws SQLException {

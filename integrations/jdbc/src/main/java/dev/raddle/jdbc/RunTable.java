@@ -97,16 +97,17 @@ final class RunTable {
      * Nodes run again only in the first try after the request. Whether that try has begun is known from its entry,
      * which has a greater epoch than the request.
      */
-    private static final String CLAIM = "UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
+    private static final String CLAIM = "WITH " + RowLock.SOON + " UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
             + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL, losses = " + LOSSES
-            + " WHERE id = ? AND ended_at IS NULL AND (? OR " + LOSSES + " = 0)"
+            + " FROM soon WHERE soon.is_set IS NOT NULL AND id = ? AND ended_at IS NULL AND (? OR " + LOSSES + " = 0)"
             + " RETURNING epoch, parameter, cancel_reason, again_after > 0,"
             + " CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
             + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END, losses";
 
-    private static final String END = "WITH run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
+    private static final String END = "WITH " + RowLock.SOON + ", run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
             + " failure_message = ?, failure_trace = ?, problem = ?, cancel_reason = NULL, ended_at = now()"
-            + " WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING id, epoch)"
+            + " FROM soon WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
+            + " RETURNING id, epoch)"
             + " INSERT INTO raddle_entry (run_id, epoch, number, kind, state)"
             + " SELECT id, epoch, ?, 'ENDED', ? FROM run";
 
@@ -137,7 +138,8 @@ final class RunTable {
             + " ended_at = CASE WHEN epoch = 0 THEN now() END"
             + " WHERE id = ? AND ended_at IS NULL";
 
-    private static final String LOCK = "SELECT ended_at IS NOT NULL FROM raddle_run WHERE id = ? FOR NO KEY UPDATE";
+    private static final String LOCK = "WITH " + RowLock.SOON_AND_SHORT + " SELECT ended_at IS NOT NULL"
+            + " FROM soon, raddle_run WHERE soon.is_set IS NOT NULL AND id = ? FOR NO KEY UPDATE OF raddle_run";
 
     /*
      * A node that has ended takes no signal, nor does one in a subflow that has ended. A node has also ended at its
@@ -163,8 +165,9 @@ final class RunTable {
 
     private static final String SEE_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-    private static final String HOLD = "SELECT cancel_reason IS NOT NULL FROM raddle_run"
-            + " WHERE id = ? AND epoch = ? AND ended_at IS NULL FOR NO KEY UPDATE";
+    private static final String HOLD = "WITH " + RowLock.SOON_AND_SHORT + " SELECT cancel_reason IS NOT NULL"
+            + " FROM soon, raddle_run WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
+            + " FOR NO KEY UPDATE OF raddle_run";
 
     private static final String PARK_TASK = "UPDATE raddle_task SET picked = false, picked_by = NULL,"
             + " last_heartbeat = NULL, consecutive_failures = 0, last_success = now(), version = version + 1,"

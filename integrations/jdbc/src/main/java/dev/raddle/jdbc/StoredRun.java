@@ -56,4 +56,9 @@ public record StoredRun(
         }
         return failure == null ? null : failure.toString();
     }
+
+    StoredRun withProblem(String text) {
+        return new StoredRun(
+                id, flow, version, state, claims, worker, createdAt, begunAt, endedAt, failure, text, waitsUntil);
+    }
 }

@@ -9,10 +9,10 @@ enum SeededBug {
         @Override
         String change(String sql) {
             return sql.replace("AND h.current = i.epoch", "")
-                    .replace("WHERE id = ? AND epoch = ? FOR SHARE", "WHERE id = ? AND ? > 0 FOR SHARE")
+                    .replace("id = ? AND epoch = ? FOR SHARE OF", "id = ? AND ? > 0 FOR SHARE OF")
                     .replace(
-                            "WHERE id = ? AND epoch = ? AND ended_at IS NULL RETURNING",
-                            "WHERE id = ? AND ? > 0" + " AND ended_at IS NULL RETURNING")
+                            "id = ? AND epoch = ? AND ended_at IS NULL RETURNING",
+                            "id = ? AND ? > 0" + " AND ended_at IS NULL RETURNING")
                     .replace("SELECT id, epoch, cancel_reason FROM raddle_run", "SELECT id, 0, NULL FROM raddle_run");
         }
     },
@@ -20,8 +20,8 @@ enum SeededBug {
     NO_LOCK {
         @Override
         String change(String sql) {
-            return sql.replace("ORDER BY id FOR SHARE", "ORDER BY id")
-                    .replace("AND epoch = ? FOR SHARE", "AND epoch = ?");
+            return sql.replace("ORDER BY id FOR SHARE SKIP LOCKED", "ORDER BY id")
+                    .replace("AND epoch = ? FOR SHARE OF raddle_run", "AND epoch = ?");
         }
     },
     /** A heartbeat whose deadline has passed is not noticed. */
