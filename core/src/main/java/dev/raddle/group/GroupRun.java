@@ -426,7 +426,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         if (origin() instanceof CallerThread caller && caller.isTryCall()) {
             conclude(rejected, false);
         } else if (handler != null) {
-            settleByHandler(handler);
+            settleByHandler(handler, reason);
         } else if (bySubmitter && engine.policy.rejectionPolicy() == RejectionPolicy.CALLER_RUNS) {
             concludeByCalling();
         } else {
@@ -435,22 +435,26 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @SuppressWarnings("unchecked") // a callable only produces values, so one of a subtype of T is one of T
-    private void settleByHandler(RejectionHandler handler) {
-        GroupResult<T> result;
+    private void settleByHandler(RejectionHandler handler, Rejection reason) {
+        GroupResult<T> result = null;
+        Throwable failure = null;
         try {
             result = handler.onRejected(groupKey(), taskId, (Callable<T>) callable());
-        } catch (Throwable failure) {
-            conclude(new Outcome.Failure<>(failure), false);
-            return;
+        } catch (Throwable thrown) {
+            failure = thrown;
         }
-        if (result == null) {
-            conclude(
-                    new Outcome.Failure<>(new NullPointerException("rejectionHandler returned no result for task \""
-                            + taskId + "\" in group \"" + group.key + "\"")),
-                    false);
-            return;
+        if (origin() instanceof PlacedTask placed && !placed.hasBegun()) { // no result reaches the API that placed it
+            if (failure != null) {
+                sink().report("rejectionHandler for " + this, failure);
+            }
+            conclude(new Outcome.Rejected<>(reason), false);
+        } else if (result != null) {
+            conclude(outcomeOf(result), result.startTimeNanos(), result.endTimeNanos(), false);
+        } else {
+            NullPointerException none = new NullPointerException("rejectionHandler returned no result for task \""
+                    + taskId + "\" in group \"" + group.key + "\"");
+            conclude(new Outcome.Failure<>(failure == null ? none : failure), false);
         }
-        conclude(outcomeOf(result), result.startTimeNanos(), result.endTimeNanos(), false);
     }
 
     private static <T> Outcome<T> outcomeOf(GroupResult<T> result) {
