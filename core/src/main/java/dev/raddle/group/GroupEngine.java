@@ -66,6 +66,9 @@ final class GroupEngine {
         SHUTDOWN
     }
 
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(100); // for a report of tasks that never began
+    private static final int MOST_QUIET_TICKS = 200; // ten seconds
+
     final GroupPolicy policy;
     final TimeSource time;
     final @Nullable Events events; // null if the policy has no listener
@@ -606,7 +609,15 @@ final class GroupEngine {
     void shutdownAfter(Duration waited) {
         boolean first = state.getAndSet(State.SHUTDOWN) != State.SHUTDOWN;
         Rejection reason = rejection(Rejection.Reason.SHUTDOWN, "the executor was shut down");
-        Stopped stopped = stop(groups.values(), null, reason, run -> run.stop(reason, first));
+        List<GroupRun<?>> dropped = new ArrayList<>();
+        Stopped stopped = stop(groups.values(), null, reason, run -> {
+            if (run.stop(reason, first)) {
+                dropped.add(run);
+            }
+        });
+        if (!dropped.isEmpty() && waited.compareTo(SHORTEST_WAIT) >= 0) {
+            reportDropped(dropped, waited);
+        }
         if (first) {
             report(new GroupShutdownReport(stopped.running(), stopped.waiting(), waited));
         }
@@ -650,5 +661,23 @@ final class GroupEngine {
             Thread.currentThread().interrupt();
             return false;
         }
+    /** Reports tasks that a scheduler has accepted and not run, perhaps because it has dropped them. */
+    private void reportDropped(List<GroupRun<?>> dropped, Duration waited) {
+        GroupRun<?> first = dropped.getFirst();
+        String others = dropped.size() == 1 ? "" : ", and " + (dropped.size() - 1) + " more granted tasks never began";
+        IllegalStateException failure = new IllegalStateException(
+                first + " was accepted by " + UserCode.textOf(schedulerOf(first)) + ", which had not run it after "
+                        + TimeLimit.text(waited) + others);
+        policy.exceptionSink().report("shutdown of a group executor", failure);
+    }
+
+    private Object schedulerOf(GroupRun<?> run) {
+        try {
+            return onlyScheduler == null ? run.group.scheduler() : onlyScheduler;
+        } catch (Throwable failure) { // of the policy's function
+            return "the scheduler of " + run.group;
+        }
+    }
+
     }
 }

@@ -472,14 +472,20 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         return error != null ? error : new NullPointerException("the rejection handler's result has no error");
     }
 
-    /** Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it. */
-    void stop(Rejection reason, boolean mayInterrupt) {
+    /**
+     * Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it.
+     *
+     * @return whether a scheduler had accepted the run and not run it
+     */
+    boolean stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
             GrantedPermits grants = new GrantedPermits();
             group.release(this, 0, time().nanoTime(), grants, null, null);
             group.engine.dispatch(grants);
             BorrowedThread.runUnder(loader(), sink(), () -> rejectClaimed(reason, false));
-        } else if (mayInterrupt) {
+            return !(origin() instanceof CallerThread);
+        }
+        if (mayInterrupt) {
             interrupt(reason.text());
         } else {
             cancel(new Outcome.Cancelled<>(new CancelledException(reason.text())), false);
@@ -495,6 +501,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     @Nullable
     RejectedTaskException rejection() {
         return isDone() && settledOutcome() instanceof Outcome.Rejected<T> rejected
+        return false;
                 ? new RejectedTaskException(group.key, taskId, rejected.rejection())
                 : null;
     }

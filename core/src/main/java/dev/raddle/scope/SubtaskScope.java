@@ -262,9 +262,12 @@ abstract class SubtaskScope {
         if (straggler.hasEnded()) {
             return;
         }
+        boolean isDropped = thread == null && straggler.isWaiting();
         IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
-                + "\" ignores its interrupt and keeps the scope open; it was forked " + ageMillis(straggler)
-                + " ms ago" + (thread == null ? "" : " and runs in " + UserCode.textOf(thread)));
+                + "\" " + (isDropped ? "has not begun" : "ignores its interrupt") + " and keeps the scope open; it was "
+                + (isDropped ? "accepted by " + UserCode.textOf(options.scheduler) : "forked") + " "
+                + ageMillis(straggler) + " ms ago"
+                + (thread == null ? "" : " and runs in " + UserCode.textOf(thread)));
         where.setStackTrace(stack);
         options.all.sink.report("close() of scope \"" + name + "\"", where);
     }
