@@ -265,7 +265,7 @@ class LincheckTest {
 
         private String leave(Permit permit) {
             GrantedPermits grants = new GrantedPermits();
-            leave(permit, 1, grants);
+            leave(permit, 1, GrantedPermits.NO_TIME, grants);
             return granted(grants);
         }
 

@@ -192,6 +192,7 @@ class Group extends TaskGate {
     boolean release(
             GroupRun<?> run,
             long ranNanos,
+            long grantedNanos,
             long nowNanos,
             GrantedPermits grants,
             @Nullable Adaptation adaptation,
@@ -204,7 +205,7 @@ class Group extends TaskGate {
             if (adaptation != null && kind != null && adaptation == adaptation() && isHeld(run)) {
                 decides = adaptation.record(run, kind, ranNanos, nowNanos, running(), isNearLimit());
             }
-            leave(run, ranNanos, grants);
+            leave(run, ranNanos, grantedNanos, grants);
             checkDemand(nowNanos, true);
             empty = recordIfEmpty(nowNanos);
         } finally {

@@ -103,6 +103,7 @@ final class GroupEngine {
     private final Propagation propagation;
     private final boolean propagatesNothing;
     private final boolean adapts; // whether groups may have adaptive limits
+    private volatile int quietTicks = MOST_QUIET_TICKS; // of the clock, since a task with such a limit has ended
     volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
@@ -307,9 +308,9 @@ final class GroupEngine {
     private void serveBeforeWaiting(GroupRun<?> run, @Nullable RunSettings settings) {
         GrantedPermits grants = new GrantedPermits();
         if (settings == null || !Duration.ZERO.equals(settings.queueTimeout)) {
-            serve(grants);
+            serve(grants, false);
         } else {
-            readTime(grants);
+            readTime(grants, false);
             while (cap.serveInTurn(grants)) {
                 dispatch(grants);
             }
@@ -402,9 +403,9 @@ final class GroupEngine {
             return null;
         }
         GroupRun<?> following = null;
-        boolean more;
+        boolean more = false;
         do {
-            boolean unserved = serve(grants);
+            boolean unserved = serve(grants, more);
             more = (usesRates && alarms.proceedOrArm(grants)) || unserved;
             for (Permit granted; (granted = grants.poll()) != null; ) {
                 GroupRun<?> run = (GroupRun<?>) granted;
@@ -419,20 +420,44 @@ final class GroupEngine {
         return following;
     }
 
-    /** Lets the cap serve, with the current time if there are rates. Returns true if it may have more to grant. */
-    private boolean serve(GrantedPermits grants) {
-        readTime(grants);
+    /**
+     * Lets the cap serve at the current time.
+     *
+     * @param again whether runs were started since the time was read, which may have taken long
+     * @return true if it may have more to grant
+     */
+    private boolean serve(GrantedPermits grants, boolean again) {
+        readTime(grants, again);
         boolean more = cap.serve(grants);
+        if (!grants.isEmpty() && cap.max() != FairCap.UNLIMITED) {
+            watchForStops();
+        }
         if (usesRates && cap.isThrottled()) {
             alarms.armCap();
         }
         return more;
     }
 
-    private void readTime(GrantedPermits grants) {
-        if (usesRates && (grants.now() == GrantedPermits.NO_TIME || cap.hasWork())) {
+    private void readTime(GrantedPermits grants, boolean again) {
+        boolean isNeeded = grants.now() == GrantedPermits.NO_TIME
+                ? usesRates || cap.isActive()
+                : (usesRates || again) && cap.hasWork();
+        if (isNeeded) {
             grants.setNow(time.nanoTime());
         }
+    }
+
+    private void watchForStops() {
+        if (!cap.clock().isWatched()) {
+            cap.clock().watch(time, this::needsTicks);
+        }
+    }
+
+    private boolean needsTicks() {
+        int quiet = quietTicks;
+        quietTicks = quiet + 1;
+        boolean chargesTime = cap.max() != FairCap.UNLIMITED && cap.used() > 0;
+        return !isShutdown() && (chargesTime || quiet < MOST_QUIET_TICKS);
     }
 
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
@@ -457,12 +482,14 @@ final class GroupEngine {
      * @return a run of the same group that the calling thread is to run next, if threads are reused; else null
      */
     @Nullable
-    TaskRun<?> release(GroupRun<?> run, long ranNanos, long nowNanos) {
+    TaskRun<?> release(GroupRun<?> run, long ranNanos, long grantedNanos, long nowNanos) {
         Group group = run.group;
         Adaptation adaptation = adapts ? group.adaptation() : null;
-        Adaptation.Kind kind = adaptation == null ? null : kindOf(run, adaptation.plan, ranNanos);
+        Adaptation.Kind kind = adaptation == null || wasStopped(nowNanos - ranNanos, nowNanos)
+                ? null
+                : kindOf(run, adaptation.plan, ranNanos);
         GrantedPermits grants = new GrantedPermits();
-        boolean decides = group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
+        boolean decides = group.release(run, ranNanos, grantedNanos, nowNanos, grants, adaptation, kind);
         if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
             for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
                 start(waiting, grants);
@@ -477,6 +504,15 @@ final class GroupEngine {
     }
 
     // Adaptive limits.
+
+    /** Returns whether the process was stopped while a task ran, which then says nothing about its callee. */
+    private boolean wasStopped(long start, long now) {
+        if (quietTicks != 0) {
+            quietTicks = 0;
+        }
+        watchForStops();
+        return cap.clock().wasStopped(start, now);
+    }
 
     private Adaptation.@Nullable Kind kindOf(GroupRun<?> run, AdaptiveLimit limit, long ranNanos) {
         try {
@@ -578,6 +614,7 @@ final class GroupEngine {
     void terminateIfEmpty() {
         if (isShutdown() && !terminated.isSet() && hasNoGroups() && terminated.set()) {
             alarms.disarmCap();
+            cap.clock().close();
             idleGroups.close();
             if (permits != null) {
                 permits.close();
@@ -624,6 +661,24 @@ final class GroupEngine {
         terminateIfEmpty();
     }
 
+    /** Reports tasks that a scheduler has accepted and not run, perhaps because it has dropped them. */
+    private void reportDropped(List<GroupRun<?>> dropped, Duration waited) {
+        GroupRun<?> first = dropped.getFirst();
+        String others = dropped.size() == 1 ? "" : ", and " + (dropped.size() - 1) + " more granted tasks never began";
+        IllegalStateException failure = new IllegalStateException(
+                first + " was accepted by " + UserCode.textOf(schedulerOf(first)) + ", which had not run it after "
+                        + TimeLimit.text(waited) + others);
+        policy.exceptionSink().report("shutdown of a group executor", failure);
+    }
+
+    private Object schedulerOf(GroupRun<?> run) {
+        try {
+            return onlyScheduler == null ? run.group.scheduler() : onlyScheduler;
+        } catch (Throwable failure) { // of the policy's function
+            return "the scheduler of " + run.group;
+        }
+    }
+
     /**
      * Publishes the first report of a shutdown and notifies the listener. Later calls only end tasks that the first one
      * has counted. Logs a warning if the executor waited for its tasks and some of them did not end in time; a shutdown
@@ -661,23 +716,5 @@ final class GroupEngine {
             Thread.currentThread().interrupt();
             return false;
         }
-    /** Reports tasks that a scheduler has accepted and not run, perhaps because it has dropped them. */
-    private void reportDropped(List<GroupRun<?>> dropped, Duration waited) {
-        GroupRun<?> first = dropped.getFirst();
-        String others = dropped.size() == 1 ? "" : ", and " + (dropped.size() - 1) + " more granted tasks never began";
-        IllegalStateException failure = new IllegalStateException(
-                first + " was accepted by " + UserCode.textOf(schedulerOf(first)) + ", which had not run it after "
-                        + TimeLimit.text(waited) + others);
-        policy.exceptionSink().report("shutdown of a group executor", failure);
-    }
-
-    private Object schedulerOf(GroupRun<?> run) {
-        try {
-            return onlyScheduler == null ? run.group.scheduler() : onlyScheduler;
-        } catch (Throwable failure) { // of the policy's function
-            return "the scheduler of " + run.group;
-        }
-    }
-
     }
 }

@@ -3,6 +3,7 @@ package dev.raddle.group;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TaskRun;
@@ -122,12 +123,17 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     /** Ends this run, which could not be started, unless it has begun nevertheless: then its runner settles it. */
     void failStart(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
-        if (claimed || isDecided()) {
-            group.release(this, 0, time().nanoTime(), grants, null, null);
+        if (claimed || hasEndedUnbegun()) {
+            release(grants);
         }
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
         }
+    }
+
+    /** Releases the permit of this run, which was not entered. */
+    private void release(GrantedPermits grants) {
+        group.release(this, Gate.NEVER_RAN, grantedNanos(), time().nanoTime(), grants, null, null);
     }
 
     /** Waits until this run is granted, then executes it in the calling thread until it is settled. */
@@ -365,6 +371,11 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @Override
+    protected boolean notifiesStart() {
+        return group.engine.events != null;
+    }
+
+    @Override
     protected void started(long waitNanos) {
         Events events = group.engine.events;
         if (events != null) {
@@ -388,8 +399,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     }
 
     @Override
-    protected @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
-        return group.engine.release(this, ranNanos, nowNanos);
+    protected @Nullable TaskRun<?> releasePermits(long ranNanos, long grantedNanos, long nowNanos) {
+        return group.engine.release(this, ranNanos, grantedNanos, nowNanos);
     }
 
     @Override
@@ -480,7 +491,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     boolean stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
             GrantedPermits grants = new GrantedPermits();
-            group.release(this, 0, time().nanoTime(), grants, null, null);
+            release(grants);
             group.engine.dispatch(grants);
             BorrowedThread.runUnder(loader(), sink(), () -> rejectClaimed(reason, false));
             return !(origin() instanceof CallerThread);
@@ -490,6 +501,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         } else {
             cancel(new Outcome.Cancelled<>(new CancelledException(reason.text())), false);
         }
+        return false;
     }
 
     /** Cancels this run, which held permits of a source, even if it runs. Listeners are notified on another thread. */
@@ -501,7 +513,6 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     @Nullable
     RejectedTaskException rejection() {
         return isDone() && settledOutcome() instanceof Outcome.Rejected<T> rejected
-        return false;
                 ? new RejectedTaskException(group.key, taskId, rejected.rejection())
                 : null;
     }

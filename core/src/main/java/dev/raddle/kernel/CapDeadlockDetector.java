@@ -73,7 +73,7 @@ public record CapDeadlockDetector(
 
     /** Adds a run that holds slots to a list if its thread awaits a run; returns false if the run may go on. */
     private boolean addIfWaiting(TaskRun<?> run, List<Held> all) {
-        Thread runner = run.runningThread();
+        Thread runner = run.runnerThread();
         TaskRun<?> awaited = runner == null ? null : awaitedRuns.get(runner);
         if (runner == null || awaited == null || run.isTimeBounded()) {
             return false;

@@ -75,6 +75,7 @@ public final class FairCap {
     private volatile int max;
     volatile boolean active; // whether there ever was a maximum
     private final FairLine line = new FairLine(); // owned by the combiner
+    final RunningClock clock = new RunningClock();
     private final @Nullable CapRate rate;
 
     /**
@@ -208,6 +209,15 @@ public final class FairCap {
      */
     public boolean isFull() {
         return (hot.get(WORD) & USED) >= max;
+    }
+
+    /**
+     * Returns the clock by which held slots are charged.
+     *
+     * @return the clock, always the same
+     */
+    public RunningClock clock() {
+        return clock;
     }
 
     /**
@@ -414,6 +424,7 @@ public final class FairCap {
                 return false;
             }
             first.grant(permit, slots, grants);
+            permit.granted(now == GrantedPermits.NO_TIME ? now : clock.at(now));
             line.charge(first, permit, slots, max == UNLIMITED);
             first.servedByCap(now);
         }

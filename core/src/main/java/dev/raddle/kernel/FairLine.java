@@ -11,8 +11,9 @@ final class FairLine extends Padding {
      * Overview.
      *
      * The order is start-time fair queueing. Each gate has a finish tag: the virtual time at which everything granted
-     * to it is paid for. The gate with the smallest tag is first. A grant costs slots x time / weight. The time is not
-     * known in advance, so a power of two near the gate's last run time is charged, and the difference is corrected
+     * to it is paid for. The gate with the smallest tag is first. A grant costs slots x time / weight, where the time is
+     * that from the grant to the release, on a clock that stops while the process is stopped (RunningClock). The time
+     * is not known in advance, so a power of two near the gate's last one is charged, and the difference is corrected
      * when the permit is released. A correction changes only the gate's tag, under its lock; when the gate reaches the
      * top of the heap and its tag has grown, it sinks again. So shares are exact in the long run, whatever the
      * estimates were.
@@ -25,6 +26,7 @@ final class FairLine extends Padding {
      * The heap is in two arrays, so that comparisons read only the tags, not the gates.
      */
 
+    static final long SHORTEST_RUN = 1L << 10; // about a microsecond: no reading is more exact, and none costs nothing
     static final long LONGEST_RUN = 1L << 42; // about 73 minutes: longer runs are charged as this one
 
     private static final long LARGEST_CHARGE = 1L << 56; // slots x time: tags may differ by the charges of many grants
@@ -38,7 +40,7 @@ final class FairLine extends Padding {
     private @Nullable Gate[] gates = new Gate[16];
     private int size;
     private long virtualTime; // the largest tag served
-    private byte lastPace = 20; // about a millisecond, until a run time is known
+    private byte lastPace = pace(SHORTEST_RUN); // until a longer run is known
 
     static byte pace(long nanos) {
         return (byte) (63 - Long.numberOfLeadingZeros(Math.clamp(nanos, 2, LONGEST_RUN)));

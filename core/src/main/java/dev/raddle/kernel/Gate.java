@@ -83,6 +83,9 @@ public abstract class Gate extends SpinLock {
     /** Another reason, independent of {@link #PAUSED}: for a time. */
     protected static final byte SUSPENDED = 2;
 
+    /** The run time of a task that was ended before it ran. */
+    public static final long NEVER_RAN = -1;
+
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
 
@@ -102,7 +105,7 @@ public abstract class Gate extends SpinLock {
     int running; // guarded by this
     byte stops; // PAUSED and SUSPENDED; nothing is granted unless it is 0; guarded by this
 
-    byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
+    byte pace = UNCOUNTED; // binary logarithm of the last charged time, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
 
     /** Null unless this was offered to the cap; then the next gate on the way to the line, or this if it is last. */
@@ -216,10 +219,11 @@ public abstract class Gate extends SpinLock {
      * a permit twice frees its slots once.
      *
      * @param permit any permit
-     * @param ranNanos the time for which it was held, in nanoseconds
-     * @param grants the collection to which granted permits are added
+     * @param ranNanos the time for which its task has run, in nanoseconds, or {@link #NEVER_RAN}
+     * @param grantedNanos the moment that {@link Permit#granted} has recorded, if it was called
+     * @param grants the collection to which granted permits are added, with the current time unless that is unknown
      */
-    protected final void leave(Permit permit, long ranNanos, GrantedPermits grants) {
+    protected final void leave(Permit permit, long ranNanos, long grantedNanos, GrantedPermits grants) {
         assert isLocked();
         if (!isHeld(permit)) {
             return;
@@ -232,7 +236,7 @@ public abstract class Gate extends SpinLock {
         returned(permit);
         if (capped) {
             cap.release(slots);
-            correct(permit, ranNanos);
+            correct(permit, ranNanos, grantedNanos, grants.now());
         }
         if (waiting > 0) {
             proceed(grants);
@@ -753,12 +757,15 @@ public abstract class Gate extends SpinLock {
         return true;
     }
 
-    private void correct(Permit permit, long ranNanos) {
-        if (ranNanos > 0) { // else it was ended before it ran, which says nothing about the next
-            pace = FairLine.pace(ranNanos);
+    private void correct(Permit permit, long ranNanos, long grantedNanos, long now) {
+        boolean isMeasured =
+                permit.charge != 0 && grantedNanos != GrantedPermits.NO_TIME && now != GrantedPermits.NO_TIME;
+        long heldNanos = isMeasured ? cap.clock.at(now) - grantedNanos : ranNanos;
+        if (ranNanos != NEVER_RAN) { // else it says nothing about the next
+            pace = FairLine.pace(Math.max(heldNanos, FairLine.SHORTEST_RUN));
         }
         if (permit.charge != 0) {
-            long accounted = Math.min(ranNanos, FairLine.LONGEST_RUN);
+            long accounted = Math.clamp(heldNanos, FairLine.SHORTEST_RUN, FairLine.LONGEST_RUN);
             int slots = permit.taken();
             long excess = FairLine.charge(accounted, slots) - FairLine.charge(1L << permit.charge, slots);
             finish += excess / weight();

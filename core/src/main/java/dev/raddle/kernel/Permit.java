@@ -45,6 +45,14 @@ public abstract class Permit {
     }
 
     /**
+     * Records when the cap has granted this permit, after it had waited. Called under the gate's lock. This
+     * implementation does nothing.
+     *
+     * @param runningNanos the moment on the cap's {@link RunningClock}, or {@link GrantedPermits#NO_TIME}
+     */
+    protected void granted(long runningNanos) {}
+
+    /**
      * Records the number of slots taken for this permit. Called under the gate's lock.
      *
      * @param slots the number of slots, from 1 to {@link #cost()}; 1 if the cost is 1

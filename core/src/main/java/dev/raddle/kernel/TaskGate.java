@@ -105,7 +105,7 @@ public abstract class TaskGate extends Gate {
         }
         Permit permit = held;
         while (permit != null) { // without a lambda, because most waits come here
-            Thread runner = ((TaskRun<?>) permit).runningThread();
+            Thread runner = ((TaskRun<?>) permit).runnerThread();
             if (runner == thread || (runner == null && permit != awaited)) {
                 return true;
             }
@@ -115,7 +115,7 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean runsHere(Thread thread) {
-        return anyHeld(permit -> ((TaskRun<?>) permit).runningThread() == thread);
+        return anyHeld(permit -> ((TaskRun<?>) permit).runnerThread() == thread);
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
@@ -126,14 +126,14 @@ public abstract class TaskGate extends Gate {
         if (running() > LARGEST_SCAN) {
             return false;
         }
-        if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {
+        if (isHeld(awaited) && !waitsHere(awaited.runnerThread())) {
             return false;
         }
         return runsHere(waiter) && !anyHeld(permit -> mayEnd((TaskRun<?>) permit));
     }
 
     private boolean mayEnd(TaskRun<?> held) {
-        return !waitsHere(held.runningThread()) || held.isTimeBounded();
+        return !waitsHere(held.runnerThread()) || held.isTimeBounded();
     }
 
     /** Returns whether a thread waits for a run of this gate that has not released its permits. */

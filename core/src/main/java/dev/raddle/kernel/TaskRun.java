@@ -47,6 +47,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *   CLAIMED       the run will never start; its outcome is being determined by user code (a rejection handler)
      *   Outcome       decided; this never changes
      *
+     * If a listener is notified of the start, ENTERING is an object that refers to the runner (Entering), because the
+     * listener may wait for other runs.
+     *
      * The thread whose step leads to the Outcome decides the run. A cancel, a start and an end compete only for that
      * step. So the callable of a run that was cancelled first is never entered, and a value that is returned too late
      * is dropped.
@@ -64,14 +67,22 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * only the runner calls. There is one exception: a run that was decided while ENTERING is settled by its runner,
      * because only the runner knows when `started` has returned. So `started` always comes before `settled`.
      *
+     * A scheduler may run a run twice, or fail after it has accepted it. The thread that steps from null releases the
+     * permits: the runner, or the one that has claimed the run. Only if the run was ended from null, any later call of
+     * the scheduler releases them, and releasing twice has no effect then. The runner sets BEGUN before a step to
+     * Thread, so a thread that finds an Outcome, but not BEGUN, knows that no callable was or will be entered.
+     *
      * If a scheduler runs a run in the thread that is starting it, the run is in place. That thread starts the runs
      * that become possible by its end afterwards, at the outermost level: see Dispatch.
      *
      * `startNanos` is written by the runner when it enters the run, or by the thread that settles a run which never
-     * started; `endNanos` is written by the thread that settles. Both have other uses before, to keep a waiting run
-     * small: while the run waits, `startNanos` is the moment of its submission, and while it is inside its callable,
-     * `endNanos` is the time that it waited. The runner writes that before its step to Thread; a thread that ends the
-     * run from there reads it after a step from Thread. `signal` is null until a thread waits, and SET at the end.
+     * started; `endNanos` is written by the thread that settles a run which has started. Both have other uses before,
+     * to keep a waiting run small. While the run waits, `startNanos` is the moment of its submission. `endNanos` is the
+     * moment of the grant, if the cap has granted the run after a wait, until the run is entered, and also afterwards
+     * if it was ended from null, because its slots are held until its scheduler runs it; such a run has ended at
+     * `startNanos`. While the run is inside its callable, `endNanos` is the time that it waited. The runner writes that
+     * before its step to Thread; a thread that ends the run from there reads it after a step from Thread. `signal` is
+     * null until a thread waits, and SET at the end.
      */
 
     /** The moment of submission of a run whose waiting time is not needed. */
@@ -85,6 +96,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private static final byte IN_PLACE = 1; // it may run in place; set before the scheduler is called
     private static final byte INTERRUPTED = 2; // by a thread that only interrupts; set in the state INTERRUPTING
     private static final byte ENTERED = 4; // set by the deciding thread, before it notifies
+    private static final byte BEGUN = 8; // set by the runner in the state ENTERING
+    private static final byte REFUSED = 16; // set by the thread that has claimed the run, which no thread will begin
 
     private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", Object.class);
     private static final VarHandle SIGNAL = Fields.handle(MethodHandles.lookup(), "signal", Signal.class);
@@ -98,7 +111,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private @Nullable Callable<? extends T> callable; // null when it has run, so that a handle does not retain it
     private long startNanos;
     private long endNanos;
-    private byte flags; // IN_PLACE, INTERRUPTED, ENTERED: a waiting run has no room for a field each
+    private byte flags; // a waiting run has no room for a field each
 
     /**
      * Creates a run that is submitted now.
@@ -120,6 +133,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         public T call() throws Exception {
             return body.call();
         }
+    }
+
+    /** The state ENTERING with the runner. */
+    private record Entering(Thread runner) {}
+
+    private static boolean isEntering(@Nullable Object state) {
+        return state == ENTERING || state instanceof Entering;
     }
 
     private boolean step(@Nullable Object from, Object to) {
@@ -202,6 +222,15 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
+     * Returns whether {@link #started} may call user code, which may wait for other runs.
+     *
+     * @return this implementation returns false
+     */
+    protected boolean notifiesStart() {
+        return false;
+    }
+
+    /**
      * Returns whether the callable is user code, which may wait for tasks that it submits.
      *
      * @return false if the callable only enters another run
@@ -213,15 +242,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Releases the permits of this run and starts the runs that become possible. Must not throw.
      *
-     * @param ranNanos the time for which they were held, in nanoseconds
+     * @param ranNanos the time for which the callable has run, in nanoseconds, or {@link Gate#NEVER_RAN}
+     * @param grantedNanos the moment that {@link #granted} has recorded, if it was called
      * @param nowNanos the moment at which they are released
      * @return a granted run that the calling thread runs next, or null
      */
-    protected abstract @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos);
+    protected abstract @Nullable TaskRun<?> releasePermits(long ranNanos, long grantedNanos, long nowNanos);
 
     /**
      * Runs the callable, unless the run was decided before, releases its permits, and settles. The scheduler calls this
-     * once, after the run was granted.
+     * once, after the run was granted; further calls have no effect.
      */
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that runs many tasks yields its carrier
@@ -276,12 +306,15 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, boolean ownThread) {
         Thread self = Thread.currentThread();
-        if (!step(null, ENTERING)) {
-            return releasePermits(0, time().nanoTime());
+        Object entering = notifiesStart() ? new Entering(self) : ENTERING;
+        if (!step(null, entering)) {
+            return hasEndedUnbegun() ? releasePermits(Gate.NEVER_RAN, endNanos, time().nanoTime()) : null;
         }
+        flags |= BEGUN;
         TimeSource time = time();
         long start = time.nanoTime();
         long waited = startNanos == NOT_MEASURED ? NOT_MEASURED : waitedUntil(start);
+        long granted = endNanos;
         startNanos = start;
         endNanos = waited;
         Recorder.Begun begun = Recorder.begin();
@@ -292,9 +325,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (ownThread) {
             Thread.interrupted(); // a listener may have left an interrupt; none is meant for this run yet
         }
-        if (!step(ENTERING, self)) {
+        if (!step(entering, self)) {
             callable = null;
-            TaskRun<?> next = releasePermits(0, start);
+            TaskRun<?> next = releasePermits(Gate.NEVER_RAN, granted, time.nanoTime());
             settle(start, settledOutcome(), waited, null);
             return next;
         }
@@ -316,7 +349,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
             LateFailure.report(sink(), this, thrown);
         }
-        TaskRun<?> next = releasePermits(end - start, end);
+        TaskRun<?> next = releasePermits(end - start, granted, end);
         if (mine != null) {
             mine.closeAfter(deciding ? this : null, end, waited, begun);
         } else if (deciding) {
@@ -385,12 +418,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (now == null) {
                 if (step(null, outcome)) {
                     long waited = endUnstarted();
-                    long end = startNanos;
-                    notifier.execute(() -> settleElsewhere(end, outcome, waited, null));
+                    notifier.execute(
+                            () -> BorrowedThread.runUnder(loader(), sink(), () -> settle(outcome, waited, null)));
                     return true;
                 }
-            } else if (now == ENTERING) {
-                if (step(ENTERING, outcome)) {
+            } else if (isEntering(now)) {
+                if (step(now, outcome)) {
                     return true; // the runner settles it
                 }
             } else if (now instanceof Thread runner && mayInterrupt) {
@@ -419,9 +452,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected final void interrupt(String reason) {
         for (; ; ) {
             Object now = state;
-            if (now == ENTERING) {
+            if (isEntering(now)) {
                 Outcome<T> outcome = new Outcome.Cancelled<>(new CancelledException(reason));
-                if (step(ENTERING, outcome)) {
+                if (step(now, outcome)) {
                     return;
                 }
             } else if (now instanceof Thread runner) {
@@ -458,7 +491,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return true if this call claimed it
      */
     protected final boolean claim() {
-        return step(null, CLAIMED);
+        boolean claimed = step(null, CLAIMED);
+        if (claimed) {
+            flags |= REFUSED;
+        }
+        return claimed;
     }
 
     /**
@@ -544,6 +581,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private void settle(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
         endNanos = end;
+        settle(outcome, waited, begun);
+    }
+
+    private void settle(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
         try {
             if (begun != null || Recorder.isOn()) {
                 record(outcome, waited, begun);
@@ -555,7 +596,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     private void record(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
-        Recorder.settled(ownerKind(), owner(), name(), outcome.status(), waited, endNanos - startNanos, begun);
+        Recorder.settled(ownerKind(), owner(), name(), outcome.status(), waited, endNanos() - startNanos, begun);
     }
 
     /**
@@ -593,9 +634,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         return state instanceof Thread runner ? runner : null;
     }
 
+    /**
+     * Returns the thread that has entered this run.
+     *
+     * @return the runner, inside the callable or, if the start is notified, before it; or null if there is none
+     */
+    final @Nullable Thread runnerThread() {
+        return state instanceof Entering(Thread runner) ? runner : runningThread();
+    }
+
     /** {@return the moment of the start of this run, or of its submission if it has not begun; or NOT_MEASURED} */
     protected final long sinceNanos() {
-        return state == ENTERING ? NOT_MEASURED : startNanos; // while ENTERING the runner writes it
+        return isEntering(state) ? NOT_MEASURED : startNanos; // while ENTERING the runner writes it
     }
 
     /**
@@ -606,6 +656,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected final boolean isRunning() {
         Object now = state;
         return now instanceof Thread || now == INTERRUPTING;
+    }
+
+    /**
+     * Returns whether the run was ended from outside before a thread began it, so that its permits are held until its
+     * scheduler runs it.
+     *
+     * @return true if no thread has begun the run, and none will enter its callable
+     */
+    protected final boolean hasEndedUnbegun() {
+        return isDecided() && (flags & (BEGUN | REFUSED)) == 0; // the state is read first
     }
 
     /**
@@ -697,6 +757,20 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return the moment at which the callable ended or the run was cancelled
      */
     protected final long endNanos() {
+        return (flags & (BEGUN | REFUSED)) == 0 ? startNanos : endNanos;
+    }
+
+    @Override
+    protected final void granted(long runningNanos) {
+        endNanos = runningNanos;
+    }
+
+    /**
+     * Returns the moment that {@link #granted} has recorded. Called on a run that was not entered.
+     *
+     * @return the moment, if it was recorded
+     */
+    protected final long grantedNanos() {
         return endNanos;
     }
 

@@ -114,7 +114,7 @@ final class ScopeGate extends ScopeMeter {
     void release(ScopeRun<?> run, @Nullable Outcome<?> ownOutcome, long ranNanos, GrantedPermits grants) {
         lock();
         try {
-            leave(run, ranNanos, grants);
+            leave(run, ranNanos, GrantedPermits.NO_TIME, grants); // it has no cap
             if (ownOutcome != null) {
                 run.countOwnEnd(ownOutcome, ranNanos);
             }
@@ -130,7 +130,7 @@ final class ScopeGate extends ScopeMeter {
     void remove(ScopeRun<?> run, boolean counts, GrantedPermits grants) {
         change(() -> {
             if (!super.withdraw(run, grants)) {
-                leave(run, 0, grants);
+                leave(run, NEVER_RAN, GrantedPermits.NO_TIME, grants);
             }
             if (counts) {
                 run.countEnd();

@@ -175,7 +175,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Fails the granted run, unless it has ended. Does nothing if it has begun nevertheless. */
     private void refuse(Throwable failure, @Nullable GrantedPermits more) {
         boolean claimed = claim();
-        if (!claimed && !isDecided()) {
+        if (!claimed && !hasEndedUnbegun()) {
             return; // its runner completes it
         }
         GrantedPermits grants = more == null ? new GrantedPermits() : more;
@@ -203,6 +203,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Called when the run has left the scope's gate. */
     void leftScope() {}
+
+    @Override
+    protected final boolean notifiesStart() {
+        return scope.events != null;
+    }
 
     @Override
     protected final void started(long waitNanos) {
@@ -277,7 +282,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     @Override
-    protected final @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
+    protected final @Nullable TaskRun<?> releasePermits(long ranNanos, long grantedNanos, long nowNanos) {
         Outcome<T> outcome = decided();
         if (!decidedByRunner) {
             notifyWaitsOfFailure(outcome); // of a timeout; the thread that ended the run may notify later

@@ -66,6 +66,11 @@ public final class VirtualTime implements TimeSource {
     }
 
     @Override
+    public boolean isVirtual() {
+        return true;
+    }
+
+    @Override
     public boolean follow(Runnable action) {
         ArrayDeque<Runnable> actions = following.get(Thread.currentThread());
         return actions != null && actions.add(action);

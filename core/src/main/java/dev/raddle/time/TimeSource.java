@@ -56,6 +56,18 @@ public interface TimeSource {
     }
 
     /**
+     * Returns whether this time passes only when a test says so. If it is not virtual, and jumps far ahead between two
+     * alarms, Raddle takes the jump for a time in which the process was stopped: no task is charged for it.
+     *
+     * <p>A time source that wraps another should forward this.
+     *
+     * @return true for {@link dev.raddle.testing.VirtualTime}; by default false
+     */
+    default boolean isVirtual() {
+        return false;
+    }
+
+    /**
      * Returns the current moment on the wall clock, for moments that are compared in several processes. The wall clock
      * may be set, so lengths of time are measured with {@link #nanoTime}.
      *

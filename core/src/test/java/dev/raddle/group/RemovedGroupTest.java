@@ -173,7 +173,7 @@ class RemovedGroupTest {
             assertThat(gone.withdraw(run, new GrantedPermits())).isFalse();
             assertThat(gone.holds(run)).isFalse();
             assertThat(gone.explain(run)).isEqualTo(Explanation.NOTHING);
-            gone.release(run, 0, 0, new GrantedPermits(), null, null);
+            gone.release(run, 0, 0, 0, new GrantedPermits(), null, null);
 
             assertThat(next.explain(run).place()).isZero();
             assertThat(run.withdraw(new GrantedPermits())).isTrue();

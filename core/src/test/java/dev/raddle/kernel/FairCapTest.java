@@ -132,7 +132,7 @@ class FairCapTest {
         filler.release(fillers.removeFirst(), MILLI);
         Request cancelled = one.holders().getFirst();
 
-        one.release(cancelled, 0);
+        one.release(cancelled, Gate.NEVER_RAN);
         fillers.forEach(request -> filler.release(request, MILLI));
 
         assertThat(one.slotsTaken()).isEqualTo(4);
@@ -616,7 +616,7 @@ class FairCapTest {
         GrantedPermits grants = new GrantedPermits();
         oldest.gate.lock();
         try {
-            oldest.gate.leave(oldest, MILLI, grants);
+            oldest.gate.leave(oldest, MILLI, GrantedPermits.NO_TIME, grants);
         } finally {
             oldest.gate.unlock();
         }

@@ -371,7 +371,7 @@ class TaskRecordingTest {
         protected void settled(Outcome<String> outcome) {}
 
         @Override
-        protected TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
+        protected TaskRun<?> releasePermits(long ranNanos, long grantedNanos, long nowNanos) {
             return null;
         }
 

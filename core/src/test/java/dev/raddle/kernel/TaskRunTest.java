@@ -23,6 +23,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -72,7 +73,7 @@ class TaskRunTest {
         }
 
         @Override
-        protected TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
+        protected TaskRun<?> releasePermits(long ranNanos, long grantedNanos, long nowNanos) {
             events.add(name + " released after " + ranNanos
                     + (nowNanos == time.nanoTime() ? "" : " with a wrong end time"));
             whenReleased.run();
@@ -227,10 +228,29 @@ class TaskRunTest {
         run.run();
 
         assertThat(calls).hasValue(1);
-        assertThat(events).as("a permit that it may still hold is released").containsExactly("a released after 0");
+        assertThat(events).isEmpty();
         assertThatIllegalStateException()
                 .isThrownBy(run::callable)
                 .withMessage("run \"a\" has run before; a run runs once");
+    }
+
+    @Test
+    void a_run_that_is_called_again_while_its_cancelled_callable_goes_on_keeps_its_permits() {
+        AtomicReference<Runnable> again = new AtomicReference<>(() -> {});
+        Run<String> run = new Run<>("a", () -> {
+            again.get().run();
+            return "late";
+        });
+        again.set(() -> {
+            run.cancel(true);
+            events.clear();
+            run.run();
+            events.add("called again");
+        });
+
+        run.run();
+
+        assertThat(events).containsExactly("called again", "a released after 0");
     }
 
     @Test
@@ -250,7 +270,7 @@ class TaskRunTest {
                         "first started after 0",
                         "first released after 0",
                         "first settled SUCCESS",
-                        "second released after 0",
+                        "second released after -1",
                         "third started after 0",
                         "third released after 0",
                         "third settled SUCCESS");
@@ -286,7 +306,7 @@ class TaskRunTest {
         assertThat(run.ended()).isEqualTo(7);
 
         run.run();
-        assertThat(events).containsExactly("a settled CANCELLED", "a released after 0");
+        assertThat(events).containsExactly("a settled CANCELLED", "a released after -1");
     }
 
     @Test
@@ -306,7 +326,7 @@ class TaskRunTest {
                             "a started after 0",
                             "cancelled true, done false",
                             "again false",
-                            "a released after 0",
+                            "a released after -1",
                             "a settled CANCELLED");
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
             assertThat(run.isSettled()).isTrue();
@@ -507,7 +527,7 @@ class TaskRunTest {
         assertThat(run.await()).isEqualTo(new Outcome.Rejected<>(Rejection.of(Rejection.Reason.OTHER, "full")));
         assertThat(run.start()).isEqualTo(3);
         assertThat(run.ended()).isEqualTo(3);
-        assertThat(events).containsExactly("a released after 0", "a settled REJECTED");
+        assertThat(events).containsExactly("a settled REJECTED");
     }
 
     @Test

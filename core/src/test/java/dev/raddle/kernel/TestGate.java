@@ -168,7 +168,7 @@ final class TestGate extends Gate {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
-            leave(request, ranNanos, grants);
+            leave(request, ranNanos, GrantedPermits.NO_TIME, grants);
         } finally {
             unlock();
         }
