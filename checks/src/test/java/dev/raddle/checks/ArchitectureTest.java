@@ -213,8 +213,6 @@ class ArchitectureTest {
                 .and()
                 .doNotHaveFullyQualifiedName(root + ".task.VirtualThreads")
                 .and()
-                .doNotHaveFullyQualifiedName(root + ".flow.threads.AlarmThread")
-                .and()
                 .doNotHaveFullyQualifiedName(root + ".testing.StepScheduler") // for a test that requests a thread
                 .should()
                 .accessTargetWhere(callOf(Thread.class, "<init>")

@@ -189,12 +189,8 @@ final class Dispatcher {
 
     // Placing in groups.
 
-    /** Places the next node with a group. Returns false if there is none, or another thread places them. */
+    /** Places the next node with a group. Returns false if there is none. */
     private boolean placeNext(Runner runner) {
-        if (run.isOnAlarmThread() && !runner.placesAnywhere) {
-            placeElsewhere(runner.grouped.takeAll());
-            return false;
-        }
         int node = runner.grouped.takeFirst(run.states);
         if (node < 0) {
             return false;
@@ -211,7 +207,6 @@ final class Dispatcher {
         new OffloadExecutor(run.options.sink)
                 .execute(() -> entry.runTransitions(runner -> {
                     runner.finished++;
-                    runner.placesAnywhere = true; // even on the alarm thread, if no other was available
                     for (int node; (node = nodes.takeFirst(run.states)) >= 0; ) {
                         runner.grouped.add(run.states, node);
                     }

@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.threads.AlarmThread;
 import dev.raddle.flow.threads.DeferredSteps;
 import dev.raddle.flow.threads.GroupPlacement;
 import dev.raddle.flow.threads.GroupWaits;
@@ -10,6 +9,7 @@ import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.lock.Fields;
+import dev.raddle.lock.OwnThread;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -301,8 +301,7 @@ final class Engine extends Run implements RunEntry {
         int places = runner.postponed;
         runner.postponed = 0;
         DeferredSteps deferred = runner.deferred();
-        if (deferred.isGrouped || run.isOnAlarmThread()) {
-            // not under the permit of another node, nor on the alarm thread
+        if (deferred.isGrouped) { // not under the permit of another node
             new OffloadExecutor(run.options.sink).execute(() -> runPostponed(places, null));
         } else {
             deferred.add(() -> runPostponed(places, deferred));
@@ -364,16 +363,27 @@ final class Engine extends Run implements RunEntry {
 
     @Override
     void undo(Runner runner, FlowStatus status, Compensations compensations, boolean hasUndosLeft) {
-        AlarmThread alarms = run.alarmThread();
         Runnable compensation = () -> compensate(compensations, status);
-        if (alarms.followsFiringThread()
+        if (run.time.follow(() -> {})
                 && !runner.isJoiner
                 && !runner.deferred().isGrouped
                 && !hasUndosLeft
                 && !compensations.mayWait(run.graph)) {
             runner.deferred().add(compensation);
         } else {
-            alarms.execute(compensation); // neither delayed by actions nor delaying the caller
+            startUndo(() -> run.guard("compensations", NodeEnd.NO_NODE, compensation));
+        }
+    }
+
+    /** Starts a platform thread for compensations, which neither actions delay nor they the caller. */
+    private void startUndo(Runnable compensation) {
+        try {
+            Thread undo = OwnThread.unstarted("raddle-flow-undo", compensation);
+            undo.setContextClassLoader(Thread.currentThread().getContextClassLoader());
+            undo.start();
+        } catch (Throwable noThread) {
+            run.report("start of the thread for compensations", NodeEnd.NO_NODE, noThread);
+            new OffloadExecutor(run.options.sink).execute(compensation);
         }
     }
 

@@ -28,7 +28,7 @@ final class NodeTimeouts {
         Duration left = run.journal == null ? null : run.journal.untilDeadline(node, length);
         Deadline until = Deadline.after(run.time, left == null ? length : left);
         deadlines[node] = until;
-        alarms[node] = until.alarm(() -> run.alarmThread().executeFired(() -> onTimeout.accept(node, length)));
+        alarms[node] = until.alarm(() -> run.decide(() -> onTimeout.accept(node, length)));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end
     }
 

@@ -171,7 +171,7 @@ final class NodeWaits {
     private void arm(Runner runner, NodeWait wait) {
         try {
             Deadline until = Objects.requireNonNull(wait.until);
-            wait.alarm = until.alarm(() -> run.alarmThread().executeFired(() -> wait.end(wait, NodeStates.NULL)));
+            wait.alarm = until.alarm(() -> run.decide(() -> wait.end(wait, NodeStates.NULL)));
         } catch (Throwable noTime) {
             transitions.endByItself(runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
             return;

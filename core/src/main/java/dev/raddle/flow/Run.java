@@ -139,7 +139,7 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
             if (deadline.hasPassed()) {
                 outOfTime();
             } else {
-                alarm = deadline.alarm(() -> run.alarmThread().executeFired(this::outOfTime));
+                alarm = deadline.alarm(() -> run.decide(this::outOfTime));
             }
         }
     }

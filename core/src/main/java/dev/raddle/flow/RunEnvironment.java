@@ -1,12 +1,12 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.threads.AlarmThread;
 import dev.raddle.flow.threads.JoiningThread;
 import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.PlacedRun;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TimeLimit;
@@ -46,9 +46,6 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         }
     }
 
-    private static final VarHandle ALARM_THREAD =
-            Fields.handle(MethodHandles.lookup(), "alarmThread", AlarmThread.class);
-
     final Graph graph;
     final RunOptions.Values options;
     final NodeStates states;
@@ -69,7 +66,6 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     private final @Nullable ClassLoader loader; // the context class loader of the starter
     private final CapturedContext perThread;
     final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
-    private volatile @Nullable AlarmThread alarmThread; // created on first use
     private volatile @Nullable Throwable lostBy; // of the outermost run: why it is lost; null if it is not
 
     @Nullable
@@ -215,18 +211,9 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         return time.nanoTime() - origin;
     }
 
-    AlarmThread alarmThread() {
-        AlarmThread known = alarmThread;
-        if (known == null) {
-            ALARM_THREAD.compareAndSet(this, (AlarmThread) null, new AlarmThread(graph.name, time, options.sink));
-            known = Objects.requireNonNull(alarmThread);
-        }
-        return known;
-    }
-
-    boolean isOnAlarmThread() {
-        AlarmThread alarms = alarmThread;
-        return alarms != null && alarms.isCurrentThread();
+    /** Decides what an alarm made necessary, outside its thread because callbacks are called. */
+    void decide(Runnable decision) {
+        new OffloadExecutor(options.sink, time, loader).execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
     }
 
     @Override

@@ -278,7 +278,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     void armTimeLimit(RunSettings own) {
         TimeLimit limit = own.limit;
         if (limit != null) {
-            own.armTimeLimit(limit, () -> onTimeout(own, limit, group.engine.offloadExecutor));
+            Executor elsewhere = group.engine.offloadExecutor;
+            own.armTimeLimit(limit, () -> elsewhere.execute(() -> onTimeout(own, limit, elsewhere)));
         }
     }
 
@@ -606,7 +607,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     public CompletableFuture<GroupResult<T>> toCompletableFuture() {
         CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
         // a thread that is reused for further tasks does not run the dependants
-        Executor executor = group.engine.reuseThreads ? group.engine.offloadExecutor : Runnable::run;
+        Executor executor = group.engine.reuseThreads ? group.engine.offloadExecutor.forLongActions() : Runnable::run;
         whenSettled(() -> executor.execute(() -> complete(copy)));
         return copy;
     }

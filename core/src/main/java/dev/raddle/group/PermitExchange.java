@@ -77,7 +77,7 @@ final class PermitExchange implements PermitSource.Holder {
 
     private void wake() {
         if (signals.getAndIncrement() == 0) {
-            engine.offloadExecutor.execute(this::report);
+            engine.offloadExecutor.forLongActions().execute(this::report); // the source may wait for a network
         }
     }
 

@@ -7,38 +7,65 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs user code that must not delay an alarm or a task in a new virtual thread, unless the time source
- * {@linkplain TimeSource#follow runs it}.
+ * Runs what must not delay an alarm or a task in another thread, unless the time source
+ * {@linkplain TimeSource#follow runs it}: what an alarm decides in one of a few platform threads, and user code that
+ * may take long in a new virtual thread. Each action begins with a clear interrupt status.
  *
  * @param sink the sink for the failure if no thread can be started; the caller then runs the action itself
  * @param time the time source
  * @param loader the context class loader of the code: that of the thread that has created what it belongs to
+ * @param decides whether the actions are decisions, which must not wait for a carrier
  */
-public record OffloadExecutor(ExceptionSink sink, TimeSource time, @Nullable ClassLoader loader) implements Executor {
+public record OffloadExecutor(ExceptionSink sink, TimeSource time, @Nullable ClassLoader loader, boolean decides)
+        implements Executor {
 
     /**
-     * Creates an executor for code that belongs to the calling thread.
+     * Creates an executor for the decisions of alarms that belong to the calling thread.
      *
      * @param sink the sink for the failure if no thread can be started
-     * @param time the time source
+     * @param time the time source of the alarms
      */
     public OffloadExecutor(ExceptionSink sink, TimeSource time) {
         this(sink, time, Thread.currentThread().getContextClassLoader());
     }
 
     /**
-     * Creates an executor for real time.
+     * Creates an executor for the decisions of alarms.
+     *
+     * @param sink the sink for the failure if no thread can be started
+     * @param time the time source of the alarms
+     * @param loader the context class loader of the code
+     */
+    public OffloadExecutor(ExceptionSink sink, TimeSource time, @Nullable ClassLoader loader) {
+        this(sink, time, loader, true);
+    }
+
+    /**
+     * Creates an executor for user code that may take long, for real time.
      *
      * @param sink the sink for the failure if no thread can be started
      */
     public OffloadExecutor(ExceptionSink sink) {
-        this(sink, TimeSource.system());
+        this(sink, TimeSource.system(), Thread.currentThread().getContextClassLoader(), false);
+    }
+
+    /**
+     * Returns an executor for user code that may take long.
+     *
+     * @return an executor with the same sink and time source
+     */
+    public OffloadExecutor forLongActions() {
+        return new OffloadExecutor(sink, time, loader, false);
     }
 
     @Override
     public void execute(Runnable code) {
         Runnable action = () -> BorrowedThread.run(loader, sink, code);
         if (time.follow(action)) {
+            return;
+        }
+        if (decides) {
+            DecisionThreads.SHARED.execute(action, sink);
             return;
         }
         try {

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.time.Deadline;
@@ -84,6 +85,7 @@ final class Workers {
     private final boolean scaleBeforeQueueing;
     private final boolean followsJdk;
     private final TimeSource time;
+    private final OffloadExecutor elsewhere;
     private final Observation observation;
     private final @Nullable ObservedTasks observed;
     private final StuckTaskWatchdog watchdog;
@@ -110,6 +112,7 @@ final class Workers {
         this.observation = observation;
         this.observed = observation.tasks;
         this.time = plan.timeSource;
+        this.elsewhere = new OffloadExecutor(plan.exceptionSink, time);
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
         this.followsJdk = plan.isJdkExact;
         this.coreThreads = plan.coreThreads;
@@ -386,8 +389,7 @@ final class Workers {
      */
     private void scheduleRescue() {
         if (hasStrandedTasks() && rescueScheduled.compareAndSet(false, true)) {
-            // in another thread than the alarm's, because a thread factory is user code
-            time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::rescue));
+            time.after(RESCUE_DELAY, () -> elsewhere.execute(this::rescue)); // a thread factory is user code
         }
     }
 

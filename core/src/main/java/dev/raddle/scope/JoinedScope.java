@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.scope.StructuredTaskScope.Configuration;
 import dev.raddle.scope.StructuredTaskScope.FailedException;
@@ -114,8 +115,8 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.engine = new Engine<>(settings.options(), joiner);
         this.timeout = settings.timeout();
         this.deadline = timeout == null ? null : Deadline.after(engine.options.time, timeout);
-        this.alarm =
-                deadline == null ? () -> false : deadline.alarm(() -> Thread.startVirtualThread(this::timeOut));
+        OffloadExecutor elsewhere = engine.offload();
+        this.alarm = deadline == null ? () -> false : deadline.alarm(() -> elsewhere.execute(this::timeOut));
     }
 
     static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(

@@ -24,7 +24,7 @@ final class ScopeDeadline {
         if (moment.hasPassed()) {
             node.expire(this, Runnable::run);
         } else {
-            alarm = moment.alarm(() -> node.expire(this, node.tasks.offload()));
+            alarm = moment.alarm(() -> node.tasks.offload().execute(() -> node.expire(this, node.tasks.offload())));
         }
     }
 

@@ -313,7 +313,7 @@ final class ScopeNode extends ScopeClosing {
         }
     }
 
-    /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
+    /** Ends this scope at its deadline. The notifier calls user code, which may take long, for each task by itself. */
     void expire(ScopeDeadline passed, Executor notifier) {
         if (deadline != passed || tasks.gate.closed) {
             return; // another deadline was set meanwhile, or the scope was cancelled

@@ -112,12 +112,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     final void arm() {
         TimeLimit limit = settings.limit;
         if (limit != null && isTimed()) {
-            limitAlarm = limit.deadline().alarm(() -> expire(limit));
+            limitAlarm = limit.deadline().alarm(() -> scope.offload().execute(() -> expire(limit)));
         }
     }
 
     private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.offload());
+        endFromOutside(over.outcome(name(), attempts, isRunning()), Runnable::run);
     }
 
     @Override

@@ -234,7 +234,7 @@ abstract class SubtaskScope {
         OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
                 options.time,
                 options.all.patience,
-                new OffloadExecutor(sink, options.time),
+                offload(),
                 pending::unfinished,
                 each -> each.thread,
                 this::reportStraggler);
@@ -244,6 +244,10 @@ abstract class SubtaskScope {
         } finally {
             stragglers.end();
         }
+    }
+
+    final OffloadExecutor offload() {
+        return new OffloadExecutor(options.all.sink, options.time);
     }
 
     private boolean awaitAll() {
@@ -295,7 +299,7 @@ abstract class SubtaskScope {
         ForkedSubtask<?> alive = pending.abandonDead();
         Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
         if (dying != null && !dying.isVirtual()) {
-            Thread.startVirtualThread(() -> abandonWhenDead(dying));
+            offload().execute(() -> abandonWhenDead(dying)); // a platform thread that has left the container
         }
     }
 

@@ -16,6 +16,7 @@ import dev.raddle.scope.ScopeTimeoutException;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.Jvm;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Limits of time hold although others keep the threads busy that a timer might need. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BusyThreadsTest {
 
     private static final Duration LIMIT = Duration.ofMillis(20);
@@ -118,5 +119,14 @@ class BusyThreadsTest {
             never.countDown();
             blocked.join();
         }
+    }
+
+    @Test
+    void every_limit_ends_its_task_while_a_foreign_thread_keeps_the_only_carrier() throws Exception {
+        assertThat(Jvm.run(
+                        BusyCarriers.class,
+                        "-Djdk.virtualThreadScheduler.parallelism=1",
+                        "-Djdk.virtualThreadScheduler.maxPoolSize=1"))
+                .isEqualTo("all limits are kept");
     }
 }

@@ -50,7 +50,6 @@ public final class Runner implements NodePhase {
     public boolean
             isJoiner; // whether its thread joins this run or an outer one, so that interrupts are meant for the joiner
     public boolean isForValue; // of the joiner: whether it stops when the outputs have ended
-    public boolean placesAnywhere; // whether it places nodes in groups even on the alarm thread
     public int postponed; // the places, as bits, whose schedulers execute requests in this thread
     public final ReadyNodes ready = new ReadyNodes(); // to be dispatched
     public final ReadyNodes grouped = new ReadyNodes(); // to be placed in their groups
