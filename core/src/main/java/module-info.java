@@ -1,6 +1,7 @@
 /**
  * Organises work on threads: one kernel and four APIs on top of it. No dependency, no preview API, no thread that
- * outlives its work.
+ * outlives its work by more than some seconds: the threads that fire alarms and carry out what these decide are daemons
+ * that end when they are idle.
  *
  * <p>Start at {@link dev.raddle.group.GroupExecutor} ("tenant A must not starve tenant B"),
  * {@link dev.raddle.scope.ThreadScope} ("these calls belong to this request"),

@@ -100,14 +100,14 @@ public final class Console implements AutoCloseable {
             Duration longestRest)
             throws IOException {
         title = options.title == null ? titleOf(System.getProperty("sun.java.command", "")) : options.title;
+        controls = new Controls(options.controls, groups, flows, durable, refs);
+        sampler = new Sampler(options.clients, longestRest, this::sample, this::state);
         HttpServer http = HttpServer.create(new InetSocketAddress(address, options.port), 0);
         int port = http.getAddress().getPort();
         boolean isNamed = !address.isAnyLocalAddress() && !address.isLoopbackAddress();
         String host = isNamed ? options.host : "localhost";
         Set<String> hosts = new HashSet<>(options.allowedHosts);
         hosts.add(options.host.toLowerCase(Locale.ROOT));
-        controls = new Controls(options.controls, groups, flows, durable, refs);
-        sampler = new Sampler(options.clients, longestRest, this::sample, this::state);
         server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), options.clients, patience);
         uri = URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port + "/");
     }
@@ -145,7 +145,15 @@ public final class Console implements AutoCloseable {
                         + ConsoleOptions.TOKEN_VARIABLE);
             }
             Console console = new Console(all, token, address, patience, longestRest);
-            console.server.start();
+            boolean hasStarted = false;
+            try {
+                console.server.start();
+                hasStarted = true;
+            } finally {
+                if (!hasStarted) {
+                    console.server.stop(); // the port
+                }
+            }
             return console;
         } catch (IOException failure) {
             throw new UncheckedIOException(

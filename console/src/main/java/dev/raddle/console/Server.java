@@ -82,9 +82,13 @@ final class Server {
         if (places.tryAcquire(allPlaces, CLOSE_GRACE.toNanos(), TimeUnit.NANOSECONDS)) {
             places.release(allPlaces);
         }
+        stop();
+        threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    void stop() {
         http.stop(0);
         threads.shutdownNow();
-        threads.awaitTermination(patience.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Receives one request and answers it, both within the patience. Closes the connection if there are too many. */

@@ -104,13 +104,33 @@ final class Engine extends Run implements RunEntry {
         } else {
             starter.place = Runner.NO_PLACE;
         }
-        lease = run.options.scheduler.lease();
+        lease = leaseSchedulers();
         begin(starter);
+    }
+
+    private Scheduler.Lease leaseSchedulers() {
+        Scheduler.Lease own = run.options.scheduler.lease();
+        Scheduler compute = run.graph.hasComputing ? run.options.compute : null;
+        if (compute == null || compute == run.options.scheduler) {
+            return own;
+        }
+        Scheduler.Lease second;
+        try {
+            second = compute.lease();
+        } catch (Throwable failure) {
+            own.close();
+            throw failure;
+        }
+        return () -> {
+            try (second) {
+                own.close();
+            }
+        };
     }
 
     @Override
     void beginNested(DeferredSteps deferred) {
-        lease = run.options.scheduler.lease();
+        lease = leaseSchedulers();
         super.beginNested(deferred);
     }
 

@@ -375,6 +375,11 @@ class Group extends TaskGate {
         return next;
     }
 
+    /** Forgets an alarm that could not be armed. */
+    void forget(GroupAlarm unarmed) {
+        locked(() -> engine.alarms.pending.remove(this, unarmed));
+    }
+
     /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
     void hold(Duration length) {
         GrantedPermits none = new GrantedPermits(); // nothing is granted under a hold
@@ -553,14 +558,14 @@ class Group extends TaskGate {
     }
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
-    Sweep sweep(long now, int ttlMillis, boolean isCrowded) {
+    Sweep sweep(long now, boolean isCrowded) {
         lock();
         try {
             if (!isEmpty() || isRetained()) {
                 nextIdle = null;
                 return Sweep.UNLIST;
             }
-            boolean isYoung = !isCrowded && IdleGroups.millis(now) - idleSinceMillis < ttlMillis;
+            boolean isYoung = !isCrowded && !engine.idleGroups.hasPassed(idleSinceMillis, now);
             if (life != RETIRED && (isYoung || !isRestored(now))) {
                 return Sweep.KEEP;
             }
@@ -573,9 +578,9 @@ class Group extends TaskGate {
     }
 
     /** Returns after how many milliseconds this idle group may be removed. */
-    int removableInMillis(long now, int ttlMillis) {
+    int removableInMillis(long now) {
         return locked(() -> {
-            int idle = idleSinceMillis + ttlMillis - IdleGroups.millis(now);
+            int idle = engine.idleGroups.leftMillis(idleSinceMillis, now);
             long restored = (restoredAt(now) - now + 999_999) / 1_000_000;
             return restored <= idle
                     ? Math.max(1, idle)
@@ -631,17 +636,26 @@ class Group extends TaskGate {
         return locked(() -> isHeld(run));
     }
 
-    boolean isActive() {
-        return locked(this::isActiveUnderLock);
+    boolean isActive(long now) {
+        return locked(() -> isActiveUnderLock(now));
     }
 
-    private boolean isActiveUnderLock() {
-        return life != RETIRED && (!(bounds() instanceof GroupBounds.Unknown) || isRetained());
+    private boolean isActiveUnderLock(long now) {
+        return life != RETIRED
+                && (isRetained() || (!(bounds() instanceof GroupBounds.Unknown) && !willBeRemoved(now)));
+    }
+
+    /** Returns whether the next sweep removes this group, which is not retained. */
+    private boolean willBeRemoved(long now) {
+        return nextIdle != null
+                && isEmpty()
+                && engine.idleGroups.hasPassed(idleSinceMillis, now)
+                && isRestored(now);
     }
 
     Optional<GroupStats> stats() {
         long now = engine.time.nanoTime();
-        return locked(() -> isActiveUnderLock() ? Optional.of(statsUnderLock(now)) : Optional.empty());
+        return locked(() -> isActiveUnderLock(now) ? Optional.of(statsUnderLock(now)) : Optional.empty());
     }
 
     private GroupStats statsUnderLock(long now) {
@@ -661,10 +675,10 @@ class Group extends TaskGate {
     }
 
     /** Adds one, if this group is active, its taken slots and its waiting tasks to three sums. */
-    void addTo(int[] sums) {
+    void addTo(int[] sums, long now) {
         lock();
         try {
-            sums[0] += isActiveUnderLock() ? 1 : 0;
+            sums[0] += isActiveUnderLock(now) ? 1 : 0;
             sums[1] += running();
             sums[2] += waiting();
         } finally {

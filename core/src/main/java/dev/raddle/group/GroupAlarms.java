@@ -4,6 +4,7 @@ import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -28,6 +29,8 @@ final class GroupAlarms {
     final ConcurrentHashMap<Group, Long> holds = new ConcurrentHashMap<>(); // changed under the group's lock
 
     private final GroupEngine engine;
+    private final Set<Group> unarmed = ConcurrentHashMap.newKeySet(); // their alarms could not be armed
+    private volatile boolean hasUnarmed; // whether an alarm of a group or of the cap could not be armed
     private final AtomicReference<@Nullable GroupAlarm> ofCap = new AtomicReference<>();
 
     GroupAlarms(GroupEngine engine) {
@@ -59,8 +62,34 @@ final class GroupAlarms {
         if (alarm == null) {
             return true;
         }
-        alarm.arm(engine.time, () -> dispatchOffloaded(grants -> arm(group, group.proceedOrAlarm(alarm, grants))));
+        try {
+            alarm.arm(engine.time, () -> dispatchOffloaded(grants -> arm(group, group.proceedOrAlarm(alarm, grants))));
+        } catch (Throwable noTime) {
+            group.forget(alarm);
+            unarmed.add(group);
+            reportUnarmed(noTime);
+        }
         return false;
+    }
+
+    /** The caller has other tasks to start or to settle. The next task that waits has the alarm armed. */
+    private void reportUnarmed(Throwable noTime) {
+        hasUnarmed = true;
+        engine.policy.exceptionSink().report("alarm for tasks that wait for a rate or the end of a hold", noTime);
+    }
+
+    /** Arms the alarms that could not be armed before. */
+    void armAgain() {
+        if (hasUnarmed) {
+            hasUnarmed = false;
+            for (Group group : unarmed) {
+                unarmed.remove(group);
+                proceedOrArm(group);
+            }
+            if (engine.cap.isThrottled()) {
+                armCap();
+            }
+        }
     }
 
     /** Arms the alarm of the throttled cap, unless an earlier one is armed. */
@@ -84,7 +113,12 @@ final class GroupAlarms {
             next = new GroupAlarm(moment, pending);
         } while (!ofCap.compareAndSet(pending, next));
         GroupAlarm armed = next;
-        armed.arm(engine.time, () -> onCapAlarm(armed));
+        try {
+            armed.arm(engine.time, () -> onCapAlarm(armed));
+        } catch (Throwable noTime) {
+            ofCap.compareAndSet(armed, null);
+            reportUnarmed(noTime);
+        }
     }
 
     private void onCapAlarm(GroupAlarm alarm) {
@@ -116,6 +150,9 @@ final class GroupAlarms {
         if (!pending.isEmpty() || !holds.isEmpty()) {
             disarm(pending.remove(group));
             holds.remove(group);
+        }
+        if (hasUnarmed) {
+            unarmed.remove(group);
         }
     }
 

@@ -77,6 +77,7 @@ final class GroupEngine {
     final IdleGroups idleGroups;
     final RateLimits rateLimits = new RateLimits();
     final GroupAlarms alarms = new GroupAlarms(this);
+    private final SchedulerLeases leases;
     final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
     final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // that of the creator
     final boolean throwsRejections; // whether a wait for a rejected task throws
@@ -119,6 +120,7 @@ final class GroupEngine {
         this.propagation = new Propagation(false, settings.propagators, settings.scopedValues, policy.exceptionSink());
         this.propagatesNothing = propagation.isPlain();
         this.adapts = settings.adaptiveLimit != null;
+        this.leases = new SchedulerLeases(policy.exceptionSink());
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
@@ -126,7 +128,7 @@ final class GroupEngine {
                 rateLimits.of(policy.globalRate()),
                 time.nanoTime());
         this.usesRates = policy.hasRates();
-        this.idleGroups = new IdleGroups(policy, time, this::remove);
+        this.idleGroups = new IdleGroups(policy, offloadExecutor, this::remove);
         this.onlyScheduler = settings.scheduler != null ? null : Scheduler.virtualThreads();
         this.measuresWaiting = settings.taskListener != null;
         this.reuseThreads = policy.reuseThreads();
@@ -293,6 +295,7 @@ final class GroupEngine {
     }
 
     private void onQueued(GroupRun<?> run, @Nullable RunSettings settings) {
+        alarms.armAgain();
         if (cap.hasWork()) {
             serveBeforeWaiting(run, settings);
         } else if (settings != null) {
@@ -315,10 +318,13 @@ final class GroupEngine {
                 dispatch(grants);
             }
         }
-        if (settings != null) {
-            run.armQueueTimeout(settings);
+        try {
+            if (settings != null) {
+                run.armQueueTimeout(settings);
+            }
+        } finally {
+            dispatch(grants);
         }
-        dispatch(grants);
     }
 
     private Rejection refusal(Entry entry, Group group) {
@@ -376,6 +382,7 @@ final class GroupEngine {
             return;
         }
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
+        leases.take(group, found.scheduler());
         GrantedPermits grants = new GrantedPermits();
         Map<Permit, Entry> refused = group.endLookup(lookup, found, grants);
         dispatch(grants);
@@ -600,6 +607,7 @@ final class GroupEngine {
         groups.remove(group.key, group);
         closings.remove(group);
         alarms.disarm(group);
+        leases.end(group);
         terminateIfEmpty();
     }
 

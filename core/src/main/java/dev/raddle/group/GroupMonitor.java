@@ -68,7 +68,6 @@ record GroupMonitor(GroupEngine engine) {
     }
 
     Optional<GroupStats> stats(String key) {
-        engine.idleGroups.sweep();
         Group group = engine.groups.get(key);
         Optional<GroupStats> stats = group == null ? Optional.empty() : group.stats();
         PermitExchange permits = engine.permits;
@@ -76,18 +75,18 @@ record GroupMonitor(GroupEngine engine) {
     }
 
     GroupExecutorStats stats() {
-        engine.idleGroups.sweep();
+        long now = engine.time.nanoTime();
         int[] sums = new int[3];
-        engine.groups.values().forEach(group -> group.addTo(sums));
+        engine.groups.values().forEach(group -> group.addTo(sums, now));
         int max = engine.cap.max();
         int used = max == FairCap.UNLIMITED ? 0 : engine.cap.used(); // a global rate counts the slots, too
         return new GroupExecutorStats(sums[0], sums[1], sums[2], used, max);
     }
 
     Set<String> activeKeys() {
-        engine.idleGroups.sweep();
+        long now = engine.time.nanoTime();
         return engine.groups.values().stream()
-                .filter(Group::isActive)
+                .filter(group -> group.isActive(now))
                 .map(group -> group.key)
                 .collect(Collectors.toUnmodifiableSet());
     }

@@ -279,7 +279,19 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         TimeLimit limit = own.limit;
         if (limit != null) {
             Executor elsewhere = group.engine.offloadExecutor;
-            own.armTimeLimit(limit, () -> elsewhere.execute(() -> onTimeout(own, limit, elsewhere)));
+            armOrEnd(() -> own.armTimeLimit(
+                    limit, () -> elsewhere.execute(() -> onTimeout(own, limit, elsewhere))));
+        }
+    }
+
+    /** Arms an alarm of this run, or ends the run if that is impossible. */
+    private void armOrEnd(Runnable arm) {
+        try {
+            arm.run();
+        } catch (Throwable noTime) { // the submitter receives it
+            cancel(new CancelledException("a timeout of the task could not be armed", noTime), false);
+            group.retireIfEmpty();
+            throw noTime;
         }
     }
 
@@ -302,7 +314,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             onQueueTimeout(longest, Runnable::run); // the caller is the submitter
         } else if (!endsOwnWait()) {
             Executor elsewhere = group.engine.offloadExecutor; // the caller is an alarm
-            own.arm(time(), longest, () -> onQueueTimeout(longest, elsewhere));
+            armOrEnd(() -> own.arm(time(), longest, () -> onQueueTimeout(longest, elsewhere)));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,13 +15,16 @@ import org.jspecify.annotations.Nullable;
  * busy again, so a group that alternates between the two causes no work here. A sweep takes the whole stack, removes
  * the groups that have been idle long enough, unlists the busy ones, and pushes the others again. So there are never
  * more idle groups than listed ones, which are counted. At most one alarm is pending, and only while the list is not
- * empty.
+ * empty. It only has the sweep made elsewhere, a portion at a time, so that other decisions do not wait for long.
  */
 final class IdleGroups {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
+    private static final int PORTION = 256; // groups
+
     private final TimeSource time;
+    private final OffloadExecutor elsewhere;
     private final int ttlMillis;
     private final int max;
     private final Consumer<Group> remove;
@@ -29,8 +33,9 @@ final class IdleGroups {
     private final AtomicReference<@Nullable GroupAlarm> alarm = new AtomicReference<>();
     private volatile boolean closed;
 
-    IdleGroups(GroupPolicy policy, TimeSource time, Consumer<Group> remove) {
-        this.time = time;
+    IdleGroups(GroupPolicy policy, OffloadExecutor elsewhere, Consumer<Group> remove) {
+        this.time = elsewhere.time();
+        this.elsewhere = elsewhere;
         this.ttlMillis = (int)
                 Math.min(Math.ceilDiv(Deadline.nanos(policy.idleGroupTtl()), NANOS_PER_MILLI), Integer.MAX_VALUE / 2);
         this.max = ttlMillis == 0 ? 0 : policy.maxIdleGroups();
@@ -40,6 +45,16 @@ final class IdleGroups {
     /** Converts a moment to milliseconds that wrap around: an int suffices for differences up to 24 days. */
     static int millis(long nanos) {
         return (int) Math.floorDiv(nanos, NANOS_PER_MILLI);
+    }
+
+    /** Returns whether a group that has been idle since some moment has been idle long enough. */
+    boolean hasPassed(int sinceMillis, long now) {
+        return millis(now) - sinceMillis >= ttlMillis;
+    }
+
+    /** Returns after how many milliseconds a group that has been idle since some moment has been idle long enough. */
+    int leftMillis(int sinceMillis, long now) {
+        return sinceMillis + ttlMillis - millis(now);
     }
 
     /**
@@ -66,22 +81,50 @@ final class IdleGroups {
         }
         GroupAlarm next = new GroupAlarm(time.nanoTime() + millis * NANOS_PER_MILLI, null);
         if (alarm.compareAndSet(null, next)) {
-            next.arm(time, this::onAlarm);
+            try {
+                next.arm(time, () -> elsewhere.execute(this::onAlarm));
+            } catch (Throwable noTime) { // the caller has a task to settle
+                alarm.compareAndSet(next, null); // the next group that becomes idle arms another one
+                elsewhere.sink().report("alarm for idle groups", noTime);
+            }
             if (closed) {
                 next.disarm();
             }
         }
     }
 
-    /** Removes every group that has been idle long enough. */
-    void sweep() {
-        long now = time.nanoTime();
-        int next = Integer.MAX_VALUE;
-        Group group = top.getAndSet(null);
-        while (group != null) {
-            Group following = group.nextIdle == group ? null : group.nextIdle;
-            int left = group.removableInMillis(now, ttlMillis);
-            switch (group.sweep(now, ttlMillis, listed.get() > max)) {
+    /** One pass over the list, which removes every group that has been idle long enough. */
+    private final class Sweep implements Runnable {
+        private final long now = time.nanoTime();
+        private @Nullable Group rest = top.getAndSet(null);
+        private int next = Integer.MAX_VALUE; // the shortest time until a group that was kept may be removed
+
+        /** Sweeps a portion, and has another one swept if there are more. */
+        @Override
+        public void run() {
+            if (sweep(PORTION)) {
+                elsewhere.execute(this);
+                return;
+            }
+            int longest = Math.max(ttlMillis, 1_000); // groups that are listed meanwhile may be removable before these
+            arm(Math.min(Math.max(next, ttlMillis / 16), longest)); // a concurrent arm() may have found the list empty
+        }
+
+        /** Sweeps a number of groups. Returns whether there are more. */
+        boolean sweep(int most) {
+            Group group = rest;
+            for (int swept = 0; group != null && swept < most; swept++) {
+                Group following = group.nextIdle == group ? null : group.nextIdle;
+                rest = following;
+                sweep(group);
+                group = following;
+            }
+            return group != null;
+        }
+
+        private void sweep(Group group) {
+            int left = group.removableInMillis(now);
+            switch (group.sweep(now, listed.get() > max)) {
                 case KEEP -> {
                     next = Math.min(next, left);
                     push(group);
@@ -92,16 +135,13 @@ final class IdleGroups {
                     remove.accept(group);
                 }
             }
-            group = following;
         }
-        int longest = Math.max(ttlMillis, 1_000); // groups that are listed meanwhile may be removable before these
-        arm(Math.min(Math.max(next, ttlMillis / 16), longest)); // a concurrent arm() may have found the list empty
     }
 
     /** Removes the groups, which are retired, and cancels the alarm, which would retain the closed executor. */
     void close() {
         closed = true;
-        sweep();
+        new Sweep().sweep(Integer.MAX_VALUE);
         GroupAlarm pending = alarm.get();
         if (pending != null) {
             pending.disarm();
@@ -110,7 +150,7 @@ final class IdleGroups {
 
     private void onAlarm() {
         alarm.set(null);
-        sweep();
+        new Sweep().run();
     }
 
     private void push(Group group) {

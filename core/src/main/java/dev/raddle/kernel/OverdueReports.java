@@ -3,7 +3,6 @@ package dev.raddle.kernel;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +46,7 @@ public final class OverdueReports<T> {
 
     private final TimeSource time;
     private final Duration interval;
-    private final Executor elsewhere;
+    private final OffloadExecutor elsewhere;
     private final Supplier<List<T>> overdue;
     private final Function<T, @Nullable Thread> threadOf;
     private final Receiver<T> receiver;
@@ -67,7 +66,7 @@ public final class OverdueReports<T> {
     public OverdueReports(
             TimeSource time,
             Duration interval,
-            Executor elsewhere,
+            OffloadExecutor elsewhere,
             Supplier<List<T>> overdue,
             Function<T, @Nullable Thread> threadOf,
             Receiver<T> receiver) {
@@ -86,7 +85,11 @@ public final class OverdueReports<T> {
         PendingAlarm next = new PendingAlarm();
         alarm = next;
         if (!over) {
-            next.arm(time, interval, () -> elsewhere.execute(this::report));
+            try {
+                next.arm(time, interval, () -> elsewhere.execute(this::report));
+            } catch (Throwable noTime) { // the caller waits for the tasks, whether they are reported or not
+                elsewhere.sink().report("alarm for reports of tasks that have not ended", noTime);
+            }
         }
     }
 

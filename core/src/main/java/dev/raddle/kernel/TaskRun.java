@@ -327,7 +327,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         if (!step(entering, self)) {
             callable = null;
-            TaskRun<?> next = releasePermits(Gate.NEVER_RAN, granted, time.nanoTime());
+            TaskRun<?> next = release(Gate.NEVER_RAN, granted, time.nanoTime());
             settle(start, settledOutcome(), waited, null);
             return next;
         }
@@ -349,7 +349,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
             LateFailure.report(sink(), this, thrown);
         }
-        TaskRun<?> next = releasePermits(end - start, granted, end);
+        TaskRun<?> next = release(end - start, granted, end);
         if (mine != null) {
             mine.closeAfter(deciding ? this : null, end, waited, begun);
         } else if (deciding) {
@@ -359,6 +359,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             self.interrupt(); // it was meant for the caller
         }
         return next;
+    }
+
+    /** Releases the permits. Whatever that throws, a run that has returned is settled. */
+    private @Nullable TaskRun<?> release(long ranNanos, long grantedNanos, long nowNanos) {
+        try {
+            return releasePermits(ranNanos, grantedNanos, nowNanos);
+        } catch (Throwable failure) {
+            sink().report("end of task \"" + name() + "\"", failure);
+            return null;
+        }
     }
 
     private Outcome<T> callInPlace(Dispatch starting) {

@@ -48,6 +48,7 @@ public final class PoolBuilder {
 
     final List<ContextPropagator> propagators = new ArrayList<>();
     ExceptionSink exceptionSink = ExceptionSink.logging();
+    boolean keepsTimer = true; // while the pool is open; otherwise its owner does
 
     @Nullable
     Duration stuckAfter;

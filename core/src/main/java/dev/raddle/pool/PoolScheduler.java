@@ -1,6 +1,8 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.TimerUse;
 import dev.raddle.task.Scheduler;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,6 +22,8 @@ final class PoolScheduler implements Scheduler {
     private int leases; // guarded by lock
 
     PoolScheduler(PoolBuilder builder, int threads) {
+        TimerUse.begin(TimeSource.system());
+        builder.keepsTimer = false; // it is never closed
         pool = builder.threads(threads)
                 .queueCapacity(Math.max(256, Math.multiplyExact(100, threads)))
                 .rejection(new ThreadPool.CallerRunsPolicy())
@@ -54,7 +58,13 @@ final class PoolScheduler implements Scheduler {
     private void count(int change) {
         synchronized (lock) {
             int before = leases;
+            if (before == 0) {
+                TimerUse.retain(TimeSource.system());
+            }
             leases = before + change;
+            if (leases == 0) {
+                TimerUse.release(TimeSource.system());
+            }
             if (before == 0 || leases == 0) {
                 Duration keepAlive = leases == 0 ? NO_LEASE : KEEP_ALIVE;
                 pool.setKeepAliveTime(keepAlive.toNanos(), TimeUnit.NANOSECONDS);

@@ -86,6 +86,7 @@ final class Workers {
     private final boolean followsJdk;
     private final TimeSource time;
     private final OffloadExecutor elsewhere;
+    private final boolean keepsTimer;
     private final Observation observation;
     private final @Nullable ObservedTasks observed;
     private final StuckTaskWatchdog watchdog;
@@ -121,7 +122,10 @@ final class Workers {
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
         this.watchdog = new StuckTaskWatchdog(plan, registry, observation);
-        TimerUse.retain(time); // until this is terminated
+        this.keepsTimer = plan.keepsTimer;
+        if (keepsTimer) {
+            TimerUse.retain(time); // until this is terminated
+        }
     }
 
     // ---- submission
@@ -389,7 +393,12 @@ final class Workers {
      */
     private void scheduleRescue() {
         if (hasStrandedTasks() && rescueScheduled.compareAndSet(false, true)) {
-            time.after(RESCUE_DELAY, () -> elsewhere.execute(this::rescue)); // a thread factory is user code
+            try {
+                time.after(RESCUE_DELAY, () -> elsewhere.execute(this::rescue)); // a thread factory is user code
+            } catch (Throwable noTime) {
+                rescueScheduled.set(false); // the next occasion schedules it
+                UserCode.uncaught(noTime);
+            }
         }
     }
 
@@ -663,9 +672,11 @@ final class Workers {
         while (true) {
             int word = control.get();
             int state = Control.state(word);
-            if (state == Control.RUNNING
-                    || state >= Control.TIDYING
-                    || (state == Control.SHUTDOWN && !queue.isEmpty())) {
+            if (state == Control.RUNNING || state >= Control.TIDYING) {
+                return;
+            }
+            if (state == Control.SHUTDOWN && !queue.isEmpty()) {
+                scheduleRescue(); // in case no worker is left
                 return;
             }
             if (stopping.get() != 0) {
@@ -678,7 +689,9 @@ final class Workers {
             if (control.tryTidy(word)) {
                 watchdog.end();
                 observation.end();
-                TimerUse.release(time);
+                if (keepsTimer) {
+                    TimerUse.release(time);
+                }
                 try {
                     pool.terminated();
                 } finally {

@@ -9,12 +9,14 @@ final class SchedulerContainer implements Container {
 
     private final SubtaskScope scope;
     private final Scheduler scheduler;
+    private final Scheduler.Lease lease;
     private final List<ScopedValue<?>> registered;
 
     SchedulerContainer(SubtaskScope scope, Scheduler scheduler, List<ScopedValue<?>> registered) {
         this.scope = scope;
         this.scheduler = scheduler;
         this.registered = registered;
+        this.lease = scheduler.lease();
     }
 
     @Override
@@ -23,7 +25,9 @@ final class SchedulerContainer implements Container {
     }
 
     @Override
-    public void close() {} // the scheduler owns the threads
+    public void close() { // the scheduler owns the threads
+        lease.close();
+    }
 
     @Override
     public String toString() {

@@ -223,9 +223,20 @@ final class ScopeTasks {
         boolean counted = events != null || run.isTimed(); // it may end before it is admitted
         if (counted) {
             countSubmission(run);
-            run.arm();
+            arm(run);
         }
         admit(run, counted);
+    }
+
+    /** Arms the alarm of a counted run, or ends the run if that is impossible. */
+    private static void arm(ScopeRun<?> run) {
+        try {
+            run.arm();
+        } catch (Throwable noTime) {
+            run.cancel(new CancelledException("the timeout of the task could not be armed", noTime), Runnable::run);
+            run.leftScope();
+            throw noTime;
+        }
     }
 
     /** Counts a run that is admitted later, and notifies the listener of its submission. */

@@ -217,7 +217,7 @@ class PermitGameTest {
                     .isEqualTo(account.reusable + account.once);
             assertThat(leased.isConsistent()).as("seed %d, step %d", seed, step).isTrue();
             int[] sums = new int[3];
-            leased.addTo(sums);
+            leased.addTo(sums, time.nanoTime());
             int running = sums[1];
             assertThat(running)
                     .as("slots of %s, seed %d, step %d", group.key, seed, step)
@@ -317,7 +317,7 @@ class PermitGameTest {
                     executor.resumeGroup(key);
                 }
             }
-            default -> executor.stats(); // sweeps
+            default -> executor.stats();
         }
     }
 }

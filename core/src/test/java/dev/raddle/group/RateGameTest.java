@@ -143,7 +143,7 @@ class RateGameTest {
                     assertThat(executor.shutdownGroup(key, Duration.ZERO)).isIn(true, false);
                 }
             }
-            default -> executor.stats(); // sweeps
+            default -> executor.stats();
         }
     }
 

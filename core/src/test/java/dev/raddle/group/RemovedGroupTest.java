@@ -96,6 +96,11 @@ class RemovedGroupTest {
             return alarm;
         }
 
+        @Override
+        public boolean follow(Runnable action) {
+            return time.follow(action);
+        }
+
         void goOn() {
             mayGoOn.countDown();
             try {
