@@ -159,7 +159,8 @@ class MapArgumentsTest {
         Path missing = directory.resolve("missing");
 
         for (String[] words : new String[][] {{"run", "--resume"}, {"explain"}}) {
-            assertThat(describe(words, missing)).contains("such as raddle-runs/NAME-TIME; \"" + missing + "\" does not exist");
+            assertThat(describe(words, missing))
+                    .contains("such as raddle-runs/NAME-TIME; \"" + missing + "\" does not exist");
             assertThat(describe(words, file)).contains("\"" + file + "\" is a file");
             assertThat(describe(words, directory)).contains("\"" + directory + "\" has no run.json");
         }

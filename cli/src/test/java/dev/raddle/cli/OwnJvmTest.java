@@ -186,9 +186,11 @@ class OwnJvmTest {
         script("windows", "#!/bin/sh\r\necho\r\n");
         script("beside", "#!/bin/sh\n");
 
-        assertThat(cannotStart("./python")).contains("\"./python\": its interpreter \"/no/such/python\" does not exist\n");
+        assertThat(cannotStart("./python"))
+                .contains("\"./python\": its interpreter \"/no/such/python\" does not exist\n");
         assertThat(cannotStart("./windows"))
-                .contains("\"./windows\": its first line ends with a carriage return; write the file with the line ends");
+                .contains(
+                        "\"./windows\": its first line ends with a carriage return; write the file with the line ends");
         assertThat(cannotStart("./none")).contains("\"./none\": there is no such program\n");
         assertThat(cannotStart("beside"))
                 .contains("there is no such program on the PATH; the one in its directory is ./beside\n");

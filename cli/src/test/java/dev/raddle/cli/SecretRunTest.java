@@ -191,7 +191,9 @@ class SecretRunTest {
                 """);
         String given = "tok=" + secret;
 
-        assertThat(raddle(List.of(), "run", "--results", "run", "--param", given).exitCode()).isEqualTo(1);
+        assertThat(raddle(List.of(), "run", "--results", "run", "--param", given)
+                        .exitCode())
+                .isEqualTo(1);
         assertThat(kept("report.json")).contains("cannot start \\\"./***\\\"");
         raddle(List.of(), "run", "--resume", "run", "-p" + given);
         raddle(List.of(), "run", "--resume", "run", "--json", "--param=" + given);
@@ -215,7 +217,8 @@ class SecretRunTest {
         assertThat(all.getLast().err()).contains("Unknown option: '--parm=…'");
         raddle(List.of(), "run", "--parm", "pass=" + MARKER);
         raddle(List.of(), "run", "-p", "pass=" + PARAM, "pass=" + MARKER);
-        assertThat(all.getLast().err()).contains("no task of the file is \"pass=…\"; a param is set by --param pass=VALUE");
+        assertThat(all.getLast().err())
+                .contains("no task of the file is \"pass=…\"; a param is set by --param pass=VALUE");
         raddle(List.of(), "check", "raddle.yaml", "pass=" + MARKER);
         assertThat(all.getLast().err()).contains("One argument too many: 'pass=…'");
 
@@ -226,8 +229,12 @@ class SecretRunTest {
     @Test
     void a_secret_in_what_is_kept_or_printed_of_the_run_itself_is_refused() throws Exception {
         String given = "pass=" + MARKER;
-        Files.writeString(directory.resolve("named.yaml"), "params: { pass:  }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}' }]\n");
-        Files.writeString(directory.resolve("more.yaml"), "params: { pass: , url: none }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass} ${param.url}' }]\n");
+        Files.writeString(
+                directory.resolve("named.yaml"),
+                "params: { pass:  }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}' }]\n");
+        Files.writeString(
+                directory.resolve("more.yaml"),
+                "params: { pass: , url: none }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass} ${param.url}' }]\n");
         raddle(List.of(), "run", "--results", "d-" + MARKER, "-p", given, "named.yaml");
         assertThat(all.getLast().err()).contains("neither --results nor --report may contain a secret");
         raddle(List.of(), "run", "--report", MARKER + ".json", "-p", given, "named.yaml");
@@ -247,8 +254,10 @@ class SecretRunTest {
     @Test
     void the_start_of_a_secret_that_a_message_cuts_is_hidden() throws Exception {
         String secret = MARKER.repeat(20) + "end";
-        Files.writeString(directory.resolve("raddle.yaml"),
-                "params: { pass: }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}', priority: '" + secret + "' }]\n");
+        Files.writeString(
+                directory.resolve("raddle.yaml"),
+                "params: { pass: }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}', priority: '" + secret
+                        + "' }]\n");
         raddle(List.of(), "run", "-p", "pass=" + secret);
         assertThat(all.getLast().err()).contains("priority must be");
         Files.delete(directory.resolve("raddle.yaml"));

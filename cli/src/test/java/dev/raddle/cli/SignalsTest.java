@@ -37,8 +37,7 @@ class SignalsTest {
     @BeforeEach
     void require() throws Exception {
         assumeTrue(ProcessStarter.limitation() == null, "a process ends itself by a function of the C library");
-        assumeTrue(
-                new ProcessBuilder("perl", "-e", "1").start().waitFor() == 0, "perl tells how a process has ended");
+        assumeTrue(new ProcessBuilder("perl", "-e", "1").start().waitFor() == 0, "perl tells how a process has ended");
     }
 
     private Ended raddle(List<String> prefix, String... arguments) throws Exception {
@@ -140,7 +139,9 @@ class SignalsTest {
     @Test
     void without_a_run_an_interrupt_ends_the_command_by_the_signal() throws Exception {
         // The parser reads standard input, which is a pipe whose writer sends the signal once the reader is there.
-        Process mkfifo = new ProcessBuilder("mkfifo", "pipe").directory(directory.toFile()).start();
+        Process mkfifo = new ProcessBuilder("mkfifo", "pipe")
+                .directory(directory.toFile())
+                .start();
         assertThat(mkfifo.waitFor()).isZero();
         List<String> reading = List.of(
                 "sh", "-c", "(exec 3> pipe; kill -INT $$; exec sleep 60 3>&3) > kid & exec \"$@\" < pipe", "sh");
@@ -152,12 +153,15 @@ class SignalsTest {
 
     @Test
     void the_cursor_is_shown_while_a_terminal_has_stopped_the_command() throws Exception {
-        assumeTrue(
-                new ProcessBuilder("script", "-V").start().waitFor() == 0, "script of util-linux makes a terminal");
+        assumeTrue(new ProcessBuilder("script", "-V").start().waitFor() == 0, "script of util-linux makes a terminal");
         String command = OwnJvmTest.words(List.of(), "map", "--shell", "cat go; : {}", ":::", "a").stream()
                 .map(word -> "'" + word + "'")
                 .collect(Collectors.joining(" "));
-        assertThat(new ProcessBuilder("mkfifo", "go").directory(directory.toFile()).start().waitFor()).isZero();
+        assertThat(new ProcessBuilder("mkfifo", "go")
+                        .directory(directory.toFile())
+                        .start()
+                        .waitFor())
+                .isZero();
         ProcessBuilder builder = new ProcessBuilder("script", "-qefc", command, "/dev/null");
         builder.environment().put("TERM", "xterm");
         Process process = builder.directory(directory.toFile())

@@ -83,7 +83,9 @@ public final class RunOptions {
 
         /** Returns the propagation of the caller's context into a thread. */
         Propagation forThreads() {
-            return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(false, List.of(), scopedValues, sink);
+            return scopedValues.isEmpty() && sink == LOG
+                    ? PLAIN
+                    : new Propagation(false, List.of(), scopedValues, sink);
         }
 
         /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */

@@ -160,11 +160,8 @@ final class GroupEngine {
         Callable<? extends T> carried = isOutermost && propagatesNothing ? task : carry(task, context, scope);
         long submitted = submitNanos();
         ClassLoader submitters = Thread.currentThread().getContextClassLoader();
-        boolean isPlain = spec == DEFAULTS
-                && scope == null
-                && caller == null
-                && queueTimeout == null
-                && submitters == loader;
+        boolean isPlain =
+                spec == DEFAULTS && scope == null && caller == null && queueTimeout == null && submitters == loader;
         RunSettings settings = isPlain ? null : settings(spec, scope, caller, submitters);
         StackRoom.ensure();
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);

@@ -154,7 +154,8 @@ public final class GroupExecutor implements AutoCloseable {
      * running.
      *
      * <p>If the calling thread is interrupted, this method cancels and interrupts the tasks whose results it has not
-     * collected yet, returns the results, and sets the thread's interrupt status again.
+     * collected yet, waits until no callable runs any more, returns the results, and sets the thread's interrupt status
+     * again.
      *
      * <p>A task that calls this method holds its own slots, of its group and of the global cap, while it waits. If
      * tasks that wait in the same way hold all slots of the group, or all slots of the cap, this method throws. To

@@ -557,7 +557,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         boolean interrupted = Thread.interrupted(); // before this run, for which it is not meant
         Outcome<T> outcome = call();
         callable = null;
-        boolean endedByInterrupt = outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException;
+        boolean endedByInterrupt =
+                outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException;
         if (interrupted || endedByInterrupt) {
             Thread.currentThread().interrupt(); // meant for the caller, which does not see the exception
         }

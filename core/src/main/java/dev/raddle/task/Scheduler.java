@@ -260,7 +260,7 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {
-        return Providers.schedulers().from(
-                Objects.requireNonNull(executor, "executor"), "executor " + Objects.toIdentityString(executor));
+        return Providers.schedulers()
+                .from(Objects.requireNonNull(executor, "executor"), "executor " + Objects.toIdentityString(executor));
     }
 }

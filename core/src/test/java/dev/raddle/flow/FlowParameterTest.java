@@ -32,9 +32,7 @@ class FlowParameterTest {
                 .isThrownBy(plan::run)
                 .withMessage("flow \"greet\" of 1 nodes has a parameter;"
                         + " call run(parameter), with null if there is none this time");
-        assertThatIllegalStateException()
-                .isThrownBy(plan::start)
-                .withMessageContaining("call start(parameter)");
+        assertThatIllegalStateException().isThrownBy(plan::start).withMessageContaining("call start(parameter)");
         assertThat(plan.run(null).value()).isEqualTo("hello null");
     }
 
@@ -54,6 +52,7 @@ class FlowParameterTest {
         assertThat(undone).containsExactly("17A");
         FlowBuilder<String> other = FlowPlan.define("other", String.class);
         Node<String> wrong = other.node("a", () -> "A").when(c -> c.param(Integer.class) > 0);
-        assertThatThrownBy(() -> other.returning(wrong).run("x").value()).hasRootCauseInstanceOf(ClassCastException.class);
+        assertThatThrownBy(() -> other.returning(wrong).run("x").value())
+                .hasRootCauseInstanceOf(ClassCastException.class);
     }
 }

@@ -138,10 +138,7 @@ class BrokenServiceTest {
     private static URL rootOf(String resource) throws Exception {
         String text = ThreadPool.class.getClassLoader().getResource(resource).toString();
         String root = text.substring(0, text.length() - resource.length());
-        return URI.create(
-                        root.startsWith("jar:")
-                                ? root.substring("jar:".length(), root.lastIndexOf("!/"))
-                                : root)
+        return URI.create(root.startsWith("jar:") ? root.substring("jar:".length(), root.lastIndexOf("!/")) : root)
                 .toURL();
     }
 
@@ -191,8 +188,9 @@ class BrokenServiceTest {
     void a_provider_that_cannot_be_loaded_or_created_is_left_out_and_named_once_and_all_others_work(
             @TempDir Path broken, @TempDir Path malformed) throws Exception {
         byte[] withoutSuperclass = ClassFile.of()
-                .build(ClassDesc.of("broken.WithoutSuperclass"), type -> type.withSuperclass(
-                        ClassDesc.of("broken.Absent")));
+                .build(
+                        ClassDesc.of("broken.WithoutSuperclass"),
+                        type -> type.withSuperclass(ClassDesc.of("broken.Absent")));
         Files.createDirectories(broken.resolve("broken"));
         Files.write(broken.resolve("broken/WithoutSuperclass.class"), withoutSuperclass);
         write(

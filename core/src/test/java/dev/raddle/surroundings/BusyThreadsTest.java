@@ -108,10 +108,10 @@ class BusyThreadsTest {
                     return 1;
                 });
         inFallback.await();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             assertThat(executor.submit(
-                                    "key",
-                                    TaskSpec.named("runs", this::forever).timeout(LIMIT))
+                                    "key", TaskSpec.named("runs", this::forever).timeout(LIMIT))
                             .await()
                             .status())
                     .isEqualTo(TaskStatus.FAILED);

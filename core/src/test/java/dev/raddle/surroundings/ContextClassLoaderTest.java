@@ -51,7 +51,8 @@ class ContextClassLoaderTest {
 
     private static final ClassLoader APPLICATION = new ClassLoader("application", null) {};
     private static final ClassLoader OTHER = new ClassLoader("other", null) {};
-    private static final Callable<ClassLoader> SEEN = () -> Thread.currentThread().getContextClassLoader();
+    private static final Callable<ClassLoader> SEEN =
+            () -> Thread.currentThread().getContextClassLoader();
 
     private final ClassLoader before = Thread.currentThread().getContextClassLoader();
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -94,8 +95,8 @@ class ContextClassLoaderTest {
         });
         opened.add(foreign);
         all.put("an executor", Scheduler.from(foreign));
-        ThreadPool pool = under(
-                OTHER, () -> ThreadPool.builder("pool").threads(1).build());
+        ThreadPool pool =
+                under(OTHER, () -> ThreadPool.builder("pool").threads(1).build());
         opened.add(pool);
         all.put("a pool", Scheduler.from(pool));
         return all;
@@ -128,15 +129,16 @@ class ContextClassLoaderTest {
         for (boolean reuse : new boolean[] {false, true}) {
             for (ClassLoader creator : List.of(before, APPLICATION, OTHER)) {
                 GroupPolicy policy = oneAtATime().reuseThreads(reuse).build();
-                try (GroupExecutor executor =
-                        under(creator, () -> GroupExecutor.newVirtualThreadExecutor(policy))) {
+                try (GroupExecutor executor = under(creator, () -> GroupExecutor.newVirtualThreadExecutor(policy))) {
                     CountDownLatch hold = new CountDownLatch(1);
-                    TaskHandle<ClassLoader> first = under(APPLICATION, () -> executor.submit("a", () -> {
-                        hold.await();
-                        ClassLoader seen = SEEN.call();
-                        Thread.currentThread().setContextClassLoader(new ClassLoader("left behind", null) {});
-                        return seen;
-                    }));
+                    TaskHandle<ClassLoader> first = under(
+                            APPLICATION,
+                            () -> executor.submit("a", () -> {
+                                hold.await();
+                                ClassLoader seen = SEEN.call();
+                                Thread.currentThread().setContextClassLoader(new ClassLoader("left behind", null) {});
+                                return seen;
+                            }));
                     TaskHandle<ClassLoader> second = under(OTHER, () -> executor.submit("a", SEEN));
                     TaskHandle<ClassLoader> third = under(before, () -> executor.submit("a", SEEN));
                     hold.countDown();
@@ -154,15 +156,19 @@ class ContextClassLoaderTest {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(oneAtATime().build())) {
             under(APPLICATION, () -> {
-                List<GroupTask<ClassLoader>> two = List.of(new GroupTask<>("a", "1", SEEN), new GroupTask<>("a", "2", SEEN));
-                assertThat(executor.executeAll(two)).extracting(GroupResult::value).containsOnly(APPLICATION);
+                List<GroupTask<ClassLoader>> two =
+                        List.of(new GroupTask<>("a", "1", SEEN), new GroupTask<>("a", "2", SEEN));
+                assertThat(executor.executeAll(two))
+                        .extracting(GroupResult::value)
+                        .containsOnly(APPLICATION);
                 assertThat(executor.call("a", SEEN)).isSameAs(APPLICATION);
                 assertThat(executor.submit("a", TaskSpec.named("retried", SEEN).retry(RetryPolicy.attempts(2)))
                                 .await()
                                 .value())
                         .isSameAs(APPLICATION);
                 CompletableFuture<ClassLoader> placed = new CompletableFuture<>();
-                executor.scheduler("a").execute(() -> placed.complete(Thread.currentThread().getContextClassLoader()));
+                executor.scheduler("a")
+                        .execute(() -> placed.complete(Thread.currentThread().getContextClassLoader()));
                 assertThat(placed.get()).isSameAs(APPLICATION);
                 return null;
             });
@@ -171,8 +177,8 @@ class ContextClassLoaderTest {
 
     @Test
     void tasks_of_scopes_and_flows_that_are_placed_in_a_group_see_the_loader_of_their_submitter() throws Exception {
-        try (GroupExecutor executor =
-                under(OTHER, () -> GroupExecutor.newVirtualThreadExecutor(oneAtATime().build()))) {
+        try (GroupExecutor executor = under(
+                OTHER, () -> GroupExecutor.newVirtualThreadExecutor(oneAtATime().build()))) {
             Scheduler group = executor.scheduler("a");
             under(APPLICATION, () -> {
                 try (ThreadScope scope = ThreadScope.open("scope").withScheduler(group)) {
@@ -186,8 +192,8 @@ class ContextClassLoaderTest {
                 }
                 var flow = FlowPlan.define("flow");
                 var node = flow.node("node", SEEN::call).group("a");
-                FlowResult<ClassLoader> result = flow.returning(node)
-                        .run(null, RunOptions.defaults().withGroups(executor::scheduler));
+                FlowResult<ClassLoader> result =
+                        flow.returning(node).run(null, RunOptions.defaults().withGroups(executor::scheduler));
                 assertThat(result.value()).isSameAs(APPLICATION);
                 return null;
             });
@@ -210,7 +216,8 @@ class ContextClassLoaderTest {
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             CountDownLatch hold = new CountDownLatch(1);
-            Thread resolver = Thread.ofPlatform().unstarted(() -> executor.submit("a", () -> hold.await(1, TimeUnit.DAYS)));
+            Thread resolver =
+                    Thread.ofPlatform().unstarted(() -> executor.submit("a", () -> hold.await(1, TimeUnit.DAYS)));
             resolver.setContextClassLoader(OTHER);
             resolver.start();
             looking.await();
@@ -268,8 +275,10 @@ class ContextClassLoaderTest {
         GroupPolicy policy = oneAtATime().addListener(listener).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             Callable<Object> endless = () -> new CountDownLatch(1).await(1, TimeUnit.DAYS);
-            under(APPLICATION, () -> executor.submit(
-                            "a", TaskSpec.named("late", endless).timeout(Duration.ofMillis(1))))
+            under(
+                            APPLICATION,
+                            () -> executor.submit(
+                                    "a", TaskSpec.named("late", endless).timeout(Duration.ofMillis(1))))
                     .await();
             TaskHandle<Object> cancelled = under(APPLICATION, () -> executor.submit("a", endless));
             under(OTHER, () -> cancelled.cancel(true));
@@ -336,7 +345,8 @@ class ContextClassLoaderTest {
         for (Map.Entry<String, Scheduler> each : schedulers().entrySet()) {
             Seen listener = new Seen();
             under(APPLICATION, () -> {
-                try (ThreadScope scope = ThreadScope.open("scope").withScheduler(each.getValue()).addListener(listener)) {
+                try (ThreadScope scope =
+                        ThreadScope.open("scope").withScheduler(each.getValue()).addListener(listener)) {
                     assertThat(scope.submit(SEEN).await()).as(each.getKey()).isSameAs(APPLICATION);
                 }
                 try (var scope = new StructuredTaskScope<ClassLoader>(
@@ -356,7 +366,9 @@ class ContextClassLoaderTest {
         CompletableFuture<ClassLoader> seen = new CompletableFuture<>();
         under(APPLICATION, () -> {
             try (ThreadScope scope = ThreadScope.open("scope").withDeadline(Duration.ofMillis(1))) {
-                scope.token().whenCancelled(() -> seen.complete(Thread.currentThread().getContextClassLoader()));
+                scope.token()
+                        .whenCancelled(
+                                () -> seen.complete(Thread.currentThread().getContextClassLoader()));
                 return seen.get();
             }
         });
@@ -408,9 +420,9 @@ class ContextClassLoaderTest {
             }
 
             assertThat(seen).as(each.getKey()).hasSize(9);
-            assertThat(seen).as(each.getKey()).allSatisfy((what, loader) -> assertThat(loader)
-                    .as(what)
-                    .isSameAs(APPLICATION));
+            assertThat(seen)
+                    .as(each.getKey())
+                    .allSatisfy((what, loader) -> assertThat(loader).as(what).isSameAs(APPLICATION));
             assertThat(listener.loaders).as(each.getKey()).containsOnly(APPLICATION);
         }
     }
@@ -420,8 +432,8 @@ class ContextClassLoaderTest {
         var flow = FlowPlan.define("flow");
         var node = flow.node("node", SEEN::call);
         var plan = flow.returning(node);
-        try (var run = under(
-                APPLICATION, () -> plan.start(null, RunOptions.defaults().inCallersThread()))) {
+        try (var run =
+                under(APPLICATION, () -> plan.start(null, RunOptions.defaults().inCallersThread()))) {
             assertThat(under(OTHER, run::join).value()).isSameAs(APPLICATION);
         }
     }
@@ -441,14 +453,14 @@ class ContextClassLoaderTest {
 
     @Test
     void a_thread_of_a_pool_has_the_loader_of_the_thread_that_built_the_pool_whoever_submits() throws Exception {
-        try (ThreadPool pool = under(
-                APPLICATION, () -> ThreadPool.builder("pool").threads(2).build())) {
+        try (ThreadPool pool =
+                under(APPLICATION, () -> ThreadPool.builder("pool").threads(2).build())) {
             assertThat(under(OTHER, () -> pool.submit(SEEN)).get()).isSameAs(APPLICATION);
             pool.prestartAllCoreThreads();
             assertThat(pool.submit(SEEN).get()).isSameAs(APPLICATION);
         }
-        try (ThreadPool pool = under(
-                APPLICATION, () -> ThreadPool.builder("pool").threads(1).build())) {
+        try (ThreadPool pool =
+                under(APPLICATION, () -> ThreadPool.builder("pool").threads(1).build())) {
             pool.execute(() -> {
                 throw new IllegalStateException("replaces the thread");
             });
@@ -518,7 +530,8 @@ class ContextClassLoaderTest {
                             .await();
                     scope.submit(SEEN).await();
                     pool.submit(SEEN).get();
-                    return plan.run(null, RunOptions.timeout(Duration.ofHours(1)).withScheduler(scheduler));
+                    return plan.run(
+                            null, RunOptions.timeout(Duration.ofHours(1)).withScheduler(scheduler));
                 }
             });
         }

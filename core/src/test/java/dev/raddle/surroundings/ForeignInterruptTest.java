@@ -37,7 +37,8 @@ import org.junit.jupiter.api.Test;
  */
 class ForeignInterruptTest {
 
-    private static final Callable<Boolean> SEES_INTERRUPT = () -> Thread.currentThread().isInterrupted();
+    private static final Callable<Boolean> SEES_INTERRUPT =
+            () -> Thread.currentThread().isInterrupted();
 
     private interface Way {
         Object call(Scheduler scheduler) throws Exception;
@@ -162,7 +163,9 @@ class ForeignInterruptTest {
             for (Map.Entry<String, Way> way : ways().entrySet()) {
                 for (int i = 0; i < 20; i++) {
                     CompletableFuture.runAsync(() -> Thread.currentThread().interrupt(), pool);
-                    assertThat(way.getValue().call(Scheduler.from(pool))).as(way.getKey()).isEqualTo(false);
+                    assertThat(way.getValue().call(Scheduler.from(pool)))
+                            .as(way.getKey())
+                            .isEqualTo(false);
                 }
             }
         }

@@ -10,11 +10,13 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.GroupTask;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.JoinStrategy;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -325,6 +327,23 @@ class InterruptedCallerTest {
         thread.join();
 
         assertThat(events).last().isEqualTo("over");
+    }
+
+    @Test
+    void an_interrupted_execution_of_all_returns_when_its_tasks_have_ended() throws Exception {
+        Thread thread = Thread.ofPlatform().start(() -> {
+            try (GroupExecutor groups =
+                    GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+                caller = Thread.currentThread();
+                groups.executeAll(List.of(new GroupTask<>("tenant", TaskSpec.named("slow", this::stubborn))));
+                events.add(Thread.interrupted() ? "interrupted" : "not interrupted");
+            }
+        });
+        begun.await();
+        thread.interrupt();
+        thread.join();
+
+        assertThat(events).containsExactly("ended", "interrupted");
     }
 
     /** Returns some time after its interrupt, when a caller that does not wait for this has gone on. */

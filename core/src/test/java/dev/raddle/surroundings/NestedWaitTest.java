@@ -68,10 +68,11 @@ class NestedWaitTest {
                                 () -> pool.submit(() -> "inner").get(SHORT.toMillis(), TimeUnit.MILLISECONDS))
                         .get())
                 .hasCauseInstanceOf(TimeoutException.class);
-        try (ThreadScope outer = ThreadScope.open("outer", ScopeOptions.defaults().withScheduler(one))) {
-            assertThatThrownBy(() -> outer.submit(
-                                    () -> outer.submit(() -> "inner").await(SHORT))
-                            .await())
+        try (ThreadScope outer =
+                ThreadScope.open("outer", ScopeOptions.defaults().withScheduler(one))) {
+            assertThatThrownBy(
+                            () -> outer.submit(() -> outer.submit(() -> "inner").await(SHORT))
+                                    .await())
                     .hasCauseInstanceOf(TimeoutException.class);
         }
     }
@@ -96,7 +97,8 @@ class NestedWaitTest {
     @Test
     void a_scope_in_the_waiting_thread_or_on_virtual_threads_does_not_hang() throws Exception {
         for (Scheduler other : List.<Scheduler>of(Runnable::run, Scheduler.virtualThreads())) {
-            try (ThreadScope outer = ThreadScope.open("outer", ScopeOptions.defaults().withScheduler(one))) {
+            try (ThreadScope outer =
+                    ThreadScope.open("outer", ScopeOptions.defaults().withScheduler(one))) {
                 String value = outer.submit(() -> {
                             try (ThreadScope inner = ThreadScope.open(
                                     "inner", ScopeOptions.defaults().withScheduler(other))) {
@@ -115,7 +117,10 @@ class NestedWaitTest {
         for (boolean compute : new boolean[] {false, true}) {
             var outer = FlowPlan.define("outer");
             var node = outer.node(
-                    "b", () -> plan(compute).run(null, RunOptions.defaults().inCallersThread()).value());
+                    "b",
+                    () -> plan(compute)
+                            .run(null, RunOptions.defaults().inCallersThread())
+                            .value());
             var options = RunOptions.defaults().withScheduler(one).withComputeScheduler(one);
 
             assertThat(outer.returning(compute ? node.compute() : node)
@@ -151,14 +156,18 @@ class NestedWaitTest {
     void a_wait_for_a_task_of_another_group_ends_with_a_timeout_of_the_wait_or_the_task() throws Exception {
         try (GroupExecutor groups = GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().scheduler(key -> one).build())) {
-            assertThat(groups.submit("a", () -> groups.submit("b", () -> "inner")
-                                    .await(SHORT.toMillis(), TimeUnit.MILLISECONDS)
-                                    .error())
+            assertThat(groups.submit(
+                                    "a",
+                                    () -> groups.submit("b", () -> "inner")
+                                            .await(SHORT.toMillis(), TimeUnit.MILLISECONDS)
+                                            .error())
                             .await()
                             .value())
                     .isInstanceOf(TimeoutException.class);
             TaskSpec<String> limited = TaskSpec.named("i", () -> "inner").timeout(SHORT);
-            assertThat(groups.submit("a", () -> groups.submit("b", limited).await().error())
+            assertThat(groups.submit(
+                                    "a",
+                                    () -> groups.submit("b", limited).await().error())
                             .await()
                             .value())
                     .isInstanceOf(TaskTimeoutException.class);
@@ -169,10 +178,12 @@ class NestedWaitTest {
     void one_thread_more_than_waits_is_enough() throws Exception {
         int outer = 2;
         int depth = 3;
-        try (ThreadPool large = ThreadPool.builder("p").threads(outer * depth + 1).build()) {
+        try (ThreadPool large =
+                ThreadPool.builder("p").threads(outer * depth + 1).build()) {
             CountDownLatch allWait = new CountDownLatch(outer * depth);
             List<Future<Integer>> tasks = List.of(
-                    large.submit(() -> nested(large, depth, allWait)), large.submit(() -> nested(large, depth, allWait)));
+                    large.submit(() -> nested(large, depth, allWait)),
+                    large.submit(() -> nested(large, depth, allWait)));
 
             for (Future<Integer> task : tasks) {
                 assertThat(task.get()).isEqualTo(depth);

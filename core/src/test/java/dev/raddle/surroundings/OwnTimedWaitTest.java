@@ -89,8 +89,8 @@ class OwnTimedWaitTest {
     void call_is_rejected_after_its_queue_timeout() throws Exception {
         occupyGroup();
 
-        assertThatThrownBy(() ->
-                        groups.call("held", TaskSpec.named("a", () -> 1).queueTimeout(SHORT)))
+        assertThatThrownBy(
+                        () -> groups.call("held", TaskSpec.named("a", () -> 1).queueTimeout(SHORT)))
                 .isInstanceOf(RejectedTaskException.class);
 
         assertThat(groups.groupStats("held").orElseThrow().queuedCount()).isZero();
@@ -100,8 +100,8 @@ class OwnTimedWaitTest {
     void call_ends_when_the_timeout_of_the_task_passes_while_it_waits() throws Exception {
         occupyGroup();
 
-        assertThatThrownBy(() ->
-                        groups.call("held", TaskSpec.named("a", () -> 1).timeout(SHORT)))
+        assertThatThrownBy(
+                        () -> groups.call("held", TaskSpec.named("a", () -> 1).timeout(SHORT)))
                 .isInstanceOf(TaskTimeoutException.class);
 
         assertThat(groups.groupStats("held").orElseThrow().queuedCount()).isZero();
@@ -110,9 +110,8 @@ class OwnTimedWaitTest {
     @Test
     void call_runs_if_the_slot_becomes_free_before_its_timeouts() throws Exception {
         occupyGroup();
-        TaskSpec<Integer> spec = TaskSpec.named("a", () -> 2)
-                .queueTimeout(Duration.ofHours(1))
-                .timeout(Duration.ofHours(2));
+        TaskSpec<Integer> spec =
+                TaskSpec.named("a", () -> 2).queueTimeout(Duration.ofHours(1)).timeout(Duration.ofHours(2));
         FutureTask<Integer> caller = new FutureTask<>(() -> groups.call("held", spec));
         Thread.ofPlatform().daemon().start(caller);
         Wait.until(() -> groups.groupStats("held").orElseThrow().queuedCount() == 1);
@@ -126,13 +125,15 @@ class OwnTimedWaitTest {
     void a_caller_waits_between_two_attempts() throws Exception {
         AtomicInteger attempts = new AtomicInteger();
 
-        int value = groups.call("free", TaskSpec.named("a", () -> {
-                    if (attempts.incrementAndGet() == 1) {
-                        throw new IllegalStateException("first");
-                    }
-                    return 2;
-                })
-                .retry(RetryPolicy.fixedDelay(2, SHORT)));
+        int value = groups.call(
+                "free",
+                TaskSpec.named("a", () -> {
+                            if (attempts.incrementAndGet() == 1) {
+                                throw new IllegalStateException("first");
+                            }
+                            return 2;
+                        })
+                        .retry(RetryPolicy.fixedDelay(2, SHORT)));
 
         assertThat(value).isEqualTo(2);
     }
@@ -236,7 +237,8 @@ class OwnTimedWaitTest {
             pool.execute(() -> Wait.uninterruptibly(hold));
             pool.execute(() -> {}); // fills the queue as soon as the worker has the first task
 
-            assertThat(pool.getQueue().offer(() -> {}, 20, TimeUnit.MILLISECONDS)).isFalse();
+            assertThat(pool.getQueue().offer(() -> {}, 20, TimeUnit.MILLISECONDS))
+                    .isFalse();
             assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
             hold.countDown();
         }

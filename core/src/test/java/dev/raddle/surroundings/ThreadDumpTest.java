@@ -78,14 +78,17 @@ class ThreadDumpTest {
         assertTimedWaiting(() -> groups.tryCall("held", HOUR, () -> 1));
         assertTimedWaiting(
                 () -> groups.call("held", TaskSpec.named("a", () -> 1).queueTimeout(HOUR)));
-        assertTimedWaiting(() -> groups.call("held", TaskSpec.named("a", () -> 1).timeout(HOUR)));
+        assertTimedWaiting(
+                () -> groups.call("held", TaskSpec.named("a", () -> 1).timeout(HOUR)));
         assertTimedWaiting(() -> holder.await(1, TimeUnit.HOURS));
         assertTimedWaiting(() -> groups.awaitIdle("held", HOUR));
         assertTimedWaiting(() -> groups.awaitIdle(HOUR));
-        assertTimedWaiting(() -> groups.call("free", TaskSpec.named("a", () -> {
-                    throw new IllegalStateException("always");
-                })
-                .retry(RetryPolicy.fixedDelay(2, HOUR))));
+        assertTimedWaiting(() -> groups.call(
+                "free",
+                TaskSpec.named("a", () -> {
+                            throw new IllegalStateException("always");
+                        })
+                        .retry(RetryPolicy.fixedDelay(2, HOUR))));
         assertTimedWaiting(() -> groups.shutdown(HOUR));
     }
 
@@ -185,7 +188,10 @@ class ThreadDumpTest {
                 });
             }
 
-            assertThat(all.submit("vip", () -> Thread.currentThread().getName()).join().value()).isEqualTo("vip");
+            assertThat(all.submit("vip", () -> Thread.currentThread().getName())
+                            .join()
+                            .value())
+                    .isEqualTo("vip");
             hold.countDown();
         }
     }
@@ -200,7 +206,8 @@ class ThreadDumpTest {
         String ofScope;
         try (ThreadScope scope =
                 ThreadScope.open("page", ScopeOptions.defaults().withScheduler(groups.scheduler("bank")))) {
-            ofScope = scope.submit("user", () -> Thread.currentThread().getName()).await();
+            ofScope =
+                    scope.submit("user", () -> Thread.currentThread().getName()).await();
         }
 
         assertThat(ofNode).isEqualTo("bank");

@@ -55,8 +55,8 @@ final class Calls {
             java.sql.Connection.class,
             ThreadPoolExecutor.class);
 
-    private static final List<String> OF_THE_JDKS_PREVIEW = List.of(
-            "java.util.concurrent.StructuredTaskScope", "java.util.concurrent.StructuredTaskScope$Joiner");
+    private static final List<String> OF_THE_JDKS_PREVIEW =
+            List.of("java.util.concurrent.StructuredTaskScope", "java.util.concurrent.StructuredTaskScope$Joiner");
 
     /** Names of other libraries, where a page compares with them, and placeholders such as f and g. */
     private static final Set<String> FOREIGN = Set.of(
@@ -85,8 +85,8 @@ final class Calls {
             "workflowRetention");
 
     /** Calls of other libraries whose methods have the names of ours. */
-    private static final Set<String> FOREIGN_CALLS = Set.of(
-            "defaultValue()", "execute(task, timeout, unit)", "submit(name, task, priority, retry, timeout)");
+    private static final Set<String> FOREIGN_CALLS =
+            Set.of("defaultValue()", "execute(task, timeout, unit)", "submit(name, task, priority, retry, timeout)");
 
     private static final Pattern CODE = Pattern.compile("(?<!`)`([^`]+)`(?!`)");
     private static final Pattern CALL = Pattern.compile("(?:\\b([A-Z]\\w*)\\.)?\\b([a-z]\\w*)\\(");
@@ -99,7 +99,8 @@ final class Calls {
     static Calls ofClassPath() throws Exception {
         Calls calls = new Calls();
         for (Class<?> type : ONE_OF_EACH_MODULE) {
-            calls.addAll(Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()));
+            calls.addAll(Path.of(
+                    type.getProtectionDomain().getCodeSource().getLocation().toURI()));
         }
         OF_THE_JDK.forEach(calls::add);
         for (String name : OF_THE_JDKS_PREVIEW) {
@@ -122,8 +123,10 @@ final class Calls {
         List<String> names;
         try (Stream<Path> files = Files.walk(root)) {
             names = files.map(file -> root.relativize(file).toString())
-                    .filter(file -> file.startsWith("dev/raddle/") && file.endsWith(".class") && !file.contains("-info"))
-                    .map(file -> file.substring(0, file.length() - ".class".length()).replace('/', '.'))
+                    .filter(file ->
+                            file.startsWith("dev/raddle/") && file.endsWith(".class") && !file.contains("-info"))
+                    .map(file ->
+                            file.substring(0, file.length() - ".class".length()).replace('/', '.'))
                     .toList();
         }
         for (String name : names) {
@@ -137,7 +140,8 @@ final class Calls {
     private void add(Class<?> type) {
         types.add(type.getSimpleName());
         for (Method method : type.getMethods()) {
-            byName.computeIfAbsent(method.getName(), absent -> new ArrayList<>()).add(method);
+            byName.computeIfAbsent(method.getName(), absent -> new ArrayList<>())
+                    .add(method);
         }
     }
 
@@ -149,7 +153,9 @@ final class Calls {
             Matcher calls = CALL.matcher(codes.group(1));
             while (calls.find()) {
                 List<String> arguments = argumentsAt(codes.group(1), calls.end());
-                if (arguments != null && !FOREIGN_CALLS.contains(codes.group(1)) && !exists(calls.group(1), calls.group(2), arguments)) {
+                if (arguments != null
+                        && !FOREIGN_CALLS.contains(codes.group(1))
+                        && !exists(calls.group(1), calls.group(2), arguments)) {
                     unknown.add(codes.group(1).replace('\n', ' '));
                 }
             }

@@ -136,7 +136,8 @@ class GuideTest {
 
         List<String> unknown = new ArrayList<>();
         for (Path page : pages) {
-            calls.unknownIn(FENCE.matcher(Files.readString(page)).replaceAll("")).forEach(call -> unknown.add(page + ": " + call));
+            calls.unknownIn(FENCE.matcher(Files.readString(page)).replaceAll(""))
+                    .forEach(call -> unknown.add(page + ": " + call));
         }
         String changes = Files.readString(CHANGELOG);
         int next = changes.indexOf("\n## ", changes.indexOf("\n## ") + 1);

@@ -98,7 +98,8 @@ final class SecretsReader {
             if (!secrets.names().contains(name) && secrets.isIn(value)) {
                 problems.add(
                         at,
-                        "param \"" + Printable.oneLine(name) + "\" must not contain the value of a secret, because it is"
+                        "param \"" + Printable.oneLine(name)
+                                + "\" must not contain the value of a secret, because it is"
                                 + " kept; name it among the secrets as well");
             }
         });

@@ -51,8 +51,8 @@ final class EventText {
         return line(
                 "retry",
                 PLAIN.foreground(AttributedStyle.YELLOW),
-                task(event.id(), event.group()) + ": " + Printable.oneLine(event.error()) + ", attempt " + event.attempt() + " of "
-                        + event.attempts() + ", again in " + Durations.text(event.pause()));
+                task(event.id(), event.group()) + ": " + Printable.oneLine(event.error()) + ", attempt "
+                        + event.attempt() + " of " + event.attempts() + ", again in " + Durations.text(event.pause()));
     }
 
     static AttributedString ended(TaskResult result) {

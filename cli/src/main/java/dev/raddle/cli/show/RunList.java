@@ -87,10 +87,12 @@ public final class RunList implements RunListener, RunScreen {
     }
 
     String text() {
-        StringBuilder text = new StringBuilder("raddle: " + running.size() + " running, " + waiting.size()
-                + " waiting in their groups");
+        StringBuilder text = new StringBuilder(
+                "raddle: " + running.size() + " running, " + waiting.size() + " waiting in their groups");
         long later = expected - ended - running.size() - waiting.size();
-        text.append(later > 0 ? ", " + later + " for other tasks, " : ", ").append(ended).append(" done\n");
+        text.append(later > 0 ? ", " + later + " for other tasks, " : ", ")
+                .append(ended)
+                .append(" done\n");
         running.forEach((id, task) -> {
             String age = TextFormat.toSecond((nanos.getAsLong() - task.since) / 1_000_000);
             String again = task.last.attempt() == 1 ? "" : ", attempt " + task.last.attempt();
@@ -99,8 +101,8 @@ public final class RunList implements RunListener, RunScreen {
         });
         Map<String, Long> groups = new LinkedHashMap<>();
         waiting.values().forEach(group -> groups.merge(group, 1L, Long::sum));
-        groups.forEach((group, number) ->
-                text.append("  waiting in " + Printable.oneLine(group) + ": " + number + "\n"));
+        groups.forEach(
+                (group, number) -> text.append("  waiting in " + Printable.oneLine(group) + ": " + number + "\n"));
         return text.toString();
     }
 }

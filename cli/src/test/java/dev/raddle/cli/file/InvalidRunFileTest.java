@@ -374,7 +374,8 @@ class InvalidRunFileTest {
                 "*.txt | 3:11: a text that begins with * must be between quotes"
             })
     void a_text_that_needs_quotes_has_its_place_and_the_advice(String run, String problem) {
-        assertThat(RunFiles.problems("tasks:\n  - id: a\n    run: " + run + "\n")).containsExactly("checks.yaml:" + problem);
+        assertThat(RunFiles.problems("tasks:\n  - id: a\n    run: " + run + "\n"))
+                .containsExactly("checks.yaml:" + problem);
     }
 
     @Test

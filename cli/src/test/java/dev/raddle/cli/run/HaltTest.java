@@ -47,7 +47,8 @@ class HaltTest {
                 Files.createFile(directory.resolve("stopping"));
             }
         };
-        return new RunSession(settings, List.of(recorder, finishing), List.of(), RunScreen.NONE, Session.CLOCK).run(work);
+        return new RunSession(settings, List.of(recorder, finishing), List.of(), RunScreen.NONE, Session.CLOCK)
+                .run(work);
     }
 
     @Test
