@@ -216,6 +216,15 @@ public interface FlowJournal {
     }
 
     /**
+     * Called when the timeout of a node has passed, before that ends the node, if the node waits for a signal or executes
+     * a subflow. A journal whose signals arrive elsewhere can deliver here, by {@link FlowRun#signal}, those that were
+     * sent in time. The default implementation does nothing.
+     *
+     * @param id the id of the node, as the path of a signal has it
+     */
+    default void timePassed(String id) {}
+
+    /**
      * Called after each attempt for which {@link #attemptBegan} was called, in its thread, when its end was recorded,
      * or dropped because the node has ended meanwhile. A journal can release here what the action has used through it,
      * such as the connection of a transaction. The default implementation does nothing.

@@ -412,6 +412,10 @@ final class NodeTransitions {
     }
 
     private void endAtTimeout(int node, Duration length) {
+        RunJournal journal = run.outermostJournal();
+        if (journal != null && (run.graph.signalTypeOf(node) != null || run.graph.is(Graph.NESTED, node))) {
+            journal.timePassed(run, node);
+        }
         if (tryRefuseSignals(node, length)) {
             NodeEnd.Verdict verdict = NodeEnd.Verdict.outOfTime(outOfTime(run, node, length));
             driver.runTransitions(runner -> endInAnyPhase(runner, node, verdict));

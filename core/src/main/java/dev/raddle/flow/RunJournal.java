@@ -297,6 +297,11 @@ final class RunJournal {
         }
     }
 
+    /** Called before the timeout of a node of this run, or of one nested in it, ends the node. */
+    void timePassed(RunEnvironment where, int node) {
+        where.guard("timePassed() of the journal", node, () -> journal.timePassed(where.path(node)));
+    }
+
     /** Called before an attempt, in its thread. */
     void beginAttempt(int node) throws Exception {
         attempts[node]++;

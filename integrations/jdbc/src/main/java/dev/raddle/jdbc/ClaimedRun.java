@@ -11,13 +11,14 @@ import dev.raddle.jdbc.FlowServiceStats.Execution;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -71,8 +72,9 @@ final class ClaimedRun {
     private volatile @Nullable FlowRun<?> run; // null until it has started
     private final long begun = System.nanoTime();
     private final AtomicBoolean attended = new AtomicBoolean();
-    private final Set<String> delivered = new HashSet<>(); // nodes with signals; confined to the attending thread
-    private boolean mayHaveOldSignals; // of an earlier try; likewise
+    private final ReentrantLock delivering = new ReentrantLock();
+    private final Set<String> delivered = ConcurrentHashMap.newKeySet(); // nodes with signals; added under delivering
+    private boolean mayHaveOldSignals; // of an earlier try; guarded by delivering
     private volatile @Nullable String cancelReason;
 
     /** Whether the run was abandoned because it only waits. Null until that was tried; set before each attempt. */
@@ -178,6 +180,7 @@ final class ClaimedRun {
         FlowRun<?> started = ScopedValue.where(JdbcJournal.CURRENT, journal)
                 .<FlowRun<?>, RuntimeException>call(() -> registered.plan().start(parameter, chosen));
         run = started;
+        journal.setDelivery(this::deliverSent);
         catchUp(started);
         FlowResult<?> result;
         try {
@@ -340,12 +343,30 @@ final class ClaimedRun {
         }
     }
 
+    /** Delivers signals because something is decided that depends on them. If that fails, the next look does it. */
+    private void deliverSent() {
+        try {
+            deliver();
+        } catch (SQLException | RuntimeException later) {
+            LOG.debug("{} could not look for signals", this, later);
+        }
+    }
+
     /** Delivers signals that were not delivered yet. The run ignores those that its journal has recorded. */
     private void deliver() throws SQLException {
         FlowRun<?> started = run;
         if (started == null) {
             return;
         }
+        delivering.lock();
+        try {
+            deliverNew(started);
+        } finally {
+            delivering.unlock();
+        }
+    }
+
+    private void deliverNew(FlowRun<?> started) throws SQLException {
         if (mayHaveOldSignals) {
             runs.forgetSignals(id());
             mayHaveOldSignals = false;

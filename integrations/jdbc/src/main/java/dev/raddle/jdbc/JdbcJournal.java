@@ -77,6 +77,7 @@ final class JdbcJournal implements FlowJournal {
     private volatile boolean hasAdvanced; // whether this claim has recorded that something ended
     private volatile boolean mustContinue; // whether the run was lost without another claim
     private volatile int claimsInVain; // the number of claims since the latest entry was recorded, without this one
+    private volatile @Nullable Runnable delivery; // delivers the signals that were sent; null before the run has begun
     private volatile int endNumber = -1;
     private volatile long activeAt = System.nanoTime(); // the latest moment at which something was recorded
 
@@ -166,7 +167,7 @@ final class JdbcJournal implements FlowJournal {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     String node = row.getString(1);
-                    if (timed.contains(node)) {
+                    if (timed.contains(node) || timed.stream().anyMatch(limit -> node.startsWith(limit + "/"))) {
                         addSent(entries, node, row.getBytes(2));
                     }
                 }
@@ -298,8 +299,13 @@ final class JdbcJournal implements FlowJournal {
     }
 
     private void write(List<EntryRow> rows) throws SQLException {
-        if (!writer.write(rows, () -> lost != null)) {
+        JournalWriter.Outcome outcome = writer.write(rows, () -> lost != null);
+        if (outcome == JournalWriter.Outcome.SIGNALLED) {
+            giveUp("a signal was stored before a timeout was recorded", true);
+        } else if (outcome != JournalWriter.Outcome.WRITTEN) {
             giveUp("it was claimed again after epoch " + epoch(), false);
+        }
+        if (outcome != JournalWriter.Outcome.WRITTEN) {
             ensureHeld();
         }
     }
@@ -378,6 +384,19 @@ final class JdbcJournal implements FlowJournal {
     }
 
     // Attempts and their connections.
+
+    /** Sets what delivers the signals that were sent to the run. */
+    void setDelivery(Runnable delivers) {
+        delivery = delivers;
+    }
+
+    @Override
+    public void timePassed(String id) {
+        Runnable delivers = delivery;
+        if (delivers != null) {
+            delivers.run();
+        }
+    }
 
     @Override
     public void attemptBegan(NodeContext<?> context) {

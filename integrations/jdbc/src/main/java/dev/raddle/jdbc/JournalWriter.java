@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -38,6 +39,9 @@ final class JournalWriter implements AutoCloseable {
      * and reads the entries afterwards. So either the entry is written before the claim and the claimer finds it, or it
      * is not written at all.
      *
+     * An end of a node by its timeout is not written if a signal was stored for the node, and not recorded yet: the run
+     * continues from its records, and takes the signal.
+     *
      * The statement waits for no lock. A row that another transaction has locked, for a claim or for a request of a
      * user, is skipped, and its entries are tried again with a growing pause (`locked`). So a transaction that keeps
      * one row for long delays its run only. After some seconds a line says which session that is.
@@ -50,19 +54,29 @@ final class JournalWriter implements AutoCloseable {
             "run_id, epoch, number, kind, node, state, via, count, at, value, failure_type, failure_message,"
                     + " failure_trace, nodes, place";
 
+    /* Whether an entry says that the time of a node is over, and a signal was stored before. */
+    private static final String IS_TOO_LATE = "i.kind = 'NODE' AND (i.state = 'TIMED_OUT' OR i.via = 'DEFAULT')"
+            + " AND EXISTS (SELECT 1 FROM raddle_entry d"
+            + " WHERE d.run_id = i.run_id AND d.kind = 'DEADLINE' AND d.node = i.node)"
+            + " AND EXISTS (SELECT 1 FROM raddle_signal s WHERE s.run_id = i.run_id AND s.sent_at > '-infinity'"
+            + " AND (s.node = i.node OR starts_with(s.node, i.node || '/')) AND NOT EXISTS (SELECT 1"
+            + " FROM raddle_entry g WHERE g.run_id = s.run_id AND g.kind = 'SIGNAL' AND g.node = s.node))";
+
     static final String WRITE = "WITH input AS (SELECT * FROM unnest(?::text[], ?::bigint[], ?::int[], ?::text[],"
             + " ?::text[], ?::text[], ?::text[], ?::int[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[],"
             + " ?::text[], ?::bigint[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
             + " held AS (SELECT id, epoch AS current FROM raddle_run WHERE id = ANY (?) ORDER BY id FOR SHARE"
             + " SKIP LOCKED),"
-            + " valid AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
+            + " mine AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
+            + " valid AS (SELECT * FROM mine i WHERE NOT (" + IS_TOO_LATE + ")),"
             + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
             + " SELECT run_id, epoch, number, kind, node, state, via, count, at::timestamptz, value, failure_type,"
             + " failure_message, failure_trace, nodes::text[], place FROM valid ORDER BY position"
             + " ON CONFLICT DO NOTHING)"
-            + " SELECT i.position, v.position IS NOT NULL FROM input i LEFT JOIN valid v ON v.position = i.position"
-            + " WHERE v.position IS NOT NULL OR (i.run_id NOT IN (SELECT id FROM held)"
-            + " AND i.run_id IN (SELECT id FROM raddle_run WHERE id = ANY (?)))";
+            + " SELECT position, 'WRITTEN' FROM valid UNION ALL"
+            + " SELECT position, 'SIGNALLED' FROM mine WHERE position NOT IN (SELECT position FROM valid) UNION ALL"
+            + " SELECT position, 'LOCKED' FROM input WHERE run_id NOT IN (SELECT id FROM held)"
+            + " AND run_id IN (SELECT id FROM raddle_run WHERE id = ANY (?))";
 
     private static final int MAX_ROWS = 500;
     private static final int MAX_BYTES = 4_000_000;
@@ -74,12 +88,23 @@ final class JournalWriter implements AutoCloseable {
     private static final long IDLE_NANOS = 1_000_000_000;
     private static final Logger LOG = LoggerFactory.getLogger(JournalWriter.class);
 
+    /** What a statement has done with rows. */
+    enum Outcome {
+        WRITTEN,
+        /** The epoch of the run is another one, or the writer is closed. */
+        FENCED,
+        /** The rows say that the time of a node is over, and a signal for it was stored before. */
+        SIGNALLED,
+        /** Another transaction has locked the row of the run. */
+        LOCKED
+    }
+
     /** Rows that are written together, or not at all. */
     static final class Pending {
         private final List<EntryRow> rows;
         private final BooleanSupplier isLost;
         private final CountDownLatch done = new CountDownLatch(1);
-        private boolean isWritten; // written before the latch is released
+        private Outcome outcome = Outcome.FENCED; // written before the latch is released
         private @Nullable SQLException failure; // likewise
         private long lockedSince; // 0 if the row of the run was not locked; by the thread, as the next two
         private long lockPause = FIRST_LOCK_PAUSE_NANOS;
@@ -100,8 +125,8 @@ final class JournalWriter implements AutoCloseable {
             return rows.getFirst().runId();
         }
 
-        private void end(boolean written, @Nullable SQLException reason) {
-            isWritten = written;
+        private void end(Outcome reached, @Nullable SQLException reason) {
+            outcome = reached;
             failure = reason;
             done.countDown();
         }
@@ -135,13 +160,13 @@ final class JournalWriter implements AutoCloseable {
      * end the wait; it is preserved.
      *
      * @param isLost whether the run need not be written any more, asked while the database is away
-     * @return false if the epoch of the run is another one, so that nothing was written
+     * @return what was done; nothing was written unless that says so
      * @throws SQLException if the database refuses the rows
      */
-    boolean write(List<EntryRow> rows, BooleanSupplier isLost) throws SQLException {
+    Outcome write(List<EntryRow> rows, BooleanSupplier isLost) throws SQLException {
         Pending pending = new Pending(List.copyOf(rows), isLost);
         if (closed) {
-            return false;
+            return Outcome.FENCED;
         }
         queue.add(pending);
         boolean interrupted = false;
@@ -160,7 +185,7 @@ final class JournalWriter implements AutoCloseable {
         if (pending.failure != null) {
             throw pending.failure;
         }
-        return pending.isWritten;
+        return pending.outcome;
     }
 
     private boolean hasEnded() {
@@ -183,12 +208,12 @@ final class JournalWriter implements AutoCloseable {
                 // the condition ends the loop
             } catch (Throwable failure) {
                 for (Pending each : batch) {
-                    each.end(false, new SQLException("the writer of the journal has failed: " + failure, failure));
+                    each.end(Outcome.FENCED, new SQLException("the writer of the journal has failed: " + failure, failure));
                 }
                 batch.clear();
             }
         }
-        locked.forEach(each -> each.end(false, null));
+        locked.forEach(each -> each.end(Outcome.FENCED, null));
     }
 
     private long nanosUntilRetry() {
@@ -268,7 +293,7 @@ final class JournalWriter implements AutoCloseable {
     /** The database refuses something in the batch: writes each part alone, so that the others do not suffer. */
     private void refuse(List<Pending> batch, SQLException failure) {
         if (batch.size() == 1) {
-            batch.getFirst().end(false, failure);
+            batch.getFirst().end(Outcome.FENCED, failure);
             return;
         }
         for (Pending each : batch) {
@@ -280,7 +305,7 @@ final class JournalWriter implements AutoCloseable {
         batch.removeIf(each -> {
             boolean isLost = closed || each.isLost.getAsBoolean();
             if (isLost) {
-                each.end(false, null);
+                each.end(Outcome.FENCED, null);
             }
             return isLost;
         });
@@ -296,29 +321,28 @@ final class JournalWriter implements AutoCloseable {
 
     private void write(List<Pending> batch) throws SQLException {
         List<EntryRow> rows = batch.stream().flatMap(each -> each.rows.stream()).toList();
-        @Nullable
-        Boolean[] written = database.statement(WRITE, statement -> {
+        Outcome[] outcomes = database.statement(WRITE, statement -> {
             bind(statement, rows);
-            @Nullable
-            Boolean[] found = new Boolean[rows.size()]; // null for another epoch, false for a locked row
+            Outcome[] found = new Outcome[rows.size()];
+            Arrays.fill(found, Outcome.FENCED);
             try (ResultSet result = statement.executeQuery()) {
                 while (result.next()) {
-                    found[result.getInt(1) - 1] = result.getBoolean(2);
+                    found[result.getInt(1) - 1] = Outcome.valueOf(result.getString(2));
                 }
             }
             return found;
         });
         long now = System.nanoTime();
-        int position = 0;
+        int next = 0;
         for (Pending each : batch) {
-            Boolean isWritten = written[position]; // all rows of one part have the same run and epoch
-            if (isWritten != null && !isWritten) {
+            next += each.rows.size();
+            Outcome outcome = outcomes[next - 1]; // the rows have one run and epoch, and the last is no WORK
+            if (outcome == Outcome.LOCKED) {
                 each.postpone(now);
                 locked.add(each);
             } else {
-                each.end(isWritten != null, null);
+                each.end(outcome, null);
             }
-            position += each.rows.size();
         }
     }
 

@@ -142,13 +142,13 @@ final class RunTable {
             + " FROM soon, raddle_run WHERE soon.is_set IS NOT NULL AND id = ? FOR NO KEY UPDATE OF raddle_run";
 
     /*
-     * A node that has ended takes no signal, nor does one in a subflow that has ended. A node has also ended at its
+     * A node that has ended takes no signal, nor does a run that is being cancelled, nor does one in a subflow that has ended. A node has also ended at its
      * recorded deadline. An entry counts unless a later try has begun that forgets it. While a run waits for its next
      * try, what that forgets is unknown: no entry counts.
      */
     private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value) SELECT r.id, n.id, ?"
-            + " FROM raddle_run r, (SELECT CAST(? AS text) AS id) n WHERE r.id = ? AND NOT EXISTS (SELECT 1"
-            + " FROM raddle_entry e WHERE e.run_id = r.id"
+            + " FROM raddle_run r, (SELECT CAST(? AS text) AS id) n WHERE r.id = ?"
+            + " AND r.cancel_reason IS NULL AND NOT EXISTS (SELECT 1 FROM raddle_entry e WHERE e.run_id = r.id"
             + " AND (e.kind = 'NODE' OR (e.kind = 'DEADLINE' AND e.at <= clock_timestamp()))"
             + " AND (e.node = n.id OR starts_with(n.id, e.node || '/'))"
             + " AND (r.again_after = 0 OR EXISTS (SELECT 1 FROM raddle_entry b WHERE b.run_id = r.id"

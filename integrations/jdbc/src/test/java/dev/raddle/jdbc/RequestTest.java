@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,6 +150,86 @@ class RequestTest {
 
         try (FlowService service = started(plan)) {
             assertThat(valueOf(service, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    /** Lets a node wait at a worker that looks for signals once an hour, and signals it before its timeout passes. */
+    private void signalsInTime(FlowPlan<String, String> plan, String node) throws Exception {
+        try (FlowService service = database.service()
+                        .register(plan, "1", FlowCodec.text())
+                        .pollInterval(Duration.ofHours(1))
+                        .start();
+                FlowService sender = database.service()
+                        .register(plan, "1", FlowCodec.text())
+                        .submitOnly()
+                        .start()) {
+            service.submit(plan.name(), "run-1", "p");
+            Await.until(
+                    "the time of the node is recorded",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("DEADLINE")));
+            assertThat(sender.signal("run-1", node, "yes")).isTrue();
+            assertThat(valueOf(sender, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    @Test
+    void a_signal_that_is_stored_in_time_wins_over_the_timeout_of_a_live_run_that_has_not_seen_it() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("vote", String.class);
+        Node<String> vote =
+                f.signal("vote", String.class).timeout(Duration.ofSeconds(4)).defaultValue("none");
+        signalsInTime(f.returning(f.node("end", after(vote), (c, ended) -> c.read(vote))), "vote");
+    }
+
+    @Test
+    void a_signal_in_a_subflow_wins_over_the_timeout_of_the_subflow() throws Exception {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        Node<String> confirmed = inner.signal("confirmed", String.class);
+        FlowBuilder<String> f = FlowPlan.define("outer", String.class);
+        Node<String> ship =
+                f.subflow("ship", inner.returning(confirmed), f.node("first", () -> "x")).timeout(Duration.ofSeconds(4));
+        signalsInTime(f.returning(ship), "ship/confirmed");
+    }
+
+    @Test
+    void a_timeout_is_not_recorded_after_a_signal_that_was_stored() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("vote", String.class);
+        Node<String> vote =
+                f.signal("vote", String.class).timeout(Duration.ofSeconds(4)).defaultValue("none");
+        FlowPlan<String, String> plan = f.returning(f.node("end", after(vote), (c, ended) -> c.read(vote)));
+        AtomicBoolean isBlind = new AtomicBoolean(true); // the look at the timeout finds nothing
+        try (TestPool pool = new TestPool(
+                        database.url(),
+                        12,
+                        sql -> isBlind.get() && sql.startsWith("SELECT node, value FROM raddle_signal")
+                                        && !sql.contains("sent_at")
+                                ? sql.replace("WHERE", "WHERE false AND")
+                                : sql);
+                FlowService service = FlowService.on(pool)
+                        .applySchema()
+                        .register(plan, "1", FlowCodec.text())
+                        .pollInterval(Duration.ofSeconds(10))
+                        .heartbeat(Duration.ofMillis(200), 5)
+                        .start()) {
+            service.submit("vote", "run-1", "p");
+            Await.until(
+                    "the time of the node is recorded",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("DEADLINE")));
+            assertThat(service.signal("run-1", "vote", "yes")).isTrue();
+            assertThat(valueOf(service, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    @Test
+    void a_run_that_is_being_cancelled_takes_no_signal() throws Exception {
+        try (FlowService service = database.service()
+                .register(approval(), "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            service.submit("approval", "run-1", "p");
+            database.execute("UPDATE raddle_run SET cancel_reason = 'no', epoch = 1");
+            assertThat(service.signal("run-1", "approved", "Ann")).isFalse();
         }
     }
 
