@@ -41,6 +41,28 @@ final class BasicCodecs {
 
     private BasicCodecs() {}
 
+    /** Encodes a value; a checked exception that the codec does not declare becomes an IOException. */
+    static byte[] encode(FlowCodec codec, Object value) throws IOException {
+        try {
+            return codec.encode(value);
+        } catch (IOException | RuntimeException | Error declared) {
+            throw declared;
+        } catch (Throwable undeclared) {
+            throw new IOException("the codec cannot encode a " + value.getClass().getName(), undeclared);
+        }
+    }
+
+    /** Decodes a value; a checked exception that the codec does not declare becomes an IOException. */
+    static Object decode(FlowCodec codec, byte[] bytes) throws IOException {
+        try {
+            return codec.decode(bytes);
+        } catch (IOException | RuntimeException | Error declared) {
+            throw declared;
+        } catch (Throwable undeclared) {
+            throw new IOException("the codec cannot decode " + bytes.length + " bytes", undeclared);
+        }
+    }
+
     /** Encodes a text, or throws if it has an unpaired surrogate, which would be replaced by a question mark. */
     static byte[] utf8(String text) throws IOException {
         try {

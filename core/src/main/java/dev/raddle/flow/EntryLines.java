@@ -138,11 +138,11 @@ final class EntryLines {
     }
 
     private String value(@Nullable Object value) throws IOException {
-        return value == null ? NULL : "=" + Base64.getEncoder().encodeToString(codec.encode(value));
+        return value == null ? NULL : "=" + Base64.getEncoder().encodeToString(BasicCodecs.encode(codec, value));
     }
 
     private @Nullable Object value(String field) throws IOException {
-        return field.equals(NULL) ? null : codec.decode(Base64.getDecoder().decode(field.substring(1)));
+        return field.equals(NULL) ? null : BasicCodecs.decode(codec, Base64.getDecoder().decode(field.substring(1)));
     }
 
     private static @Nullable RecordedFailure failure(String[] fields, int from) {

@@ -84,7 +84,7 @@ public interface FlowJournal {
             byte[] bytes;
             try {
                 String text = identifyingText(parameter);
-                bytes = text == null ? codec.encode(parameter) : BasicCodecs.utf8(text);
+                bytes = text == null ? BasicCodecs.encode(codec, parameter) : BasicCodecs.utf8(text);
             } catch (IOException | RuntimeException failure) {
                 throw new IllegalArgumentException(
                         "the journal cannot store the parameter of the run, a "

@@ -293,8 +293,12 @@ public final class FlowResult<R> {
     private static String text(@Nullable Throwable cause) {
         String text = lineOf(cause);
         Throwable root = cause;
-        for (int depth = 0; root != null && root.getCause() != null && depth < MAX_CAUSE_DEPTH; depth++) {
-            root = root.getCause();
+        for (int depth = 0; root != null && depth < MAX_CAUSE_DEPTH; depth++) {
+            Throwable next = RecordedFailure.causeOf(root);
+            if (next == null) {
+                break;
+            }
+            root = next;
         }
         String rootText = lineOf(root);
         return root == cause || text.contains(rootText) ? text : text + ", caused by " + rootText;
@@ -303,7 +307,7 @@ public final class FlowResult<R> {
     /** Returns the text of an exception, even if its own methods throw. */
     private static String lineOf(@Nullable Throwable failure) {
         try {
-            return String.valueOf(failure);
+            return String.valueOf((Object) String.valueOf(failure)); // a toString() may return null
         } catch (Throwable broken) {
             return failure == null ? "null" : failure.getClass().getName();
         }

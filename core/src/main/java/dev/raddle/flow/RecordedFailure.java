@@ -3,6 +3,8 @@ package dev.raddle.flow;
 import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,18 +50,30 @@ public record RecordedFailure(String type, @Nullable String message, String trac
                 "");
     }
 
-    private static @Nullable String messageOf(Throwable failure) {
+    /** Calls a method of an exception, which may be user code. */
+    private static <T extends @Nullable Object> T read(Supplier<T> method, Function<Throwable, T> otherwise) {
         try {
-            String text = failure.getMessage();
-            if (text == null) {
-                return null;
-            }
-            return text.length() <= MOST_OF_MESSAGE
-                    ? encodable(text)
-                    : encodable(text.substring(0, MOST_OF_MESSAGE)) + "...";
+            return method.get();
         } catch (Throwable broken) {
-            return "its message could not be read: " + broken.getClass().getName();
+            return otherwise.apply(broken);
         }
+    }
+
+    private static @Nullable String messageOf(Throwable failure) {
+        String text = RecordedFailure.<@Nullable String>read(
+                failure::getMessage,
+                broken -> "its message could not be read: " + broken.getClass().getName());
+        if (text == null) {
+            return null;
+        }
+        return text.length() <= MOST_OF_MESSAGE
+                ? encodable(text)
+                : encodable(text.substring(0, MOST_OF_MESSAGE)) + "...";
+    }
+
+    /** Returns the cause of an exception; null if there is none, or it cannot be read. */
+    static @Nullable Throwable causeOf(Throwable failure) {
+        return RecordedFailure.<@Nullable Throwable>read(failure::getCause, broken -> null);
     }
 
     /** Returns a text without halves of surrogate pairs, which UTF-8 cannot encode. */
@@ -75,21 +89,14 @@ public record RecordedFailure(String type, @Nullable String message, String trac
                 text.append("caused by ").append(each.getClass().getName());
                 text.append(": ").append(messageOf(each)).append('\n');
             }
-            StackTraceElement[] frames = each.getStackTrace();
-            for (int frame = 0; frame < Math.min(FRAMES, frames.length); frame++) {
+            StackTraceElement[] frames =
+                    RecordedFailure.<StackTraceElement @Nullable []>read(each::getStackTrace, broken -> null);
+            for (int frame = 0; frames != null && frame < Math.min(FRAMES, frames.length); frame++) {
                 text.append("at ").append(frames[frame]).append('\n');
             }
             each = causeOf(each);
         }
         return encodable(text.toString());
-    }
-
-    private static @Nullable Throwable causeOf(Throwable failure) {
-        try {
-            return failure.getCause();
-        } catch (Throwable broken) {
-            return null;
-        }
     }
 
     /**

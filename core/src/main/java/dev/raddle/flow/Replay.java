@@ -185,15 +185,24 @@ final class Replay {
 
     /** Ends all other nodes of a run that an earlier process has begun to compensate. */
     private void endOthers(Runner runner, Entry.Compensating earlier) {
-        RecordedFailure recordedCause = earlier.cause();
-        RecordedFailure known = recordedCause != null
-                ? recordedCause
-                : new RecordedFailure(
-                        "compensation", "an earlier run was " + earlier.status() + " and compensated", "");
-        RunProgress.Stop why = new RunProgress.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
+        RecordedFailure cause = earlier.cause(); // null if the run was not stopped: its nodes have failed
+        RunProgress.Stop why = new RunProgress.Stop(
+                earlier.status(), cause == null ? null : cause.toException(), causedBy(earlier.status(), cause));
         if (run.progress.trySetStop(why)) {
             transitions.endAll(runner, why);
         }
+    }
+
+    /** Returns the node whose recorded failure has stopped the run, or NO_NODE. */
+    private int causedBy(FlowStatus status, @Nullable RecordedFailure cause) {
+        if (status == FlowStatus.FAILED && cause != null) {
+            for (Entry.NodeEnded end : Objects.requireNonNull(journal).recovered.nodes.values()) {
+                if (end.state().isFailure() && cause.equals(end.failure())) {
+                    return graph.indexOf(end.id());
+                }
+            }
+        }
+        return NodeEnd.NO_NODE;
     }
 
     // Called by the transitions meanwhile.

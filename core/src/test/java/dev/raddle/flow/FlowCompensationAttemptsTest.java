@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -236,5 +237,54 @@ class FlowCompensationAttemptsTest {
         assertThat(stepper.nextMoment()).isEqualTo(5);
         assertThat(stepper.passed(5)).containsExactly(new Step.Cancel("pay"), new Step.Complete(FlowStatus.FAILED));
         assertThat(stepper.result().compensationFailures().getFirst().cause()).isInstanceOf(TaskTimeoutException.class);
+    }
+
+    /** A run whose nodes fail in one of several ways, which is stopped after it has begun to compensate. */
+    private static void comparesFailure(
+            OnFailure policy, BiFunction<FlowBuilder<String>, List<Node<String>>, FlowPlan<String, ?>> outputs)
+            throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("order", String.class);
+        Node<String> pay = f.node("pay", c -> "paid").compensate(value -> {});
+        Node<String> ship = f.node("ship", pay, (c, paid) -> {
+            throw new IllegalStateException("no stock");
+        });
+        Node<String> mail = f.node("mail", ship, (c, shipped) -> shipped);
+        Node<String> bill = f.node("bill", Dependency.after(ship), (c, ended) -> {
+            throw new IllegalStateException("no printer");
+        });
+        FlowPlan<String, ?> plan = outputs.apply(f, List.of(mail, bill, pay));
+        RunOptions options = RunOptions.defaults().onFailure(policy);
+        FlowResult<?> whole = plan.run("x", options);
+        MemoryJournal memory = FlowJournal.inMemory();
+        MemoryJournal complete = FlowJournal.inMemory();
+        plan.run("x", options.withJournal(complete));
+        int begun = 0;
+        while (!(complete.entries().get(begun) instanceof Entry.Compensating)) {
+            begun++;
+        }
+        FlowResult<?> stopped = plan.run("x", options.withJournal(new CuttingJournal(memory, begun + 1, false)));
+        FlowResult<?> continued = plan.run("x", options.withJournal(memory));
+
+        String what = policy + ", outputs " + plan.nodes().stream()
+                .filter(PlanNode::output)
+                .map(PlanNode::id)
+                .toList();
+        assertThat(stopped.status()).as(what).isEqualTo(FlowStatus.LOST);
+        assertThat(continued.status()).as(what).isEqualTo(whole.status());
+        assertThat(text(continued.failure())).as(what).isEqualTo(text(whole.failure()));
+    }
+
+    private static String text(Throwable failure) {
+        return failure == null ? null : RecordedFailure.of(failure).toString();
+    }
+
+    @Test
+    void a_run_that_was_stopped_while_it_compensated_has_the_failure_that_it_had_before() throws Exception {
+        for (OnFailure policy : OnFailure.values()) {
+            comparesFailure(policy, (f, nodes) -> f.build());
+            comparesFailure(policy, (f, nodes) -> f.returning(nodes.get(0)));
+            comparesFailure(policy, (f, nodes) -> f.returning(List.of(nodes.get(0), nodes.get(1))));
+            comparesFailure(policy, (f, nodes) -> f.returning(List.of(nodes.get(2), nodes.get(1))));
+        }
     }
 }

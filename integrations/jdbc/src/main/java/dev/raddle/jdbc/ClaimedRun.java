@@ -155,17 +155,14 @@ final class ClaimedRun {
     }
 
     private static boolean isOutage(Throwable failure) {
-        for (Throwable each = failure; each != null; each = each.getCause()) {
-            if (each instanceof SQLException sql && Database.isTemporary(sql)) {
-                return true;
-            }
-        }
-        return false;
+        return Database.causes(failure).stream()
+                .anyMatch(each -> each instanceof SQLException sql && Database.isTemporary(sql));
     }
 
     private static String textOf(Throwable failure) {
-        Throwable cause = failure.getCause();
-        return failure.getMessage() + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage());
+        List<Throwable> causes = Database.causes(failure);
+        String cause = causes.size() < 2 ? null : RecordedFailure.of(causes.get(1)).message();
+        return RecordedFailure.of(failure).message() + (cause == null ? "" : ": " + cause);
     }
 
     @SuppressWarnings("unchecked") // the parameter was encoded by the codec of this registration

@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +30,8 @@ final class Database {
 
     /** States with the same meaning: serialization failure, deadlock, lock timeout, idle transaction ended. */
     private static final Set<String> TEMPORARY_STATES = Set.of("40001", "40P01", "55P03", "25P03", "25006");
+
+    private static final int MOST_CAUSES = 32;
 
     private final DataSource source;
 
@@ -138,9 +142,24 @@ final class Database {
         }
     }
 
+    /** Returns an exception and its causes, as far as they can be read: they may be of user code. */
+    static List<Throwable> causes(Throwable failure) {
+        List<Throwable> found = new ArrayList<>(List.of(failure));
+        try {
+            for (Throwable next = failure.getCause();
+                    next != null && found.size() < MOST_CAUSES;
+                    next = next.getCause()) {
+                found.add(next);
+            }
+        } catch (Throwable broken) {
+            // the causes above it are known
+        }
+        return found;
+    }
+
     /** Returns whether a statement that failed may succeed later, because the database was away or busy. */
     static boolean isTemporary(SQLException failure) {
-        for (Throwable each = failure; each != null; each = each.getCause()) {
+        for (Throwable each : causes(failure)) {
             if (each instanceof java.sql.SQLTransientException
                     || each instanceof java.sql.SQLRecoverableException
                     || each instanceof java.io.IOException) {

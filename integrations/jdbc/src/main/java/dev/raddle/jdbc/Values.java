@@ -27,7 +27,9 @@ record Values(FlowCodec codec) {
         byte[] bytes;
         try {
             bytes = codec.encode(value);
-        } catch (RuntimeException | Error failure) {
+        } catch (IOException failure) {
+            throw failure;
+        } catch (Throwable failure) { // also a checked exception that is not declared
             throw new IOException("the codec cannot encode " + what, failure);
         }
         if (bytes == null) {
@@ -48,7 +50,9 @@ record Values(FlowCodec codec) {
         }
         try {
             return codec.decode(bytes);
-        } catch (RuntimeException | Error failure) {
+        } catch (IOException failure) {
+            throw failure;
+        } catch (Throwable failure) { // likewise
             throw new IOException("the codec cannot decode a value of " + bytes.length + " bytes", failure);
         }
     }

@@ -12,10 +12,13 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.processes.Await;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -65,6 +68,55 @@ class StoredFailureTest {
             }
         }
         assertThat(failures).as("runs without a value").isBetween(PLANS / 4, PLANS - 1);
+    }
+
+    @Test
+    void a_run_ends_whose_exception_has_a_broken_trace_and_a_codec_may_throw_anything() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        FlowBuilder<String> f = FlowPlan.define("trace", String.class);
+        FlowPlan<String, String> trace = f.returning(f.node("n", c -> {
+            calls.incrementAndGet();
+            throw new IllegalStateException("q") {
+                private static final long serialVersionUID = 1;
+
+                @Override
+                public StackTraceElement[] getStackTrace() {
+                    throw new IllegalStateException("no trace");
+                }
+            };
+        }));
+        FlowBuilder<String> g = FlowPlan.define("codec", String.class);
+        FlowPlan<String, String> other = g.returning(g.node("n", c -> c.param()));
+        FlowCodec codec = new FlowCodec() {
+            @Override
+            public byte[] encode(Object value) throws IOException {
+                return FlowCodec.text().encode(value);
+            }
+
+            @Override
+            public Object decode(byte[] bytes) {
+                throw StoredFailureTest.<RuntimeException>undeclared(new TimeoutException("no key"));
+            }
+        };
+        try (FlowService service = database.service()
+                .register(trace, "1", FlowCodec.text())
+                .register(other, "1", codec)
+                .start()) {
+            service.submit("trace", "run-1", "p");
+            StoredRun ended = service.await("run-1", Await.BOUND);
+            assertThat(ended.state()).isEqualTo(RunState.FAILED);
+            assertThat(ended.failure().message()).isEqualTo("q");
+            assertThat(calls).hasValue(1);
+
+            service.submit("codec", "run-2", "p");
+            Await.until("the problem is seen", () -> service.status("run-2").orElseThrow().problem() != null);
+            assertThat(service.status("run-2").orElseThrow().problem()).contains("cannot decode").contains("no key");
+        }
+    }
+
+    @SuppressWarnings("unchecked") // that is the point
+    private static <X extends Throwable> X undeclared(Throwable failure) throws X {
+        throw (X) failure;
     }
 
     /** Returns the cause of the exception that the value throws, or null if it throws none. */

@@ -6,6 +6,7 @@ import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.FlowStepper;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
+import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.Step;
 import dev.raddle.group.GroupExecutor;
 import dev.restate.sdk.DurableFuture;
@@ -296,7 +297,19 @@ final class FlowLoop<R> {
                     : TerminalException.INTERNAL_SERVER_ERROR_CODE;
             throw new TerminalException(code, explained(result));
         }
-        return values.encodeOutput(flow, result.value());
+        return values.encodeOutput(flow, valueOf(result));
+    }
+
+    /** Returns the value of a run with success. It has none if its output was skipped, or has failed in part. */
+    private R valueOf(FlowResult<R> result) {
+        try {
+            return result.value();
+        } catch (RuntimeException noValue) {
+            throw new TerminalException(
+                    TerminalException.INTERNAL_SERVER_ERROR_CODE,
+                    explained(result) + ", and has no value: "
+                            + RecordedFailure.of(noValue).message());
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.raddle.restate;
 
 import dev.raddle.flow.CallResult;
 import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.RecordedFailure;
 import dev.restate.sdk.common.TerminalException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ record Values(FlowCodec codec, int maxBytes) {
             CallResult.fromBytes(bytes, codec);
             return bytes;
         } catch (Throwable unfit) { // also an Error of the codec is an outcome of the node
-            return failure("the value of node \"" + node + "\" cannot be stored: " + unfit, unfit);
+            return failure("the value of node \"" + node + "\" cannot be stored: " + RecordedFailure.of(unfit), unfit);
         }
     }
 
@@ -46,9 +47,9 @@ record Values(FlowCodec codec, int maxBytes) {
     CallResult decodeResult(String node, byte[] bytes) {
         try {
             return CallResult.fromBytes(bytes, codec);
-        } catch (IOException | RuntimeException unreadable) {
+        } catch (Throwable unreadable) { // whatever a codec throws
             throw new IllegalStateException(
-                    "the stored value of node \"" + node + "\" cannot be read: " + unreadable
+                    "the stored value of node \"" + node + "\" cannot be read: " + RecordedFailure.of(unreadable)
                             + "; serve the codec that wrote it here again, and a changed codec at a new address",
                     unreadable);
         }
@@ -63,8 +64,8 @@ record Values(FlowCodec codec, int maxBytes) {
     Object decodeSent(String what, byte[] bytes) {
         try {
             return bytes.length == 0 ? null : codec.decode(bytes);
-        } catch (IOException | RuntimeException | StackOverflowError wrong) {
-            throw terminal(TerminalException.BAD_REQUEST_CODE, what + " cannot be read: " + wrong, wrong);
+        } catch (Throwable wrong) {
+            throw terminal(TerminalException.BAD_REQUEST_CODE, what + " cannot be read: " + RecordedFailure.of(wrong), wrong);
         }
     }
 
@@ -72,10 +73,10 @@ record Values(FlowCodec codec, int maxBytes) {
     byte[] encodeOutput(String flow, @Nullable Object value) {
         try {
             return value == null ? new byte[0] : codec.encode(value);
-        } catch (IOException | RuntimeException unfit) {
+        } catch (Throwable unfit) {
             throw terminal(
                     TerminalException.INTERNAL_SERVER_ERROR_CODE,
-                    "the value of flow \"" + flow + "\" cannot be encoded: " + unfit,
+                    "the value of flow \"" + flow + "\" cannot be encoded: " + RecordedFailure.of(unfit),
                     unfit);
         }
     }

@@ -153,6 +153,20 @@ class FlowOnEngineTest {
     }
 
     @Test
+    void a_run_that_succeeds_without_a_value_ends_and_says_so(Engine engine) {
+        FlowBuilder<String> f = FlowPlan.define("skipped", String.class);
+        Node<String> offer = f.node("offer", () -> noted("offer")).when(context -> false);
+
+        Answer answer = run(engine, f.returning(offer));
+
+        assertThat(answer.status()).isEqualTo(500);
+        assertThat(answer.text())
+                .contains("flow \\\"skipped\\\" is SUCCESS, and has no value")
+                .contains("offer");
+        assertThat(calls).isEmpty();
+    }
+
+    @Test
     void an_error_is_a_failure_like_any_other(Engine engine) {
         FlowBuilder<String> f = FlowPlan.define("error", String.class);
         Node<String> broken = f.node("broken", () -> {
