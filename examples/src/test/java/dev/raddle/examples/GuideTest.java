@@ -62,7 +62,7 @@ class GuideTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"console", "fleet", "flows", "groups", "observing", "pools", "scopes"})
+    @ValueSource(strings = {"console", "fleet", "flows", "groups", "observing", "pools", "scopes", "testing"})
     void every_snippet_of_a_guide_compiles(String guide) throws Exception {
         assertThatSnippetsCompile(GUIDES.resolve(guide + ".md"), guide);
     }

@@ -59,6 +59,7 @@ public final class Site {
                         "docs/guide/console.md",
                         "docs/guide/spring-boot.md",
                         "docs/guide/kotlin.md",
+                        "docs/guide/testing.md",
                         "docs/guide/cli.md",
                         "docs/guide/install.md",
                         "examples/README.md"));
