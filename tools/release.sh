@@ -258,33 +258,61 @@ release_check() {
   echo "release-check: version $version can be released"
 }
 
-install_boot_modules() {
+install_hosts_modules() {
   isolated_maven install -pl .,core,integrations/opentelemetry,integrations/spring-boot,bom -am \
     -Dmaven.test.skip -Draddle.format.skip -Draddle.coverage.minimum=0
 }
 
-build_boot_application() {
-  isolated_maven -f tools/consumer-boot/pom.xml clean package dependency:copy-dependencies -DincludeScope=runtime \
-    -DoutputDirectory=target/lib
+build_hosts() {
+  isolated_maven -f tools/hosts/pom.xml clean package
 }
 
-boot_application_starts() {
-  cd tools/consumer-boot &&
-    "$JAVA_HOME/bin/java" -cp 'target/classes:target/lib/*' consumer.Application >"$work/out" 2>&1 || {
-    cat "$work/out"
-    return 1
-  }
-  grep -x 'hello from a span' "$work/out"
+# Runs the program in one host, in the directory of the hosts. It ends with the number of places that are wrong.
+host() {
+  (cd tools/hosts && "$JAVA_HOME/bin/java" "$@")
+}
+
+in_executable_jar() {
+  host -jar boot/target/hosts-boot-1.jar | tee "$work/out" && grep -qx 'hello from a span' "$work/out"
+}
+
+in_tomcat() {
+  # Opened, so that Tomcat can search for the thread-locals of an application. Soft references are cleared at once.
+  host -XX:SoftRefLRUPolicyMSPerMB=0 --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.rmi/sun.rmi.transport=ALL-UNNAMED \
+    -cp "outside/target/classes:$(cd tools/hosts && printf '%s:' outside/target/lib/tomcat-*.jar)" \
+    outside.Deployments "$PWD/tools/hosts/war/target/hosts-war-1.war" 30
+}
+
+under_agent() {
+  local lib=tools/hosts/outside/target/lib
+  export OTEL_TRACES_EXPORTER=none OTEL_METRICS_EXPORTER=none OTEL_LOGS_EXPORTER=none
+  mkdir -p "$lib/agent" && mv "$lib"/opentelemetry-javaagent-*.jar "$lib/agent/agent.jar" &&
+    host -javaagent:outside/target/lib/agent/agent.jar -cp 'outside/target/classes:outside/target/lib/*' outside.Traced
+}
+
+in_shaded_jar() {
+  host -cp program/target/hosts-program-1-shaded.jar program.Main &&
+    host -cp program/target/hosts-program-1-relocated.jar program.Main
+}
+
+in_image() {
+  local target=tools/hosts/program/target
+  "$JAVA_HOME/bin/jlink" -p "$target/hosts-program-1.jar:$(printf %s "$work"/m2/dev/raddle/raddle-core/*/raddle-core-*.jar)" --add-modules program --output "$target/image" &&
+    env -i "$target/image/bin/java" -m program/program.Main
 }
 
 # The modules of this checkout, installed as a user does who builds them, but not in the repository of this user.
-bom_check() {
+hosts_check() {
   local work
-  work=$PWD/target/bom-check
+  work=$PWD/target/hosts-check
   rm -rf "$work"
   mkdir -p "$work"
   local_repository
-  step 'install the modules and the BOM in a repository that is thrown away' install_boot_modules
-  step 'a Spring Boot application with OpenTelemetry that imports the BOM' build_boot_application
-  step 'it starts' boot_application_starts
+  step 'install the modules and the BOM in a repository that is thrown away' install_hosts_modules
+  step 'build the program and its hosts, which import the BOM' build_hosts
+  step 'an executable jar of Spring Boot with OpenTelemetry' in_executable_jar
+  step '30 deployments of a WAR to one Tomcat' in_tomcat
+  step 'the Java agent of OpenTelemetry' under_agent
+  step 'a shaded jar, and one with other package names' in_shaded_jar
+  step 'an image of jlink' in_image
 }

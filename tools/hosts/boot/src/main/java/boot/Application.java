@@ -1,4 +1,4 @@
-package consumer;
+package boot;
 
 import dev.raddle.group.GroupExecutor;
 import io.opentelemetry.api.OpenTelemetry;
@@ -7,14 +7,18 @@ import io.opentelemetry.context.Scope;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import program.Main;
+import program.Places;
 
-/** Starts the SDK that Boot configures, and runs a task in a span of it. */
+/** Starts the SDK that Boot configures, runs a task in a span of it, and looks at each place. */
 @SpringBootApplication
 public class Application {
-    public static void main(String[] args) {
-        try (ConfigurableApplicationContext context = SpringApplication.run(Application.class, args)) {
+    public static void main(String[] args) throws Exception {
+        int wrong;
+        try (ConfigurableApplicationContext context = SpringApplication.run(Application.class, args);
+                Places places = new Places()) {
             Span span = context.getBean(OpenTelemetry.class)
-                    .getTracer("consumer")
+                    .getTracer("boot")
                     .spanBuilder("hello")
                     .startSpan();
             if (!span.getSpanContext().isValid()) {
@@ -27,6 +31,8 @@ public class Application {
             } finally {
                 span.end();
             }
+            wrong = Main.report(places.visit(Main::whatIsFound));
         }
+        System.exit(wrong);
     }
 }

@@ -1,0 +1,4 @@
+package program;
+
+/** A service of the program. */
+public interface Greeting {}

@@ -1,0 +1,4 @@
+package program;
+
+/** The provider of the service. */
+public class Hello implements Greeting {}
