@@ -459,7 +459,7 @@ final class GroupEngine {
 
     private boolean needsTicks() {
         int quiet = quietTicks;
-        quietTicks = quiet + 1;
+        quietTicks = Math.min(quiet + 1, MOST_QUIET_TICKS);
         boolean chargesTime = cap.max() != FairCap.UNLIMITED && cap.used() > 0;
         return !isShutdown() && (chargesTime || quiet < MOST_QUIET_TICKS);
     }
@@ -670,9 +670,9 @@ final class GroupEngine {
     private void reportDropped(List<GroupRun<?>> dropped, Duration waited) {
         GroupRun<?> first = dropped.getFirst();
         String others = dropped.size() == 1 ? "" : ", and " + (dropped.size() - 1) + " more granted tasks never began";
-        IllegalStateException failure = new IllegalStateException(
-                first + " was accepted by " + UserCode.textOf(schedulerOf(first)) + ", which had not run it after "
-                        + TimeLimit.text(waited) + others);
+        IllegalStateException failure =
+                new IllegalStateException(first + " was accepted by " + UserCode.textOf(schedulerOf(first))
+                        + ", which had not run it after " + TimeLimit.text(waited) + others);
         policy.exceptionSink().report("shutdown of a group executor", failure);
     }
 

@@ -475,8 +475,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         } else if (result != null) {
             conclude(outcomeOf(result), result.startTimeNanos(), result.endTimeNanos(), false);
         } else {
-            NullPointerException none = new NullPointerException("rejectionHandler returned no result for task \""
-                    + taskId + "\" in group \"" + group.key + "\"");
+            NullPointerException none = new NullPointerException(
+                    "rejectionHandler returned no result for task \"" + taskId + "\" in group \"" + group.key + "\"");
             conclude(new Outcome.Failure<>(failure == null ? none : failure), false);
         }
     }

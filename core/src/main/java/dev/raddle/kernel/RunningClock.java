@@ -89,8 +89,15 @@ public final class RunningClock extends SpinLock {
      * @param isNeeded returns whether the ticks are to go on
      */
     public void watch(TimeSource time, BooleanSupplier isNeeded) {
-        if (!closed && !time.isVirtual() && begin(time.nanoTime())) {
-            arm(time, isNeeded);
+        if (closed || time.isVirtual()) {
+            return;
+        }
+        try {
+            if (begin(time.nanoTime())) {
+                arm(time, isNeeded);
+            }
+        } catch (Throwable noTime) { // the caller has runs to start, and the next one tries again
+            end();
         }
     }
 
@@ -117,21 +124,21 @@ public final class RunningClock extends SpinLock {
     }
 
     private void arm(TimeSource time, BooleanSupplier isNeeded) {
-        try {
-            alarm = time.after(Duration.ofNanos(TICK), () -> tick(time, isNeeded));
-        } catch (Throwable noAlarm) { // the caller has runs to start, and the next one tries again
-            end();
-        }
+        alarm = time.after(Duration.ofNanos(TICK), () -> tick(time, isNeeded));
         if (closed) {
             close();
         }
     }
 
     private void tick(TimeSource time, BooleanSupplier isNeeded) {
-        observe(time.nanoTime());
-        if (isNeeded.getAsBoolean()) {
-            arm(time, isNeeded);
-            return;
+        try {
+            observe(time.nanoTime());
+            if (isNeeded.getAsBoolean()) {
+                arm(time, isNeeded);
+                return;
+            }
+        } catch (Throwable noTime) {
+            // as above
         }
         end();
         if (isNeeded.getAsBoolean()) {

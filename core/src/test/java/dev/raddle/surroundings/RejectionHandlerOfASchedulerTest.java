@@ -107,9 +107,11 @@ class RejectionHandlerOfASchedulerTest {
         try (GroupExecutor executor = full(throwsFailure)) {
             assertFutureEnds(executor.scheduler("a")::execute);
         }
-        assertThat(reported).hasSize(2).allSatisfy(report -> assertThat(report)
-                .startsWith("rejectionHandler for task ")
-                .endsWith("java.lang.IllegalStateException: full"));
+        assertThat(reported)
+                .hasSize(2)
+                .allSatisfy(report -> assertThat(report)
+                        .startsWith("rejectionHandler for task ")
+                        .endsWith("java.lang.IllegalStateException: full"));
     }
 
     @Test
@@ -123,8 +125,8 @@ class RejectionHandlerOfASchedulerTest {
     @Test
     void a_task_of_a_scope_fails_with_the_rejection() throws InterruptedException {
         try (GroupExecutor executor = full(returnsResult);
-                ThreadScope scope = ThreadScope.open(
-                        "s", ScopeOptions.defaults().withScheduler(executor.scheduler("a")))) {
+                ThreadScope scope =
+                        ThreadScope.open("s", ScopeOptions.defaults().withScheduler(executor.scheduler("a")))) {
             Task<Integer> task = scope.submit(() -> 1);
 
             assertThatThrownBy(task::await).isInstanceOf(RejectedTaskException.class);

@@ -172,15 +172,15 @@ class StoppedProcessTest {
             }
         }
 
-        assertThat(samples).hasSizeGreaterThan(1).allSatisfy(sample -> assertThat(sample.meanNanos())
-                .isEqualTo(RUN.toNanos()));
+        assertThat(samples)
+                .hasSizeGreaterThan(1)
+                .allSatisfy(sample -> assertThat(sample.meanNanos()).isEqualTo(RUN.toNanos()));
     }
 
     @Test
     void a_rate_allows_one_burst_after_a_stop() {
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().rateResolver(
-                        key -> Rate.perSecond(10).burst(5))
-                .build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                policy().rateResolver(key -> Rate.perSecond(10).burst(5)).build())) {
             for (int i = 0; i < TASKS; i++) {
                 executor.submit("a", () -> 1);
             }

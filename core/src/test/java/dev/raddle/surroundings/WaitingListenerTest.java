@@ -68,9 +68,8 @@ class WaitingListenerTest {
 
     @Test
     void a_listener_that_waits_for_another_group_at_a_full_cap_is_refused() throws InterruptedException {
-        try (GroupExecutor groups = open(GroupPolicy.builder()
-                .globalMaxInFlight(1)
-                .addListener(onStartOf("a", () -> awaitTaskOf("b"))))) {
+        try (GroupExecutor groups =
+                open(GroupPolicy.builder().globalMaxInFlight(1).addListener(onStartOf("a", () -> awaitTaskOf("b"))))) {
             assertThat(groups.submit("a", () -> 1).await().status()).isEqualTo(TaskStatus.SUCCESS);
         }
         assertRefused();
@@ -94,8 +93,8 @@ class WaitingListenerTest {
             unchecked(full::await);
             awaitTaskOf("free");
         };
-        try (GroupExecutor groups = open(
-                GroupPolicy.builder().globalMaxInFlight(2).addListener(onStartOf("listener", waits)))) {
+        try (GroupExecutor groups =
+                open(GroupPolicy.builder().globalMaxInFlight(2).addListener(onStartOf("listener", waits)))) {
             var first = groups.submit("listener", () -> 1);
             var second = groups.submit("task", () -> {
                 waits.run();
@@ -109,9 +108,8 @@ class WaitingListenerTest {
 
     @Test
     void a_listener_may_wait_for_a_task_that_can_run() throws InterruptedException {
-        try (GroupExecutor groups = open(GroupPolicy.builder()
-                .globalMaxInFlight(2)
-                .addListener(onStartOf("a", () -> awaitTaskOf("b"))))) {
+        try (GroupExecutor groups =
+                open(GroupPolicy.builder().globalMaxInFlight(2).addListener(onStartOf("a", () -> awaitTaskOf("b"))))) {
             assertThat(groups.submit("a", () -> 1).await().status()).isEqualTo(TaskStatus.SUCCESS);
         }
         assertThat(reported).isEmpty();

@@ -136,8 +136,7 @@ class WrongSchedulerTest {
     @Test
     void a_scope_counts_a_task_that_is_run_twice_once() {
         int tasks = 20;
-        ScopeOptions options =
-                ScopeOptions.defaults().withScheduler(scheduler).withConcurrencyLimit(3);
+        ScopeOptions options = ScopeOptions.defaults().withScheduler(scheduler).withConcurrencyLimit(3);
         ScopeMetrics metrics;
         try (ThreadScope scope = ThreadScope.open("s", options)) {
             for (int i = 0; i < tasks; i++) {
@@ -171,8 +170,7 @@ class WrongSchedulerTest {
     }
 
     @Test
-    void the_close_of_a_structured_scope_reports_the_subtasks_that_its_scheduler_has_never_run()
-            throws Exception {
+    void the_close_of_a_structured_scope_reports_the_subtasks_that_its_scheduler_has_never_run() throws Exception {
         StructuredScopeOptions options = StructuredScopeOptions.defaults()
                 .withName("s")
                 .withScheduler(scheduler)
@@ -193,7 +191,10 @@ class WrongSchedulerTest {
         accepted.take().run();
 
         assertThat(owner.get()).isTrue();
-        assertThat(reported).singleElement().asString()
-                .contains(" has not begun and keeps the scope open; it was accepted by accepting scheduler 10000 ms ago");
+        assertThat(reported)
+                .singleElement()
+                .asString()
+                .contains(
+                        " has not begun and keeps the scope open; it was accepted by accepting scheduler 10000 ms ago");
     }
 }
