@@ -101,6 +101,11 @@ class RemovedGroupTest {
             return time.follow(action);
         }
 
+        @Override
+        public boolean isVirtual() {
+            return time.isVirtual();
+        }
+
         void goOn() {
             mayGoOn.countDown();
             try {
