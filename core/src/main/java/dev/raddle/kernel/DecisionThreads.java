@@ -25,7 +25,7 @@ final class DecisionThreads extends SpinLock {
      *   queue     the actions for which no thread was idle, oldest first
      *   threads   the number of platform threads, at most `most`
      *
-     *   (1)  For each action in the queue, a thread was started after it was added, platform or virtual, that takes one.
+     *   (1)  For each action in the queue, a thread that takes one was started after it was added, platform or virtual.
      *   (2)  A platform thread parks only if the queue is empty.
      *
      * By (1) each action is taken, even if all other threads stay in user code. By (2) the platform threads take the
