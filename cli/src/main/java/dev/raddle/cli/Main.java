@@ -64,6 +64,7 @@ import picocli.CommandLine.TypeConversionException;
             "  124  some timed out, or the run did",
             "  130  interrupted by Ctrl-C, SIGTERM or SIGHUP",
             "  141  the reader of the output closed it",
+            "128+N  ended by another signal N",
             "If several apply: 70, 130, 141 and the 124 of a run before 4 before 1 before 124",
             "before 3."
         })

@@ -170,8 +170,10 @@ final class TaskNode implements RunView.Node {
             return known.attempts.getFirst().startedAt();
         }
         TaskResult result = known.result;
-        boolean began = result != null && (result.attempts() > 0 || result.runMillis() > 0); // also if it cannot start
-        if (!began || result.endedAt() == null) {
+        if (result == null || result.endedAt() == null) {
+            return null;
+        }
+        if (result.attempts() == 0 && result.runMillis() == 0) { // a command that cannot be started took some time
             return null;
         }
         return result.endedAt().minusMillis(result.runMillis());

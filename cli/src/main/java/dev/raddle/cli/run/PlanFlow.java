@@ -133,7 +133,7 @@ final class PlanFlow {
         RunOptions options = RunOptions.defaults()
                 .withExceptionSink(ExceptionSink.to((source, error) -> {
                     if (!(error instanceof TaskFailedException)) { // which a stop may overtake
-                        log.report(source, error);
+                        log.report(source, masked(error));
                     }
                 }))
                 .withGroups(this::step)
@@ -151,6 +151,10 @@ final class PlanFlow {
         FlowRun<?> run = flow.start(null, options);
         stop.onceRequested(() -> run.cancel("the run was stopped"));
         Thread.ofVirtual().name("raddle-flow").start(() -> await(run));
+    }
+
+    private Throwable masked(Throwable error) {
+        return plan.secrets().isEmpty() ? error : new IOException(plan.secrets().mask(Failure.text(error)));
     }
 
     private void await(FlowRun<?> run) {

@@ -73,6 +73,17 @@ public final class RunSession {
      * @throws IOException if raddle itself could not continue
      */
     public int run(Work work) throws IOException, InterruptedException {
+        try {
+            return runToEnd(work);
+        } catch (RuntimeException | Error e) {
+            if (work.secrets().isEmpty()) {
+                throw e;
+            }
+            throw new IOException(work.secrets().mask(Failure.text(e)), e); // without a stack, which may have some
+        }
+    }
+
+    private int runToEnd(Work work) throws IOException, InterruptedException {
         List<RunListener> listeners = new ArrayList<>(work.listeners());
         listeners.add(tally);
         listeners.addAll(displays);
