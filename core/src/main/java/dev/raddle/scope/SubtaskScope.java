@@ -80,6 +80,7 @@ abstract class SubtaskScope {
     volatile boolean wokenByContainer;
 
     private volatile boolean severed;
+    private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // of the owner
     final boolean isPlaced; // whether a scheduler runs the subtasks; if not, each has a thread of its own
 
     /** Opens a scope owned by the calling thread. */
@@ -247,7 +248,7 @@ abstract class SubtaskScope {
     }
 
     final OffloadExecutor offload() {
-        return new OffloadExecutor(options.all.sink, options.time);
+        return new OffloadExecutor(options.all.sink, options.time, loader);
     }
 
     private boolean awaitAll() {
