@@ -105,7 +105,7 @@ class Group extends TaskGate {
     @Nullable
     Group nextIdle; // null if not in the list of idle groups, itself if last; owned by the list
 
-    private int idleSinceMillis; // guarded by this
+    private long idleSince; // guarded by this
     private int timesEmptied; // guarded by this
     private boolean isAwaited; // whether emptySignals has an entry for this; guarded by this
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
@@ -519,7 +519,7 @@ class Group extends TaskGate {
                 unbind(GroupBounds.Unknown.UNKNOWN);
                 life = OPEN;
             }
-            idleSinceMillis = IdleGroups.millis(nowNanos);
+            idleSince = nowNanos;
             if (nextIdle == null && !isRetained() && !engine.idleGroups.add(this, !isRestored(nowNanos))) {
                 retire();
             }
@@ -565,7 +565,7 @@ class Group extends TaskGate {
                 nextIdle = null;
                 return Sweep.UNLIST;
             }
-            boolean isYoung = !isCrowded && !engine.idleGroups.hasPassed(idleSinceMillis, now);
+            boolean isYoung = !isCrowded && !engine.idleGroups.hasPassed(idleSince, now);
             if (life != RETIRED && (isYoung || !isRestored(now))) {
                 return Sweep.KEEP;
             }
@@ -580,7 +580,7 @@ class Group extends TaskGate {
     /** Returns after how many milliseconds this idle group may be removed. */
     int removableInMillis(long now) {
         return locked(() -> {
-            int idle = engine.idleGroups.leftMillis(idleSinceMillis, now);
+            int idle = engine.idleGroups.leftMillis(idleSince, now);
             long restored = (restoredAt(now) - now + 999_999) / 1_000_000;
             return restored <= idle
                     ? Math.max(1, idle)
@@ -649,7 +649,7 @@ class Group extends TaskGate {
     private boolean willBeRemoved(long now) {
         return nextIdle != null
                 && isEmpty()
-                && engine.idleGroups.hasPassed(idleSinceMillis, now)
+                && engine.idleGroups.hasPassed(idleSince, now)
                 && isRestored(now);
     }
 

@@ -42,19 +42,14 @@ final class IdleGroups {
         this.remove = remove;
     }
 
-    /** Converts a moment to milliseconds that wrap around: an int suffices for differences up to 24 days. */
-    static int millis(long nanos) {
-        return (int) Math.floorDiv(nanos, NANOS_PER_MILLI);
-    }
-
     /** Returns whether a group that has been idle since some moment has been idle long enough. */
-    boolean hasPassed(int sinceMillis, long now) {
-        return millis(now) - sinceMillis >= ttlMillis;
+    boolean hasPassed(long since, long now) {
+        return now - since >= ttlMillis * NANOS_PER_MILLI;
     }
 
     /** Returns after how many milliseconds a group that has been idle since some moment has been idle long enough. */
-    int leftMillis(int sinceMillis, long now) {
-        return sinceMillis + ttlMillis - millis(now);
+    int leftMillis(long since, long now) {
+        return (int) Math.clamp(ttlMillis - (now - since) / NANOS_PER_MILLI, -1, ttlMillis);
     }
 
     /**

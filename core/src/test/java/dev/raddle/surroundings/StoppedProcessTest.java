@@ -9,6 +9,7 @@ import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -18,10 +19,12 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A time in which the process was stopped is charged to no group, and no limit takes it for a slow callee. */
+@Timeout(60)
 class StoppedProcessTest {
 
     private static final Duration RUN = Duration.ofMillis(10);
@@ -175,6 +178,20 @@ class StoppedProcessTest {
         assertThat(samples)
                 .hasSizeGreaterThan(1)
                 .allSatisfy(sample -> assertThat(sample.meanNanos()).isEqualTo(RUN.toNanos()));
+    }
+
+    @Test
+    void an_idle_group_is_removed_after_a_stop_of_26_days() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                policy().idleGroupTtl(Duration.ofSeconds(1)).build())) {
+            executor.submit("a", () -> 1);
+            a.runAll();
+            assertThat(executor.groupStats("a")).isPresent();
+
+            time.stopFor(Duration.ofDays(26));
+            time.running.advance(Duration.ofSeconds(1));
+            Wait.until(() -> executor.groupStats("a").isEmpty());
+        }
     }
 
     @Test
