@@ -48,9 +48,9 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * How late does a limit of 50 ms reach a platform thread, for each kind of limit, beside virtual threads
- * of others that keep all carriers busy, and beside a fallback of a foreign future that holds the JDK's delay scheduler
- * for four seconds? The limits and their peers are measured at the same time, by a thread each. All tasks have platform
+ * How late does a limit of 50 ms reach a platform thread, for each kind of limit, beside virtual threads of others that
+ * keep all carriers busy, and beside a fallback of a foreign future that holds the JDK's delay scheduler for four
+ * seconds? The limits and their peers are measured at the same time, by a thread each. All tasks have platform
  * threads: a task that is given a virtual thread begins only when a carrier is free.
  */
 @State(Scope.Benchmark)
@@ -213,9 +213,11 @@ public class LateLimits {
     private Map<String, Callable<Long>> samplers() {
         Map<String, Callable<Long>> all = new LinkedHashMap<>();
         all.put(SEMAPHORE, timed(() -> none.tryAcquire(LIMIT_MILLIS, TimeUnit.MILLISECONDS)));
-        all.put(SCHEDULED, timed(() -> scheduled
-                .schedule(() -> null, LIMIT_MILLIS, TimeUnit.MILLISECONDS)
-                .get()));
+        all.put(
+                SCHEDULED,
+                timed(() -> scheduled
+                        .schedule(() -> null, LIMIT_MILLIS, TimeUnit.MILLISECONDS)
+                        .get()));
         TaskSpec<Void> held = TaskSpec.named("held", this::untilTheEnd);
         all.put("tryCall", timed(() -> groups.tryCall("held", LIMIT, () -> 1)));
         all.put("call, queue timeout", timed(() -> groups.call("held", held.queueTimeout(LIMIT))));
@@ -226,9 +228,15 @@ public class LateLimits {
         }));
         all.put("joinUntil", timed(this::joinUntil));
         all.put("drain", this::drain);
-        all.put("queue timeout", timed(() -> groups.submit("held", held.queueTimeout(LIMIT)).join()));
-        all.put("timeout of a waiting task", timed(() -> groups.submit("held", held.timeout(LIMIT)).join()));
-        all.put("timeout of a running task", timed(() -> groups.submit("own", held.timeout(LIMIT)).join()));
+        all.put(
+                "queue timeout",
+                timed(() -> groups.submit("held", held.queueTimeout(LIMIT)).join()));
+        all.put(
+                "timeout of a waiting task",
+                timed(() -> groups.submit("held", held.timeout(LIMIT)).join()));
+        all.put(
+                "timeout of a running task",
+                timed(() -> groups.submit("own", held.timeout(LIMIT)).join()));
         all.put("deadline of a scope", timed(() -> {
             try (ThreadScope scope = ThreadScope.open("s", inThreads().withDeadline(LIMIT))) {
                 return scope.submit(this::untilTheEnd).await();
@@ -293,23 +301,27 @@ public class LateLimits {
 
     /** Returns the time between two starts of a group with a rate. */
     private long startsApart() throws InterruptedException {
-        long first = requireValue(groups.submit("rate", System::nanoTime).await().value());
-        long second = requireValue(groups.submit("rate", System::nanoTime).await().value());
+        long first =
+                requireValue(groups.submit("rate", System::nanoTime).await().value());
+        long second =
+                requireValue(groups.submit("rate", System::nanoTime).await().value());
         return second - first;
     }
 
     /** Returns the time between the failure of an attempt and the next attempt. */
     private long attemptsApart() throws InterruptedException {
         long[] failed = {0};
-        return requireValue(groups.submit("retried", TaskSpec.named("r", () -> {
-                            long now = System.nanoTime();
-                            if (failed[0] == 0) {
-                                failed[0] = now;
-                                throw new IllegalStateException("first");
-                            }
-                            return now - failed[0];
-                        })
-                        .retry(RetryPolicy.fixedDelay(2, LIMIT)))
+        return requireValue(groups.submit(
+                        "retried",
+                        TaskSpec.named("r", () -> {
+                                    long now = System.nanoTime();
+                                    if (failed[0] == 0) {
+                                        failed[0] = now;
+                                        throw new IllegalStateException("first");
+                                    }
+                                    return now - failed[0];
+                                })
+                                .retry(RetryPolicy.fixedDelay(2, LIMIT)))
                 .await()
                 .value());
     }

@@ -165,7 +165,8 @@ class ThreadDumpTest {
         try (FlowRun<Integer> run = flow.returning(node).start(null)) {
             begun.await();
 
-            String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+            String jcmd =
+                    Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
             String pid = String.valueOf(ProcessHandle.current().pid());
             Jvm.run(List.of(jcmd, pid, "Thread.dump_to_file", file.toString()));
             hold.countDown();
