@@ -49,7 +49,7 @@ final class IdleGroups {
 
     /** Returns after how many milliseconds a group that has been idle since some moment has been idle long enough. */
     int leftMillis(long since, long now) {
-        return (int) Math.clamp(ttlMillis - (now - since) / NANOS_PER_MILLI, -1, ttlMillis);
+        return Math.clamp(ttlMillis - (now - since) / NANOS_PER_MILLI, -1, ttlMillis);
     }
 
     /**
