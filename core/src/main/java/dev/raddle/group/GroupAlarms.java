@@ -3,6 +3,7 @@ package dev.raddle.group;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -82,7 +83,7 @@ final class GroupAlarms {
     void armAgain() {
         if (hasUnarmed) {
             hasUnarmed = false;
-            for (Group group : unarmed) {
+            for (Group group : List.copyOf(unarmed)) { // it may fail again
                 unarmed.remove(group);
                 proceedOrArm(group);
             }
