@@ -234,7 +234,8 @@ class SecretRunTest {
                 "params: { pass:  }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass}' }]\n");
         Files.writeString(
                 directory.resolve("more.yaml"),
-                "params: { pass: , url: none }\nsecrets: [pass]\ntasks: [{ id: a, run: 'true ${param.pass} ${param.url}' }]\n");
+                "params: { pass: , url: none }\nsecrets: [pass]\n"
+                        + "tasks: [{ id: a, run: 'true ${param.pass} ${param.url}' }]\n");
         raddle(List.of(), "run", "--results", "d-" + MARKER, "-p", given, "named.yaml");
         assertThat(all.getLast().err()).contains("neither --results nor --report may contain a secret");
         raddle(List.of(), "run", "--report", MARKER + ".json", "-p", given, "named.yaml");

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Sends signals to the command in a JVM of its own: a task sends one to its parent. */
 @Timeout(120)
 class SignalsTest {
-    /** Prints by what the command ended, which its exit code does not say. Does not ignore what this process ignores. */
+    /** Prints by what the command ended, which its exit code does not say. Has the default signals. */
     private static final List<String> REPORTING = List.of(
             "perl",
             "-e",

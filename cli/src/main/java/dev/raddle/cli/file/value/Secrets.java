@@ -171,7 +171,7 @@ public final class Secrets {
         return firstLine(text.getBytes(StandardCharsets.UTF_8)) > 0;
     }
 
-    /** Returns a text without secrets. Of a text that was cut before {@value Printable#CUT}, so is the end of the cut. */
+    /** Returns a text without secrets, also without the start of one before {@value Printable#CUT}. */
     public String mask(String text) {
         if (empty) {
             return text;
