@@ -48,7 +48,8 @@ final class BasicCodecs {
         } catch (IOException | RuntimeException | Error declared) {
             throw declared;
         } catch (Throwable undeclared) {
-            throw new IOException("the codec cannot encode a " + value.getClass().getName(), undeclared);
+            throw new IOException(
+                    "the codec cannot encode a " + value.getClass().getName(), undeclared);
         }
     }
 

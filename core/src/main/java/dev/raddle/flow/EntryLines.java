@@ -142,7 +142,9 @@ final class EntryLines {
     }
 
     private @Nullable Object value(String field) throws IOException {
-        return field.equals(NULL) ? null : BasicCodecs.decode(codec, Base64.getDecoder().decode(field.substring(1)));
+        return field.equals(NULL)
+                ? null
+                : BasicCodecs.decode(codec, Base64.getDecoder().decode(field.substring(1)));
     }
 
     private static @Nullable RecordedFailure failure(String[] fields, int from) {

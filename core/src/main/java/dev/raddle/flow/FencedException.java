@@ -5,7 +5,7 @@ package dev.raddle.flow;
  * {@link FlowStatus#LOST}: its actions are interrupted, nothing is compensated, no result callback is called, and
  * nothing more is written to the journal.
  */
-public final class FencedException extends RuntimeException {
+public final class FencedException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
 

@@ -75,10 +75,14 @@ final class NodeStates implements NodeLinks {
     private volatile int @Nullable [] consumers; // null until a node releases its upstreams
 
     /*
-     * The begin and end times of the nodes, as floats: seven digits of the time since the run began, which suffices for
-     * reports. Zero if there is no such time. Written by the thread that ends the node.
+     * The begin and end times of the nodes, as floats: seven digits of the time since the run began. Zero if there is
+     * no such time. Of times beyond EXACT_NANOS, where a float is off by more than 30 µs, `rests` has the differences to
+     * the floats. Written by the thread that ends the node.
      */
+    private static final long EXACT_NANOS = 1L << 40; // 18 minutes
+
     private final float[] times;
+    private volatile float @Nullable [] rests; // null until there is such a time; set under this
 
     /*
      * The order of the ends and triggers of nodes in a run with a journal, where one thread at a time makes them, else
@@ -267,13 +271,33 @@ final class NodeStates implements NodeLinks {
 
     private long time(int position) {
         float nanos = times[position];
-        return nanos == 0 ? -1 : (long) nanos;
+        float[] differences = nanos < EXACT_NANOS ? null : rests;
+        return nanos == 0 ? -1 : (long) nanos + (differences == null ? 0 : (long) differences[position]);
+    }
+
+    private void setTime(int position, long nanos) {
+        float rounded = nanos == 0 ? Float.MIN_VALUE : nanos;
+        if (rounded >= EXACT_NANOS) {
+            ensureRests()[position] = nanos - (long) rounded;
+        }
+        times[position] = rounded;
+    }
+
+    private float[] ensureRests() {
+        float[] known = rests;
+        if (known == null) {
+            synchronized (this) {
+                known = rests == null ? new float[times.length] : rests;
+                rests = known;
+            }
+        }
+        return known;
     }
 
     /** Records when the action was entered; a negative value, which means never, is ignored. */
     void recordBegin(int node, long nanos) {
         if (nanos >= 0) {
-            times[2 * node] = nanos == 0 ? Float.MIN_VALUE : nanos;
+            setTime(2 * node, nanos);
         }
     }
 
@@ -298,7 +322,7 @@ final class NodeStates implements NodeLinks {
             ends[node] = ++latest;
         }
         if (nanos >= 0) {
-            times[2 * node + 1] = nanos == 0 ? Float.MIN_VALUE : nanos;
+            setTime(2 * node + 1, nanos);
         }
     }
 

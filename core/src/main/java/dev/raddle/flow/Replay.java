@@ -6,7 +6,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -196,7 +198,8 @@ final class Replay {
     /** Returns the node whose recorded failure has stopped the run, or NO_NODE. */
     private int causedBy(FlowStatus status, @Nullable RecordedFailure cause) {
         if (status == FlowStatus.FAILED && cause != null) {
-            for (Entry.NodeEnded end : Objects.requireNonNull(journal).recovered.nodes.values()) {
+            for (Entry.NodeEnded end :
+                    Objects.requireNonNull(journal).recovered.nodes.values()) {
                 if (end.state().isFailure() && cause.equals(end.failure())) {
                     return graph.indexOf(end.id());
                 }
@@ -243,11 +246,12 @@ final class Replay {
             }
         }
         triggered.removeIf(each -> !transitions.consequences.tryArm(runner, each.node));
-        List<String> sleeping = journal == null ? List.of() : List.copyOf(journal.recovered.sleeps.keySet());
-        triggered.sort(Comparator.comparingInt((Triggered each) -> {
-                    int position = sleeping.indexOf(graph.ids[each.node]);
-                    return position < 0 ? sleeping.size() : position;
-                })
+        Map<String, Integer> sleeping = new HashMap<>(); // the positions, by ids
+        if (journal != null) {
+            journal.recovered.sleeps.keySet().forEach(id -> sleeping.put(id, sleeping.size()));
+        }
+        triggered.sort(Comparator.comparingInt(
+                        (Triggered each) -> sleeping.getOrDefault(graph.ids[each.node], sleeping.size()))
                 .thenComparing(Comparator.comparingInt(Triggered::step).reversed()));
         triggered.forEach(each -> transitions.consequences.addReady(runner, each.node));
     }

@@ -265,10 +265,11 @@ class FlowCompensationAttemptsTest {
         FlowResult<?> stopped = plan.run("x", options.withJournal(new CuttingJournal(memory, begun + 1, false)));
         FlowResult<?> continued = plan.run("x", options.withJournal(memory));
 
-        String what = policy + ", outputs " + plan.nodes().stream()
-                .filter(PlanNode::output)
-                .map(PlanNode::id)
-                .toList();
+        String what = policy + ", outputs "
+                + plan.nodes().stream()
+                        .filter(PlanNode::output)
+                        .map(PlanNode::id)
+                        .toList();
         assertThat(stopped.status()).as(what).isEqualTo(FlowStatus.LOST);
         assertThat(continued.status()).as(what).isEqualTo(whole.status());
         assertThat(text(continued.failure())).as(what).isEqualTo(text(whole.failure()));

@@ -13,6 +13,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -154,15 +156,24 @@ public final class JacksonCodec implements FlowCodec {
         out.writeStartObject();
         out.writeName(MAP);
         out.writeStartObject();
-        for (Map.Entry<?, ?> each : map.entrySet()) {
-            if (!(each.getKey() instanceof String key)) {
-                throw new IOException("the keys of a map must be strings; make the map a component of a record");
-            }
-            out.writeName(key);
+        for (Map.Entry<String, ?> each : inFixedOrder(map).entrySet()) {
+            out.writeName(each.getKey());
             write(out, each.getValue());
         }
         out.writeEndObject();
         out.writeEndObject();
+    }
+
+    /** Returns a map whose order is the same in each JVM, so that equal maps such as of Map.of have one encoding. */
+    private static Map<String, @Nullable Object> inFixedOrder(Map<?, ?> map) throws IOException {
+        Map<String, @Nullable Object> ordered = map instanceof SequencedMap ? new LinkedHashMap<>() : new TreeMap<>();
+        for (Map.Entry<?, ?> each : map.entrySet()) {
+            if (!(each.getKey() instanceof String key)) {
+                throw new IOException("the keys of a map must be strings; make the map a component of a record");
+            }
+            ordered.put(key, each.getValue());
+        }
+        return ordered;
     }
 
     /** Returns the name of the class of a value, or else of the first type that includes it. */

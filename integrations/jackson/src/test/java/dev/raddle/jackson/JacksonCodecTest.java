@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -181,5 +182,20 @@ class JacksonCodecTest {
                 assertThat(result.node("count").value()).isEqualTo(run == 0 ? null : 3);
             }
         }
+    }
+
+    @Test
+    void equal_maps_without_an_order_have_the_same_encoding() throws Exception {
+        Map<String, Integer> one = new HashMap<>(4);
+        Map<String, Integer> other = new HashMap<>(1 << 12); // iterates in another order
+        for (int i = 0; i < 100; i++) {
+            one.put("key " + i, i);
+            other.put("key " + i, i);
+        }
+        assertThat(List.copyOf(one.keySet())).isNotEqualTo(List.copyOf(other.keySet()));
+
+        JacksonCodec codec = JacksonCodec.of();
+
+        assertThat(codec.encode(one)).isEqualTo(codec.encode(other)).isEqualTo(codec.encode(Map.copyOf(one)));
     }
 }

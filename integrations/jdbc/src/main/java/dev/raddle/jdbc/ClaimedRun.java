@@ -1,7 +1,6 @@
 package dev.raddle.jdbc;
 
 import dev.raddle.flow.CompensationFailure;
-import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
@@ -161,7 +160,8 @@ final class ClaimedRun {
 
     private static String textOf(Throwable failure) {
         List<Throwable> causes = Database.causes(failure);
-        String cause = causes.size() < 2 ? null : RecordedFailure.of(causes.get(1)).message();
+        String cause =
+                causes.size() < 2 ? null : RecordedFailure.of(causes.get(1)).message();
         return RecordedFailure.of(failure).message() + (cause == null ? "" : ": " + cause);
     }
 
@@ -179,6 +179,9 @@ final class ClaimedRun {
         run = started;
         journal.setDelivery(this::deliverSent);
         catchUp(started);
+        if (claim.isSignalled()) {
+            deliverSent(); // otherwise the next look would
+        }
         FlowResult<?> result;
         try {
             result = started.join();
@@ -383,7 +386,7 @@ final class ClaimedRun {
             String problem = "the signal for node \"" + node + "\" was refused: " + textOf(cannot);
             LOG.warn("{}: {}", this, problem);
             runs.refuse(id(), epoch(), node, problem);
-        } catch (IllegalStateException | FencedException later) {
+        } catch (IllegalStateException later) {
             LOG.debug("{} could not record a signal", this, later);
         }
     }

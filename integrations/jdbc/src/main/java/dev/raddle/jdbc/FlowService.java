@@ -207,13 +207,25 @@ public final class FlowService implements AutoCloseable {
             throw new IllegalArgumentException(text + "flow \"" + before.flow() + "\", and this is flow \""
                     + registration.flow() + "\"; give each run an id of its own");
         }
-        if (!Arrays.equals(before.parameter(), parameter)) {
+        if (!isSame(registration.values(), before.parameter(), parameter)) {
             throw new IllegalArgumentException(text + "another parameter: it had " + lengthOf(before.parameter())
                     + ", this one has " + lengthOf(parameter) + differenceOf(before.parameter(), parameter)
                     + "; give each run an id of its own");
         }
         RunTable.restore(connection, runId);
         return false;
+    }
+
+    /** Returns whether two encoded parameters are equal. Equal sets and maps may be encoded in another order. */
+    private static boolean isSame(Values values, byte @Nullable [] one, byte @Nullable [] other) {
+        if (one == null || other == null || Arrays.equals(one, other)) {
+            return Arrays.equals(one, other);
+        }
+        try {
+            return Objects.equals(values.decode(one), values.decode(other));
+        } catch (IOException unreadable) {
+            return false;
+        }
     }
 
     private static String lengthOf(byte @Nullable [] bytes) {

@@ -208,7 +208,9 @@ final class JournalWriter implements AutoCloseable {
                 // the condition ends the loop
             } catch (Throwable failure) {
                 for (Pending each : batch) {
-                    each.end(Outcome.FENCED, new SQLException("the writer of the journal has failed: " + failure, failure));
+                    each.end(
+                            Outcome.FENCED,
+                            new SQLException("the writer of the journal has failed: " + failure, failure));
                 }
                 batch.clear();
             }

@@ -24,8 +24,8 @@ final class NodeTransaction {
      * `commit` inserts the row of the node's end, with the fence in the same statement, and commits. The row of the run
      * is locked from that statement to the commit only, so an action that takes long does not delay a claim. If the
      * process is stopped, PostgreSQL ends the session when it has been idle for as long as heartbeats may be missing,
-     * so that the locks of the action do not outlive the claim. The statement waits for the row for this time, too: then
-     * the transaction is rolled back, and the run continues later.
+     * so that the locks of the action do not outlive the claim. The statement waits for the row for this time, too:
+     * then the transaction is rolled back, and the run continues later.
      *
      * The action must not end the transaction itself. Its connection refuses that, and remembers it. If it is done in
      * another way, such as by a statement, that is found out by the id of the transaction.

@@ -3,6 +3,7 @@ package dev.raddle.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Removes runs that have ended long ago and are not stuck, some at a time, so that no transaction is long. */
@@ -24,9 +25,10 @@ final class Retention {
     private final Database database;
     private final Duration age;
     private final Supplier<Set<String>> awaited;
+    private final BooleanSupplier isClosing;
 
     Retention(Database database, Duration age) {
-        this(database, age, Set::of);
+        this(database, age, Set::of, () -> false);
     }
 
     /**
@@ -34,21 +36,25 @@ final class Retention {
      *
      * @param age the time for which runs are kept after their end
      * @param awaited returns the runs that are kept until this process has noticed their end
+     * @param isClosing returns whether to stop at the next portion; another service goes on
      */
-    Retention(Database database, Duration age, Supplier<Set<String>> awaited) {
+    Retention(Database database, Duration age, Supplier<Set<String>> awaited, BooleanSupplier isClosing) {
         this.database = database;
         this.age = age;
         this.awaited = awaited;
+        this.isClosing = isClosing;
     }
 
-    /** Removes all runs that are old enough. Returns their number. */
+    /** Removes the runs that are old enough, until this process is closing. Returns their number. */
     int remove() throws SQLException {
         int removed = 0;
         int portion;
         do {
             portion = removePortion();
             removed += portion;
-        } while (portion == PORTION && !Thread.currentThread().isInterrupted());
+        } while (portion == PORTION
+                && !isClosing.getAsBoolean()
+                && !Thread.currentThread().isInterrupted());
         database.statement(REMOVE_WORKERS, statement -> statement.executeUpdate());
         return removed;
     }

@@ -18,16 +18,16 @@ final class RowLock {
      * the setting lasts until the end of the transaction, which may be this one statement. A statement that fails with
      * it has failed temporarily (Database.isTemporary).
      */
-    static final String SOON = "soon AS MATERIALIZED (SELECT set_config('lock_timeout', '" + LONG.toMillis()
-            + "', true) AS is_set)";
+    static final String SOON =
+            "soon AS MATERIALIZED (SELECT set_config('lock_timeout', '" + LONG.toMillis() + "', true) AS is_set)";
 
     /**
      * The same for the first statement of a transaction with several: if its process is stopped in between, the server
      * ends it.
      */
-    static final String SOON_AND_SHORT = "soon AS MATERIALIZED (SELECT set_config('lock_timeout', '" + LONG.toMillis()
+    static final String SOON_AND_SHORT = "(SELECT set_config('lock_timeout', '" + LONG.toMillis()
             + "', true) || set_config('idle_in_transaction_session_timeout', '" + 2 * LONG.toMillis()
-            + "', true) AS is_set)";
+            + "', true) AS is_set OFFSET 0) soon";
 
     /** Each transaction that changes or locks a row writes its id into the row, and keeps a lock of that id. */
     private static final String BLOCKER = "SELECT a.pid, a.usename, a.application_name, a.state,"

@@ -7,6 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -28,6 +29,7 @@ final class RunTable {
      * @param isAgain whether the run has ended before
      * @param losses how often the run has lost its worker without a record in between
      * @param cancelReason the reason of a request to cancel, or null
+     * @param isSignalled whether signals are stored
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Claim(
@@ -37,7 +39,8 @@ final class RunTable {
             List<String> again,
             boolean isAgain,
             int losses,
-            @Nullable String cancelReason) {}
+            @Nullable String cancelReason,
+            boolean isSignalled) {}
 
     /**
      * What a worker has to know of a run that it executes.
@@ -97,14 +100,17 @@ final class RunTable {
      * Nodes run again only in the first try after the request. Whether that try has begun is known from its entry,
      * which has a greater epoch than the request.
      */
-    private static final String CLAIM = "WITH " + RowLock.SOON + " UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
+    private static final String CLAIM = "WITH " + RowLock.SOON
+            + " UPDATE raddle_run SET epoch = epoch + 1, status = 'RUNNING', worker = ?,"
             + " begun_at = coalesce(begun_at, now()), problem = NULL, waits_until = NULL, losses = " + LOSSES
             + " FROM soon WHERE soon.is_set IS NOT NULL AND id = ? AND ended_at IS NULL AND (? OR " + LOSSES + " = 0)"
             + " RETURNING epoch, parameter, cancel_reason, again_after > 0,"
             + " CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
-            + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END, losses";
+            + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END, losses,"
+            + " EXISTS (SELECT 1 FROM raddle_signal s WHERE s.run_id = raddle_run.id)";
 
-    private static final String END = "WITH " + RowLock.SOON + ", run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
+    private static final String END = "WITH " + RowLock.SOON
+            + ", run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
             + " failure_message = ?, failure_trace = ?, problem = ?, cancel_reason = NULL, ended_at = now()"
             + " FROM soon WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
             + " RETURNING id, epoch)"
@@ -138,11 +144,12 @@ final class RunTable {
             + " ended_at = CASE WHEN epoch = 0 THEN now() END"
             + " WHERE id = ? AND ended_at IS NULL";
 
-    private static final String LOCK = "WITH " + RowLock.SOON_AND_SHORT + " SELECT ended_at IS NOT NULL"
-            + " FROM soon, raddle_run WHERE soon.is_set IS NOT NULL AND id = ? FOR NO KEY UPDATE OF raddle_run";
+    private static final String LOCK = "SELECT ended_at IS NOT NULL FROM raddle_run, " + RowLock.SOON_AND_SHORT
+            + " WHERE soon.is_set IS NOT NULL AND id = ? FOR NO KEY UPDATE OF raddle_run";
 
     /*
-     * A node that has ended takes no signal, nor does a run that is being cancelled, nor does one in a subflow that has ended. A node has also ended at its
+     * A node that has ended takes no signal, nor does one in a subflow that has ended, or in a run that is being
+     * cancelled. A node has also ended at its
      * recorded deadline. An entry counts unless a later try has begun that forgets it. While a run waits for its next
      * try, what that forgets is unknown: no entry counts.
      */
@@ -165,8 +172,8 @@ final class RunTable {
 
     private static final String SEE_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-    private static final String HOLD = "WITH " + RowLock.SOON_AND_SHORT + " SELECT cancel_reason IS NOT NULL"
-            + " FROM soon, raddle_run WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
+    private static final String HOLD = "SELECT cancel_reason IS NOT NULL FROM raddle_run, " + RowLock.SOON_AND_SHORT
+            + " WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
             + " FOR NO KEY UPDATE OF raddle_run";
 
     private static final String PARK_TASK = "UPDATE raddle_task SET picked = false, picked_by = NULL,"
@@ -190,7 +197,7 @@ final class RunTable {
     private static final String WAITS_NO_LONGER =
             "UPDATE raddle_run SET waits_until = NULL WHERE id = ? AND waits_until IS NOT NULL";
 
-    /** A task that only a signal can wake is due after this time. */
+    /** A task is due after this time at the latest, also if only a signal can wake it. */
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
     /** Whether a signal is for a node, or for one of its subflow. */
@@ -314,7 +321,8 @@ final class RunTable {
                                 EntryRow.nodes(row.getArray(5)),
                                 row.getBoolean(4),
                                 row.getInt(6),
-                                row.getString(3))
+                                row.getString(3),
+                                row.getBoolean(7))
                         : null;
             }
         });
@@ -423,10 +431,11 @@ final class RunTable {
                 return false;
             }
             boolean isDue = isCancelled || !known.containsAll(signalled(connection, id));
-            boolean isForSignal = wait.compareTo(LONGEST) >= 0;
-            double seconds = isDue ? -1 : isForSignal ? LONGEST.toSeconds() : wait.toMillis() / 1e3;
+            boolean isForSignal = wait.equals(ChronoUnit.FOREVER.getDuration());
+            double seconds = isDue ? -1 : isForSignal ? 0 : wait.toSeconds() + wait.toMillisPart() / 1e3;
+            double dueSeconds = isDue ? -1 : isForSignal ? LONGEST.toSeconds() : Math.min(LONGEST.toSeconds(), seconds);
             int parked = Database.statement(connection, PARK_TASK, statement -> {
-                statement.setDouble(1, seconds);
+                statement.setDouble(1, dueSeconds);
                 statement.setString(2, taskName);
                 statement.setString(3, id);
                 statement.setLong(4, version);

@@ -15,8 +15,12 @@ final class Schema {
     private static final String DIRECTORY = "META-INF/raddle/jdbc/";
 
     /** The files, one for each version of the schema. */
-    private static final List<String> FILES =
-            List.of("V1__runs_of_flows.sql", "V2__waiting_runs.sql", "V3__order_of_ends.sql", "V4__lost_runs.sql");
+    private static final List<String> FILES = List.of(
+            "V1__runs_of_flows.sql",
+            "V2__waiting_runs.sql",
+            "V3__order_of_ends.sql",
+            "V4__lost_runs.sql",
+            "V5__lists_of_runs.sql");
 
     private static final long LOCK = 0x7261_6464_6c65L; // "raddle"
 

@@ -135,7 +135,7 @@ final class Worker {
         this.settings = settings;
         this.registrations = registrations;
         this.onEnd = onEnd;
-        retention = new Retention(database, settings.retention(), awaited);
+        retention = new Retention(database, settings.retention(), awaited, () -> isClosing);
         scheduler = scheduler(clock);
     }
 

@@ -36,8 +36,8 @@ class LockedRowTest {
 
     private static int lock(Statement statement, String id) throws Exception {
         statement.getConnection().setAutoCommit(false);
-        try (ResultSet row = statement.executeQuery(
-                "SELECT pg_backend_pid() FROM raddle_run WHERE id = '" + id + "' FOR UPDATE")) {
+        try (ResultSet row =
+                statement.executeQuery("SELECT pg_backend_pid() FROM raddle_run WHERE id = '" + id + "' FOR UPDATE")) {
             row.next();
             return row.getInt(1);
         }
@@ -45,19 +45,23 @@ class LockedRowTest {
 
     @Test
     void only_the_run_waits_whose_row_is_locked_and_its_problem_names_the_session() throws Exception {
-        try (FlowService service =
-                        database.service().register(plan(), "1", FlowCodec.text()).start();
+        try (FlowService service = database.service()
+                        .register(plan(), "1", FlowCodec.text())
+                        .start();
                 Connection other = database.pool().getConnection();
                 Statement statement = other.createStatement()) {
             service.submit("steps", "locked", "a");
             service.submit("steps", "free", "b");
-            Await.until("the run is executed", () -> service.status("locked").orElseThrow().state()
-                    == RunState.RUNNING);
+            Await.until(
+                    "the run is executed",
+                    () -> service.status("locked").orElseThrow().state() == RunState.RUNNING);
             int pid = lock(statement, "locked");
             isLocked.countDown();
 
             FlowServiceTest.hasSucceeded(service.await("free", Await.BOUND));
-            Await.until("the problem is seen", () -> service.status("locked").orElseThrow().problem() != null);
+            Await.until(
+                    "the problem is seen",
+                    () -> service.status("locked").orElseThrow().problem() != null);
             assertThat(service.status("locked").orElseThrow().problem())
                     .contains("pid " + pid)
                     .contains("idle in transaction")
@@ -72,8 +76,10 @@ class LockedRowTest {
     @Test
     void a_request_for_a_locked_run_fails_after_some_seconds_and_a_claim_is_tried_again() throws Exception {
         isLocked.countDown();
-        try (FlowService pre =
-                        database.service().register(plan(), "1", FlowCodec.text()).submitOnly().start();
+        try (FlowService pre = database.service()
+                        .register(plan(), "1", FlowCodec.text())
+                        .submitOnly()
+                        .start();
                 Connection other = database.pool().getConnection();
                 Statement statement = other.createStatement()) {
             pre.submit("steps", "locked", "a");

@@ -14,6 +14,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -72,10 +74,10 @@ class MaintenanceTest {
                         .start()) {
             Await.until(
                     "runs are claimed",
-                    () -> statements.stream().anyMatch(sql -> sql.startsWith("UPDATE raddle_run SET epoch")));
+                    () -> statements.stream().anyMatch(sql -> sql.contains("UPDATE raddle_run SET epoch")));
         }
         String picking = statements.stream()
-                .filter(sql -> sql.contains("SKIP LOCKED"))
+                .filter(sql -> sql.contains("SKIP LOCKED") && sql.contains("raddle_task"))
                 .findFirst()
                 .orElseThrow()
                 .replaceFirst("picked = \\?", "picked = true")
@@ -96,6 +98,9 @@ class MaintenanceTest {
         assertThat(plan(rows + "ORDER BY created_at DESC, id DESC LIMIT 100")).contains("raddle_run_created");
         assertThat(plan(rows + "WHERE ended_at < now() - interval '7 days' ORDER BY ended_at LIMIT 500"))
                 .contains("raddle_run_ended");
+        String newest = " ORDER BY created_at DESC, id DESC LIMIT 100";
+        assertThat(plan(rows + "WHERE flow = 'other'" + newest)).contains("raddle_run_flow");
+        assertThat(plan(rows + "WHERE status = 'STUCK'" + newest)).contains("raddle_run_stuck");
         try (FlowService service = database.service().start()) {
             assertThat(service.list(RunFilter.all().in(RunState.WITHOUT_VERSION).limit(3)))
                     .hasSize(3);
@@ -138,10 +143,42 @@ class MaintenanceTest {
                 + " ('run-2', 'flow', '1', 'SUCCESS', now() - interval '1 hour')");
         Database tables = new Database(database.pool());
 
-        assertThat(new Retention(tables, Duration.ZERO, () -> Set.of("run-1")).remove())
+        assertThat(new Retention(tables, Duration.ZERO, () -> Set.of("run-1"), () -> false).remove())
                 .isEqualTo(1);
         assertThat(database.query("SELECT string_agg(id, ',') FROM raddle_run")).isEqualTo("run-1");
-        assertThat(new Retention(tables, Duration.ZERO, Set::of).remove()).isEqualTo(1);
+        assertThat(new Retention(tables, Duration.ZERO).remove()).isEqualTo(1);
+    }
+
+    @Test
+    void the_removal_of_old_runs_ends_at_the_next_portion_when_the_service_closes() throws Exception {
+        apply();
+        database.execute("INSERT INTO raddle_run (id, flow, version, status, ended_at) SELECT 'old-' || i, 'flow', '1',"
+                + " 'SUCCESS', now() - interval '8 days' FROM generate_series(1, " + 4 * Retention.PORTION + ") i");
+        CountDownLatch isRemoving = new CountDownLatch(1);
+        CountDownLatch isClosing = new CountDownLatch(1);
+        AtomicInteger portions = new AtomicInteger();
+        try (TestPool pool = new TestPool(database.url(), 12, sql -> {
+            if (sql.contains("raddle_run USING old") && portions.incrementAndGet() == 1) {
+                isRemoving.countDown();
+                try {
+                    isClosing.await();
+                } catch (InterruptedException unexpected) {
+                    throw new IllegalStateException(unexpected);
+                }
+            }
+            return sql;
+        })) {
+            FlowService service = FlowService.on(pool)
+                    .register(plan(), "1", FlowCodec.text())
+                    .pollInterval(Duration.ofMillis(20))
+                    .start();
+            isRemoving.await();
+            Thread closing = Thread.ofPlatform().start(service::close);
+            Await.until("the service waits for the portion", () -> closing.getState() == Thread.State.TIMED_WAITING);
+            isClosing.countDown();
+            closing.join();
+        }
+        assertThat(portions).hasValue(1);
     }
 
     @Test
@@ -173,7 +210,7 @@ class MaintenanceTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
-        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("4");
+        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("5");
     }
 
     @Test
@@ -182,10 +219,11 @@ class MaintenanceTest {
         database.execute("ALTER TABLE raddle_run DROP COLUMN waits_until");
         database.execute("ALTER TABLE raddle_entry DROP COLUMN place");
         database.execute("ALTER TABLE raddle_run DROP COLUMN losses");
+        database.execute("DROP INDEX raddle_run_stuck, raddle_run_flow");
         database.execute("DELETE FROM raddle_schema WHERE version > 1");
         Schema schema = new Schema(new Database(database.pool()));
 
-        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 4");
+        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 5");
         schema.apply();
 
         assertThat(database.query("SELECT waits_until FROM raddle_run")).isNull();

@@ -3,6 +3,7 @@ package dev.raddle.jdbc;
 import static dev.raddle.flow.Dependency.order;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.flow.Dependency;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
@@ -13,6 +14,7 @@ import dev.raddle.testing.VirtualTime;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -85,6 +87,20 @@ class ParkingTest {
 
     private static StoredRun ended(FlowService service, String id) throws Exception {
         return service.await(id, Await.BOUND);
+    }
+
+    @Test
+    void a_sleep_of_more_than_a_hundred_years_shows_its_end() throws Exception {
+        Instant end = Instant.now().plus(Duration.ofDays(43_800)).truncatedTo(ChronoUnit.SECONDS);
+        FlowBuilder<String> f = FlowPlan.define("long", String.class);
+        Node<Void> sleep = f.sleepUntil("sleep", c -> end);
+        FlowPlan<String, String> plan = f.returning(f.node("end", Dependency.after(sleep), (c, slept) -> "slept"));
+        try (FlowService service =
+                service().register(plan, "1", FlowCodec.text()).start()) {
+            service.submit("long", "run-1", null);
+            assertThat(awaitParked(service, "run-1").waitsUntil())
+                    .isBetween(end.minusSeconds(120), end.plusSeconds(120));
+        }
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -186,8 +187,8 @@ class RequestTest {
         FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
         Node<String> confirmed = inner.signal("confirmed", String.class);
         FlowBuilder<String> f = FlowPlan.define("outer", String.class);
-        Node<String> ship =
-                f.subflow("ship", inner.returning(confirmed), f.node("first", () -> "x")).timeout(Duration.ofSeconds(4));
+        Node<String> ship = f.subflow("ship", inner.returning(confirmed), f.node("first", () -> "x"))
+                .timeout(Duration.ofSeconds(4));
         signalsInTime(f.returning(ship), "ship/confirmed");
     }
 
@@ -201,7 +202,8 @@ class RequestTest {
         try (TestPool pool = new TestPool(
                         database.url(),
                         12,
-                        sql -> isBlind.get() && sql.startsWith("SELECT node, value FROM raddle_signal")
+                        sql -> isBlind.get()
+                                        && sql.startsWith("SELECT node, value FROM raddle_signal")
                                         && !sql.contains("sent_at")
                                 ? sql.replace("WHERE", "WHERE false AND")
                                 : sql);
@@ -218,6 +220,55 @@ class RequestTest {
                             .anyMatch(entry -> entry.kind().equals("DEADLINE")));
             assertThat(service.signal("run-1", "vote", "yes")).isTrue();
             assertThat(valueOf(service, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    @Test
+    void signals_that_are_stored_before_a_run_begins_are_delivered_when_it_is_claimed() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("two", String.class);
+        Node<String> one = f.signal("one", String.class);
+        Node<String> two = f.signal("two", String.class).needs(one);
+        FlowPlan<String, String> plan = f.returning(f.node("end", one, two, (c, a, b) -> a + b));
+        try (FlowService sender = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            sender.submit("two", "run-1", "p");
+            assertThat(sender.signal("run-1", "one", "1")).isTrue();
+            assertThat(sender.signal("run-1", "two", "2")).isTrue();
+            try (FlowService service = database.service()
+                    .register(plan, "1", FlowCodec.text())
+                    .pollInterval(Duration.ofHours(1))
+                    .start()) {
+                assertThat(valueOf(sender, "run-1")).isEqualTo("12");
+            }
+        }
+    }
+
+    private record Words(Set<String> set) {}
+
+    @Test
+    void an_equal_parameter_in_another_encoding_is_the_same() throws Exception {
+        FlowBuilder<Words> f = FlowPlan.define("set", Words.class);
+        FlowPlan<Words, String> plan = f.returning(f.node("n", c -> "x"));
+        AtomicBoolean isReversed = new AtomicBoolean();
+        FlowCodec codec = FlowCodec.of(
+                words -> {
+                    List<String> sorted = words.set().stream().sorted().toList();
+                    return String.join(" ", isReversed.get() ? sorted.reversed() : sorted)
+                            .getBytes(StandardCharsets.UTF_8);
+                },
+                bytes -> new Words(Set.of(new String(bytes, StandardCharsets.UTF_8).split(" "))),
+                Words.class);
+        try (FlowService service =
+                database.service().register(plan, "1", codec).submitOnly().start()) {
+            assertThat(service.submit("set", "run-1", new Words(Set.of("a", "b"))))
+                    .isTrue();
+            isReversed.set(true);
+            assertThat(service.submit("set", "run-1", new Words(Set.of("a", "b"))))
+                    .isFalse();
+            assertThatThrownBy(() -> service.submit("set", "run-1", new Words(Set.of("a", "c"))))
+                    .hasMessageContaining("another parameter");
         }
     }
 

@@ -109,8 +109,12 @@ class StoredFailureTest {
             assertThat(calls).hasValue(1);
 
             service.submit("codec", "run-2", "p");
-            Await.until("the problem is seen", () -> service.status("run-2").orElseThrow().problem() != null);
-            assertThat(service.status("run-2").orElseThrow().problem()).contains("cannot decode").contains("no key");
+            Await.until(
+                    "the problem is seen",
+                    () -> service.status("run-2").orElseThrow().problem() != null);
+            assertThat(service.status("run-2").orElseThrow().problem())
+                    .contains("cannot decode")
+                    .contains("no key");
         }
     }
 

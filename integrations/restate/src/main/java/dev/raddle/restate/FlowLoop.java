@@ -307,8 +307,7 @@ final class FlowLoop<R> {
         } catch (RuntimeException noValue) {
             throw new TerminalException(
                     TerminalException.INTERNAL_SERVER_ERROR_CODE,
-                    explained(result) + ", and has no value: "
-                            + RecordedFailure.of(noValue).message());
+                    String.valueOf(RecordedFailure.of(noValue).message()));
         }
     }
 

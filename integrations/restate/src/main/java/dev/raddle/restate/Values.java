@@ -65,7 +65,8 @@ record Values(FlowCodec codec, int maxBytes) {
         try {
             return bytes.length == 0 ? null : codec.decode(bytes);
         } catch (Throwable wrong) {
-            throw terminal(TerminalException.BAD_REQUEST_CODE, what + " cannot be read: " + RecordedFailure.of(wrong), wrong);
+            throw terminal(
+                    TerminalException.BAD_REQUEST_CODE, what + " cannot be read: " + RecordedFailure.of(wrong), wrong);
         }
     }
 

@@ -161,8 +161,8 @@ class FlowOnEngineTest {
 
         assertThat(answer.status()).isEqualTo(500);
         assertThat(answer.text())
-                .contains("flow \\\"skipped\\\" is SUCCESS, and has no value")
-                .contains("offer");
+                .contains("flow \\\"skipped\\\" has no value, it is SUCCESS")
+                .contains("its condition was false");
         assertThat(calls).isEmpty();
     }
 

@@ -251,7 +251,8 @@ class FlowServiceBeanTest {
                         "spring.sql.init.schema-locations=classpath:META-INF/raddle/jdbc/V1__runs_of_flows.sql,"
                                 + "classpath:META-INF/raddle/jdbc/V2__waiting_runs.sql,"
                                 + "classpath:META-INF/raddle/jdbc/V3__order_of_ends.sql,"
-                                + "classpath:META-INF/raddle/jdbc/V4__lost_runs.sql")
+                                + "classpath:META-INF/raddle/jdbc/V4__lost_runs.sql,"
+                                + "classpath:META-INF/raddle/jdbc/V5__lists_of_runs.sql")
                 .run(context -> assertThat(context.getBean(FlowService.class).count(RunFilter.all()))
                         .isEqualTo(Map.of()));
     }
