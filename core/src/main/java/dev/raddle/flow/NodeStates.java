@@ -76,8 +76,8 @@ final class NodeStates implements NodeLinks {
 
     /*
      * The begin and end times of the nodes, as floats: seven digits of the time since the run began. Zero if there is
-     * no such time. Of times beyond EXACT_NANOS, where a float is off by more than 30 µs, `rests` has the differences to
-     * the floats. Written by the thread that ends the node.
+     * no such time. Of times beyond EXACT_NANOS, where a float is off by more than 30 us, `rests` has the difference to
+     * the float. Written by the thread that ends the node.
      */
     private static final long EXACT_NANOS = 1L << 40; // 18 minutes
 
