@@ -231,7 +231,6 @@ abstract class SubtaskScope {
 
     /** Waits for all subtasks and reports slow ones. Returns whether the owner was interrupted. */
     private boolean awaitStragglers() {
-        ExceptionSink sink = options.all.sink;
         OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
                 options.time,
                 options.all.patience,
