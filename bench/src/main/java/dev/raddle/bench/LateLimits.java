@@ -123,7 +123,7 @@ public class LateLimits {
     /** Occupies a group, and limits the rate of another. */
     @Setup(Level.Trial)
     public void open() {
-        var unused = groups.submit("held", this::untilTheEnd);
+        var _ = groups.submit("held", this::untilTheEnd);
         groups.setRate("rate", Rate.of(1, LIMIT).burst(1));
     }
 
@@ -286,7 +286,7 @@ public class LateLimits {
 
     private long drain() {
         ThreadPool pool = ThreadPool.builder("drained").threads(1).build();
-        pool.submit(this::untilTheEnd);
+        var _ = pool.submit(this::untilTheEnd);
         long begin = System.nanoTime();
         pool.drain(LIMIT);
         return System.nanoTime() - begin;

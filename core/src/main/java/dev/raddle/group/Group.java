@@ -641,16 +641,12 @@ class Group extends TaskGate {
     }
 
     private boolean isActiveUnderLock(long now) {
-        return life != RETIRED
-                && (isRetained() || (!(bounds() instanceof GroupBounds.Unknown) && !willBeRemoved(now)));
+        return life != RETIRED && (isRetained() || (!(bounds() instanceof GroupBounds.Unknown) && !willBeRemoved(now)));
     }
 
     /** Returns whether the next sweep removes this group, which is not retained. */
     private boolean willBeRemoved(long now) {
-        return nextIdle != null
-                && isEmpty()
-                && engine.idleGroups.hasPassed(idleSince, now)
-                && isRestored(now);
+        return nextIdle != null && isEmpty() && engine.idleGroups.hasPassed(idleSince, now) && isRestored(now);
     }
 
     Optional<GroupStats> stats() {

@@ -279,8 +279,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         TimeLimit limit = own.limit;
         if (limit != null) {
             Executor elsewhere = group.engine.offloadExecutor;
-            armOrEnd(() -> own.armTimeLimit(
-                    limit, () -> elsewhere.execute(() -> onTimeout(own, limit, elsewhere))));
+            armOrEnd(() -> own.armTimeLimit(limit, () -> elsewhere.execute(() -> onTimeout(own, limit, elsewhere))));
         }
     }
 

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param loader the context class loader of the code: that of the thread that has created what it belongs to
  * @param decides whether the actions are decisions, which must not wait for a carrier
  */
-public record OffloadExecutor(ExceptionSink sink, TimeSource time, @Nullable ClassLoader loader, boolean decides)
-        implements Executor {
+public record OffloadExecutor(
+        ExceptionSink sink, TimeSource time, @Nullable ClassLoader loader, boolean decides) implements Executor {
 
     /**
      * Creates an executor for the decisions of alarms that belong to the calling thread.

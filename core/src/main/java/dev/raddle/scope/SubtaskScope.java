@@ -6,7 +6,6 @@ import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
-import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;

@@ -946,7 +946,8 @@ class GroupLifeCycleTest {
             executor.submit("a", "t1", () -> "").await();
             TaskHandle<String> other = executor.submit("b", "t1", () -> "");
             other.await();
-            FutureTask<Boolean> reader = new FutureTask<>(() -> executor.groupStats("a").isPresent());
+            FutureTask<Boolean> reader =
+                    new FutureTask<>(() -> executor.groupStats("a").isPresent());
 
             Locks.holding(((GroupRun<?>) other).group, () -> {
                 Thread.ofPlatform().daemon().start(reader);

@@ -68,8 +68,7 @@ class AfterCloseTest {
 
     @Test
     void a_group_leases_its_scheduler_until_it_is_removed() throws Exception {
-        GroupPolicy policy =
-                GroupPolicy.builder().scheduler(key -> leased).build();
+        GroupPolicy policy = GroupPolicy.builder().scheduler(key -> leased).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("a", () -> 1).await();
             executor.submit("b", () -> 1).await();
@@ -83,8 +82,8 @@ class AfterCloseTest {
 
     @Test
     void a_structured_scope_leases_its_scheduler_until_it_is_closed() throws Exception {
-        try (StructuredTaskScope<Integer> scope = new StructuredTaskScope<>(
-                StructuredScopeOptions.defaults().withScheduler(leased))) {
+        try (StructuredTaskScope<Integer> scope =
+                new StructuredTaskScope<>(StructuredScopeOptions.defaults().withScheduler(leased))) {
             scope.fork(() -> 1);
             scope.join();
             assertThat(leased.open()).isOne();

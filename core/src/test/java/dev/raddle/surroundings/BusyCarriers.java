@@ -83,11 +83,23 @@ final class BusyCarriers {
         executor.submit("held", BusyCarriers::forever);
         executor.setRate("rate", Rate.perSecond(20).burst(1));
         TaskSpec<Integer> task = TaskSpec.named("task", BusyCarriers::forever);
-        check(late, "queue timeout", () -> executor.submit("held", task.queueTimeout(LIMIT)).await());
-        check(late, "timeout of a waiting task", () -> executor.submit("held", task.timeout(LIMIT)).await());
-        check(late, "timeout of a running task", () -> executor.submit("free", task.timeout(LIMIT)).await());
-        check(late, "rate", () -> executor.submit("rate", () -> 1).await()
-                + "" + executor.submit("rate", () -> 1).await());
+        check(
+                late,
+                "queue timeout",
+                () -> executor.submit("held", task.queueTimeout(LIMIT)).await());
+        check(
+                late,
+                "timeout of a waiting task",
+                () -> executor.submit("held", task.timeout(LIMIT)).await());
+        check(
+                late,
+                "timeout of a running task",
+                () -> executor.submit("free", task.timeout(LIMIT)).await());
+        check(
+                late,
+                "rate",
+                () -> executor.submit("rate", () -> 1).await() + ""
+                        + executor.submit("rate", () -> 1).await());
     }
 
     private static void scopes(List<String> late) throws Exception {

@@ -77,8 +77,10 @@ class ManyIdleGroupsTest {
                 return () -> true;
             }
         };
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                GroupPolicy.builder().timeSource(neverFires).idleGroupTtl(MINUTE).build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .timeSource(neverFires)
+                .idleGroupTtl(MINUTE)
+                .build())) {
             executor.submit("key", () -> 1).await();
             assertThat(executor.groupStats("key")).map(GroupStats::groupKey).contains("key");
 

@@ -71,8 +71,7 @@ class NoThreadCanBeStartedTest {
 
     @Test
     void a_task_that_has_returned_settles_although_its_idle_group_gets_no_alarm() throws Exception {
-        try (GroupExecutor executor =
-                GroupExecutor.newVirtualThreadExecutor(policy().build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().build())) {
             time.hasThreads = false;
 
             assertThat(executor.submit("key", () -> 1).await().value()).isEqualTo(1);
@@ -81,7 +80,9 @@ class NoThreadCanBeStartedTest {
             time.hasThreads = true;
             executor.submit("other", () -> 1).await();
             time.time.advance(Duration.ofDays(1));
-            assertThat(executor.activeGroupKeys()).as("the alarm was armed later").isEmpty();
+            assertThat(executor.activeGroupKeys())
+                    .as("the alarm was armed later")
+                    .isEmpty();
         }
     }
 

@@ -433,7 +433,9 @@ final class RunTable {
             boolean isDue = isCancelled || !known.containsAll(signalled(connection, id));
             boolean isForSignal = wait.equals(ChronoUnit.FOREVER.getDuration());
             double seconds = isDue ? -1 : isForSignal ? 0 : wait.toSeconds() + wait.toMillisPart() / 1e3;
-            double dueSeconds = isDue ? -1 : isForSignal ? LONGEST.toSeconds() : Math.min(LONGEST.toSeconds(), seconds);
+            double dueSeconds = isDue
+                    ? -1
+                    : isForSignal ? (double) LONGEST.toSeconds() : Math.min((double) LONGEST.toSeconds(), seconds);
             int parked = Database.statement(connection, PARK_TASK, statement -> {
                 statement.setDouble(1, dueSeconds);
                 statement.setString(2, taskName);

@@ -95,7 +95,9 @@ class StuckRunsTest {
             }
             int deaths = deathsUntilEnd(client, 4, 3, ids);
 
-            assertThat(deaths).as("a heartbeat that a busy machine loses counts as well").isBetween(1, 3);
+            assertThat(deaths)
+                    .as("a heartbeat that a busy machine loses counts as well")
+                    .isBetween(1, 3);
             StoredRun stuck = client.status("work").orElseThrow();
             assertThat(stuck.state()).isEqualTo(RunState.STUCK);
             assertThat(stuck.problem()).contains("lost its worker 3 times", "executing node \"work\" then");
