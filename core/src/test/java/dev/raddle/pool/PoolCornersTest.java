@@ -71,7 +71,7 @@ class PoolCornersTest {
     }
 
     @Test
-    void changes_of_the_keep_alive_keep_one_alarm_and_termination_leaves_none() throws Exception {
+    void changes_of_the_keep_alive_keep_one_alarm_for_each_idle_thread_and_termination_leaves_none() throws Exception {
         ThreadPool pool = ThreadPool.builder("pool")
                 .threads(2)
                 .allowCoreTimeout(true)
@@ -79,13 +79,13 @@ class PoolCornersTest {
                 .timeSource(time)
                 .build();
         pool.prestartAllCoreThreads();
-        time.awaitAlarms(1);
+        time.awaitAlarms(2);
 
         for (int seconds = 100; seconds > 50; seconds--) {
             pool.setKeepAliveTime(seconds, TimeUnit.SECONDS);
-            time.awaitAlarms(1);
+            time.awaitAlarms(2);
         }
-        Wait.until(() -> time.alarms() == 1); // a thread replaces the last alarm
+        Wait.until(() -> time.alarms() == 2); // the threads replace their alarms
         pool.shutdown();
 
         Wait.until(pool::isTerminated);

@@ -28,6 +28,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ScopeTimeTest {
@@ -293,7 +294,7 @@ class ScopeTimeTest {
 
             time.advance(SECOND.multipliedBy(3)); // would not return if a hook were called in this thread
 
-            assertThat(List.of(one, two, three)).allMatch(Task::isDone);
+            Wait.until(() -> Stream.of(one, two, three).allMatch(Task::isDone)); // while the hooks wait
             letGo.countDown();
             assertThatThrownBy(one::await).isInstanceOf(TaskTimeoutException.class);
             for (int i = 0; i < 8; i++) {

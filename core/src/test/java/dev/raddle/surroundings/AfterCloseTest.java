@@ -57,7 +57,7 @@ class AfterCloseTest {
 
     private static ClassLoader deployed() throws Exception {
         URL[] path = {Jvm.classes().toUri().toURL(), Jvm.testClasses().toUri().toURL()};
-        ClassLoader loader = new URLClassLoader(path, ClassLoader.getPlatformClassLoader());
+        ClassLoader loader = new URLClassLoader(path, null); // the platform's loader knows the module under test
         Class<?> application = loader.loadClass(Application.class.getName());
         assertThat(application).isNotSameAs(Application.class);
         Runnable run = (Runnable) application.getConstructor().newInstance();

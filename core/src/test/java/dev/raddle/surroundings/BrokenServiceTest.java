@@ -11,6 +11,7 @@ import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.SchedulerProvider;
+import dev.raddle.testing.Jvm;
 import dev.raddle.testing.WrittenLog;
 import java.io.File;
 import java.lang.classfile.ClassFile;
@@ -156,14 +157,14 @@ class BrokenServiceTest {
         }
         path.add(location(ThreadPool.class));
         path.add(rootOf("META-INF/services/" + SchedulerProvider.class.getName()));
-        path.add(location(BrokenServiceTest.class));
+        path.add(Jvm.testClasses().toUri().toURL());
         for (String each : System.getProperty("java.class.path").split(File.pathSeparator)) {
             if (each.contains("jspecify")) {
                 path.add(Path.of(each).toUri().toURL());
             }
         }
-        ClassLoader parent = ClassLoader.getPlatformClassLoader();
-        try (URLClassLoader loader = new URLClassLoader(path.toArray(URL[]::new), parent)) {
+        // Without a parent: the loader of the platform knows the module under test.
+        try (URLClassLoader loader = new URLClassLoader(path.toArray(URL[]::new), null)) {
             Class<?> application = loader.loadClass(Application.class.getName());
             return (List<?>) ((Callable<?>) application.getConstructor().newInstance()).call();
         }
