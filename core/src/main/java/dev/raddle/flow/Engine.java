@@ -122,8 +122,10 @@ final class Engine extends Run implements RunEntry {
             throw failure;
         }
         return () -> {
-            try (second) {
+            try {
                 own.close();
+            } finally {
+                second.close();
             }
         };
     }

@@ -11,12 +11,12 @@ final class FairLine extends Padding {
      * Overview.
      *
      * The order is start-time fair queueing. Each gate has a finish tag: the virtual time at which everything granted
-     * to it is paid for. The gate with the smallest tag is first. A grant costs slots x time / weight, where the time is
-     * that from the grant to the release, on a clock that stops while the process is stopped (RunningClock). The time
-     * is not known in advance, so a power of two near the gate's last one is charged, and the difference is corrected
-     * when the permit is released. A correction changes only the gate's tag, under its lock; when the gate reaches the
-     * top of the heap and its tag has grown, it sinks again. So shares are exact in the long run, whatever the
-     * estimates were.
+     * to it is paid for. The gate with the smallest tag is first. A grant costs slots x time / weight, where the time
+     * is that from the grant to the release, on a clock that stops while the process is stopped (RunningClock). The
+     * time is not known in advance, so a power of two near the gate's last one is charged, and the difference is
+     * corrected when the permit is released. A correction changes only the gate's tag, under its lock; when the gate
+     * reaches the top of the heap and its tag has grown, it sinks again. So shares are exact in the long run,
+     * whatever the estimates were.
      *
      * A gate that was idle enters at max(its tag, virtual time - credit). The credit is the cost of half of the cap,
      * which is what the gate might hold if it had never been idle. Without it, a burst at an idle gate would receive

@@ -26,11 +26,12 @@ final class Race<T> {
      * An alternative that ends without a value begins the next one itself if no other is running. An alarm that fires
      * after that sees that `begun` has changed and does nothing.
      *
-     * When the race is over, or the joining thread is interrupted, that thread cancels the alternatives that still run,
-     * and waits until none of them is in the scope: they have really ended when the join returns or throws. The thread that begins an alternative increments
-     * `begun` and adds it to `contenders` in one step, registers for its end, then submits it, which may run it in
-     * place, and then reads whether the race is over. So the joining thread sees every alternative, and one of the two
-     * threads cancels it, but only after listeners were notified of its submission.
+     * When the race is over, or the joining thread is interrupted, that thread cancels the alternatives that still
+     * run, and waits until none of them is in the scope: they have really ended when the join returns or throws. The
+     * thread that begins an alternative increments `begun` and adds it to `contenders` in one step, registers for its
+     * end, then submits it, which may run it in place, and then reads whether the race is over. So the joining thread
+     * sees every alternative, and one of the two threads cancels it, but only after listeners were notified of its
+     * submission.
      */
 
     /** An alternative, with a signal that is set when it has left the scope. */

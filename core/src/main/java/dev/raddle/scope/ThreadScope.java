@@ -587,8 +587,8 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed; if a call failed under a policy that does not throw; or if
      *     the caller is a task of this scope, and every task that the scope's limit lets run waits for another task of
      *     it
-     * @throws InterruptedException if the calling thread is interrupted; the tasks have been cancelled and have ended; a
-     *     further interrupt sets the interrupt status
+     * @throws InterruptedException if the calling thread is interrupted; the tasks have been cancelled and have ended;
+     *     a further interrupt sets the interrupt status
      */
     public <E, R> List<R> map(Collection<? extends E> elements, int limit, Mapper<? super E, ? extends R> function)
             throws InterruptedException {

@@ -25,7 +25,8 @@ final class Providers {
                 .orElseThrow(
                         () -> new IllegalStateException(
                                 "no " + SchedulerProvider.class.getName()
-                                        + " was found; the module dev.raddle provides one: do not drop META-INF/services from its jar"));
+                                        + " was found; the module dev.raddle provides one:"
+                                        + " do not drop META-INF/services from its jar"));
         SCHEDULERS.set(loaded);
         return loaded;
     }

@@ -133,8 +133,8 @@ public final class Signal {
      * runs at once in the calling thread.
      *
      * @param action the action, which must not throw
-     * @return a runnable that removes the action; it has no effect once the event has happened, and does not wait for an
-     *     action that runs, or is about to
+     * @return a runnable that removes the action; it has no effect once the event has happened, and does not wait for
+     *     an action that runs, or is about to
      */
     public Runnable whenSet(Runnable action) {
         Waiter waiter = new Waiter(null, action);

@@ -36,8 +36,8 @@ final class Wheel extends SpinLock {
      *
      * Cancelling an alarm does not touch the timer. A wakeup that finds nothing to do requests one for the alarm that
      * is then the earliest, or none; so an empty wheel has at most one pending wakeup, which the timer can make it
-     * withdraw, between two wakeups. A later alarm does not touch the timer either. A million alarms that are armed and cancelled in sequence
-     * cost a few wakeups.
+     * withdraw, between two wakeups. A later alarm does not touch the timer either. A million alarms that are armed
+     * and cancelled in sequence cost a few wakeups.
      *
      * The timer is called, and actions run, after the lock is released. Two threads may call the timer at once, in
      * either order: only one of their wakeups is the current one. Other threads rely on a wakeup that has been set and

@@ -248,11 +248,11 @@ public final class JacksonCodec implements FlowCodec {
         if (token != JsonToken.START_OBJECT) {
             throw new IOException("the stored JSON is not a map");
         }
-        Map<String, @Nullable Object> map = new LinkedHashMap<>();
+        SequencedMap<String, @Nullable Object> map = new LinkedHashMap<>();
         for (String key; (key = in.nextName()) != null; ) {
             map.put(key, read(in, in.nextToken()));
         }
-        return Collections.unmodifiableMap(map);
+        return Collections.unmodifiableSequencedMap(map);
     }
 
     private Class<?> typeOf(String name) throws IOException {

@@ -16,9 +16,9 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 
 /**
- * Answers requests whose tasks were rejected: with 429 if a limit of the request's group is the reason, so that its sender
- * should send less, and with 503 if the whole executor is full, or a deadline has passed. An advice of the application is asked
- * first. The answer does not name the key, which may be a secret of another tenant.
+ * Answers requests whose tasks were rejected: with 429 if a limit of the request's group is the reason, so that its
+ * sender should send less, and with 503 if the whole executor is full, or a deadline has passed. An advice of the
+ * application is asked first. The answer does not name the key, which may be a secret of another tenant.
  */
 @ControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
