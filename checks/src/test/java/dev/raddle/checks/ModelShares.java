@@ -5,8 +5,10 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 
 /**
@@ -26,7 +28,8 @@ final class ModelShares {
     private final int cap;
     private final List<Integer> weights = new ArrayList<>();
     private final List<Integer> lengthsMillis = new ArrayList<>();
-    private final long[] usedNanos;
+    private final List<Queue<Long>> grants = new ArrayList<>(); // of each group's tasks, in the order of their starts
+    private final long[] usedNanos; // from the grant to the end
 
     ModelShares(long seed) {
         this.seed = seed;
@@ -36,6 +39,7 @@ final class ModelShares {
         for (int i = 0; i < groups; i++) {
             weights.add(1 + random.nextInt(4));
             lengthsMillis.add(1 + random.nextInt(20));
+            grants.add(new ArrayDeque<>());
         }
         this.usedNanos = new long[groups];
         this.executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
@@ -43,7 +47,10 @@ final class ModelShares {
                 .defaultMaxConcurrencyPerGroup(cap)
                 .weightResolver(key -> weights.get(Integer.parseInt(key)))
                 .timeSource(time)
-                .scheduler(key -> steps)
+                .scheduler(key -> granted -> {
+                    grants.get(Integer.parseInt(key)).add(time.nanoTime());
+                    steps.execute(granted);
+                })
                 .build());
     }
 
@@ -74,7 +81,7 @@ final class ModelShares {
     private int use(int group) {
         Duration length = Duration.ofMillis(lengthsMillis.get(group)).plusNanos(random.nextInt(1_000_000));
         time.advance(length);
-        usedNanos[group] += length.toNanos();
+        usedNanos[group] += time.nanoTime() - grants.get(group).remove();
         submit(group);
         return group;
     }

@@ -44,12 +44,16 @@ final class IdleGroups {
 
     /** Returns whether a group that has been idle since some moment has been idle long enough. */
     boolean hasPassed(long since, long now) {
-        return now - since >= ttlMillis * NANOS_PER_MILLI;
+        return millis(now) - millis(since) >= ttlMillis;
     }
 
     /** Returns after how many milliseconds a group that has been idle since some moment has been idle long enough. */
     int leftMillis(long since, long now) {
-        return Math.clamp(ttlMillis - (now - since) / NANOS_PER_MILLI, -1, ttlMillis);
+        return Math.clamp(ttlMillis - (millis(now) - millis(since)), -1, ttlMillis);
+    }
+
+    private static long millis(long nanos) {
+        return Math.floorDiv(nanos, NANOS_PER_MILLI);
     }
 
     /**

@@ -31,11 +31,17 @@ final class EngineThreads {
             if (thread.startsWith("#")
                     && !thread.contains("\"" + DRIVER_PREFIX)
                     && !thread.contains(".checks.flow.EngineThreads")
-                    && ENGINE_PACKAGES.stream().anyMatch(thread::contains)) {
+                    && thread.lines().anyMatch(EngineThreads::isOfEngine)) {
                 inside.add(thread);
             }
         }
         return inside;
+    }
+
+    /** Returns whether a line of a stack is inside the engine. A thread for decisions waits there for the next one. */
+    private static boolean isOfEngine(String line) {
+        return !line.contains("dev.raddle.kernel.DecisionThreads")
+                && ENGINE_PACKAGES.stream().anyMatch(line::contains);
     }
 
     /** Returns whether the thread of a stack was running or ready to run. */
