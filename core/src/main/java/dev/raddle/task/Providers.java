@@ -22,11 +22,9 @@ final class Providers {
                         (what, failure) -> UserCode.warn("dev.raddle", what, failure))
                 .stream()
                 .findFirst()
-                .orElseThrow(
-                        () -> new IllegalStateException(
-                                "no " + SchedulerProvider.class.getName()
-                                        + " was found; the module dev.raddle provides one:"
-                                        + " do not drop META-INF/services from its jar"));
+                .orElseThrow(() -> new IllegalStateException("no " + SchedulerProvider.class.getName()
+                        + " was found; the module dev.raddle provides one:"
+                        + " do not drop META-INF/services from its jar"));
         SCHEDULERS.set(loaded);
         return loaded;
     }
