@@ -69,7 +69,7 @@ class CheckAndGraphTest {
             System.setOut(new PrintStream(full, true, StandardCharsets.UTF_8));
             assertThat(Main.run(words.toArray(String[]::new)))
                     .as(words.getFirst())
-                    .isEqualTo(141);
+                    .isEqualTo(70);
         }
     }
 

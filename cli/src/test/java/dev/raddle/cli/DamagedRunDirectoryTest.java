@@ -96,8 +96,8 @@ class DamagedRunDirectoryTest {
         Ended resumed = Ended.raddle("run", "--resume", run.toString());
 
         assertThat(resumed.err())
-                .contains("--resume must name a run directory, \"" + run + "\" has no " + name
-                        + "; restore it, or begin a new run\n");
+                .contains("--resume must name a run directory, such as raddle-runs/NAME-TIME; \"" + run + "\" has no "
+                        + name + "; restore it, or begin a new run\n");
         assertThat(resumed.exitCode()).isEqualTo(ExitCode.INVALID);
         assertThat(Ended.raddle("explain", run.toString(), "a").err()).contains("has no " + name);
     }
