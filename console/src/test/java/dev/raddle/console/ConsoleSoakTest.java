@@ -69,7 +69,7 @@ class ConsoleSoakTest {
         }
     }
 
-    /** Returns the bytes of reachable objects. What a cleaner keeps, such as a socket, is gone after a later collection. */
+    /** Returns the bytes of reachable objects. What a cleaner keeps, such as a socket, goes with a later collection. */
     private static long heap() {
         long least = Long.MAX_VALUE;
         for (int collections = 0; collections < 5; collections++) {
