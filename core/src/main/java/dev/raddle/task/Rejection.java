@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param text a description, which begins with the word of the reason unless a user's handler has chosen it, such as
  *     {@code group-queue: 4 of 4 running, 100 of 100 waiting}
  * @param executor the name of the executor or pool, or null if it has none
- * @param obstacle what kept the task from starting, or the tasks before it; null for reasons that are not a limit
+ * @param obstacle the limit that kept the task, or the tasks before it, from starting; null if the reason is no limit
  * @param nextStart the time from the rejection until a rate or a hold allows the next start of the group; null if that
  *     is not the obstacle
  * @param load the load that left no room, or the load at the end of a queue timeout; null for other reasons

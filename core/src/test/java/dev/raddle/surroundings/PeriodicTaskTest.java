@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A periodic task neither stops without a word nor makes up for rounds that nobody wants. */
+/** A periodic task that stops is reported, and may skip the rounds that it has missed. */
 class PeriodicTaskTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
