@@ -235,9 +235,9 @@ class RedisFleetTest {
             long leases = 3 + call;
             session.demand("other-" + call, 1, 0);
             until(() -> fleet.stats().leases() >= leases);
+            until(() -> fleet.stats().wanted() == 1); // a grant counts as a lease before the demand is less by one
         }
         assertThat(granted.get()).isEqualTo(4);
-        assertThat(fleet.stats().wanted()).isEqualTo(1);
         assertThat(fleet.stats().leases()).isEqualTo(6);
     }
 
