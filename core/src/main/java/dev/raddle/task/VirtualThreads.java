@@ -1,5 +1,7 @@
 package dev.raddle.task;
 
+import java.util.concurrent.ThreadFactory;
+
 /**
  * Runs each task on a new virtual thread. The thread does not inherit thread-locals, which could be those of another
  * request.
@@ -8,16 +10,18 @@ final class VirtualThreads implements Scheduler {
 
     static final VirtualThreads INSTANCE = new VirtualThreads();
 
+    private final ThreadFactory factory =
+            Thread.ofVirtual().inheritInheritableThreadLocals(false).factory();
+
     private VirtualThreads() {}
 
     @Override
     public void execute(Runnable task) {
-        String name = task instanceof Placeable placeable ? placeable.threadName() : "";
-        Thread.ofVirtual()
-                .name(name)
-                .inheritInheritableThreadLocals(false)
-                .unstarted(task)
-                .start();
+        Thread thread = factory.newThread(task);
+        if (task instanceof Placeable placeable) {
+            thread.setName(placeable.threadName());
+        }
+        thread.start();
     }
 
     @Override
