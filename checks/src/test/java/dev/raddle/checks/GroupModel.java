@@ -154,7 +154,7 @@ final class GroupModel {
         if (isFirst(task) && mayPassTheCap(task) && fits(task)) {
             hold(task);
         } else {
-            refusal = refusal(group);
+            refusal = refusal(task);
             if (refusal == null) {
                 enqueue(task);
             }
@@ -165,11 +165,12 @@ final class GroupModel {
         return refusal;
     }
 
-    private String refusal(Group group) {
+    private String refusal(Task task) {
+        Group group = task.group;
         if (group.queue.size() >= rules.queue()) {
-            return rules.maxInFlight() < group.limit && group.running() >= rules.maxInFlight()
-                    ? "bulkhead"
-                    : "group-queue";
+            Task first = group.queue.isEmpty() ? task : group.queue.getFirst();
+            boolean byBulkhead = rules.maxInFlight() < group.limit && !group.paused && !fitsGroup(first);
+            return byBulkhead ? "bulkhead" : "group-queue";
         }
         return waiting() >= rules.commonQueue() ? "global-queue" : null;
     }
@@ -387,7 +388,7 @@ final class GroupModel {
         }
         return isReady(group) && group.queue.indexOf(task) < slots(group) - group.running()
                 ? "GLOBAL_CAP"
-                : "GROUP_LIMIT";
+                : rules.maxInFlight() < group.limit ? "BULKHEAD" : "GROUP_LIMIT";
     }
 
     static void require(boolean condition, String message) {

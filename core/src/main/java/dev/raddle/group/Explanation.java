@@ -52,6 +52,7 @@ public record Explanation(
     String waitText() {
         return switch (waitingFor) {
                     case GROUP_LIMIT -> "waits for a slot of its group";
+                    case BULKHEAD -> "waits for a slot of its group's bulkhead";
                     case GLOBAL_CAP -> "waits for a slot of the global cap, " + rank + " groups before its own";
                     case GROUP_RATE -> "waits for the rate of " + rate;
                     case GLOBAL_RATE -> "waits for the global rate of " + rate;

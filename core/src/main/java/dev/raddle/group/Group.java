@@ -1,13 +1,12 @@
 package dev.raddle.group;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
-
 import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
+import dev.raddle.task.Rate;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.WaitReason;
@@ -22,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongPredicate;
+import java.util.function.LongFunction;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -69,10 +68,10 @@ class Group extends TaskGate {
      * are looked up next.
      *
      * During a hold the gate is suspended. A hold needs an alarm, and so does a rate that keeps the first task waiting:
-     * one alarm for both, which fires at the later of the two moments or before. The ends of holds and the pending
-     * alarms are in maps of the engine, which are changed under the lock; alarms are armed after it. A group that could
-     * not yet start a whole burst remembers what has started: it is not removed, whatever the bounds on idle groups
-     * are, even if it was evicted or shut down.
+     * one alarm for both, which fires at the later of the two moments or before. It is armed after the lock was
+     * released. What few groups have at a time, such as this alarm, is in an object of its own (GroupExtras), which an
+     * idle group does not keep. A group that could not yet start a whole burst remembers what has started: it is not
+     * removed, whatever the bounds on idle groups are, even if it was evicted or shut down.
      *
      * If the policy has a permit source, all groups are of the subclass LeasedGroup. It overrides methods whose bodies
      * are trivial here, so that groups without a source pay nothing: each section that may have changed the demand for
@@ -107,7 +106,7 @@ class Group extends TaskGate {
 
     private long idleSince; // guarded by this
     private int timesEmptied; // guarded by this
-    private boolean isAwaited; // whether emptySignals has an entry for this; guarded by this
+    private @Nullable GroupExtras extras; // null for most groups; guarded by this
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupEngine engine) {
@@ -130,58 +129,88 @@ class Group extends TaskGate {
      * Makes a change under the lock, at this moment, and afterwards what it makes necessary. Only entering, releasing
      * and withdrawing are written by hand, because every task passes them.
      *
-     * @param change receives the moment, and returns whether it has changed this group
+     * @param change receives the moment
      * @return the result of the change
      */
-    boolean change(GrantedPermits grants, LongPredicate change) {
+    <T> T change(GrantedPermits grants, LongFunction<T> change) {
         long now = engine.time.nanoTime();
         grants.setNow(now);
-        Signal empty = null;
-        boolean changed;
+        Signal empty;
+        T result;
         lock();
         try {
-            changed = change.test(now);
-            if (changed) {
-                checkDemand(now, false);
-                empty = recordIfEmpty(now);
-            }
+            result = change.apply(now);
+            checkDemand(now, false);
+            empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
         reportDemand();
-        return changed;
+        return result;
     }
 
+    private GroupExtras extras() {
+        GroupExtras own = extras;
+        if (own == null) {
+            own = new GroupExtras();
+            extras = own;
+        }
+        return own;
+    }
+
+    /** Lets a run enter, or rejects it if a queue is full. */
     Entry admit(GroupRun<?> run) {
+        long now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
         Entry entry;
-        long now;
-        do {
-            now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
-            lock();
-            try {
-                if (life == RETIRED) {
-                    return Entry.RETIRED;
-                }
-                if (life == CLOSING || engine.isShutdown()) {
-                    return Entry.CLOSED;
-                }
-                if (run.isDecided()) {
-                    return Entry.ENDED;
-                }
-                entry = enter(run, now);
-                checkDemand(now, false);
-                if (entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown) {
-                    entry = Entry.UNRESOLVED;
-                }
-            } finally {
-                unlock();
-            }
-        } while (now == GrantedPermits.NO_TIME
-                && engine.usesRates // since
-                && (entry == Entry.RATE_FULL || entry == Entry.COMMON_QUEUE_FULL));
+        lock();
+        try {
+            entry = tryEnter(run, now);
+        } finally {
+            unlock();
+        }
         reportDemand();
+        return isFull(entry) ? enterOrReject(run) : entry;
+    }
+
+    /** Tries once more with the time, which a rate needs that is new, and so does the description of a rejection. */
+    private Entry enterOrReject(GroupRun<?> run) {
+        long now = GrantedPermits.moment(engine.time.nanoTime());
+        Refusal full = null;
+        Entry entry;
+        lock();
+        try {
+            entry = tryEnter(run, now);
+            if (isFull(entry)) {
+                full = refusal(run, entry, now);
+            }
+        } finally {
+            unlock();
+        }
+        reportDemand();
+        if (full != null) {
+            run.reject(full.of(run, ""), true);
+        }
         return entry;
+    }
+
+    private static boolean isFull(Entry entry) {
+        return entry == Entry.QUEUE_FULL || entry == Entry.COMMON_QUEUE_FULL;
+    }
+
+    private Entry tryEnter(GroupRun<?> run, long now) {
+        if (life == RETIRED) {
+            return Entry.RETIRED;
+        }
+        if (life == CLOSING || engine.isShutdown()) {
+            return Entry.CLOSED;
+        }
+        if (run.isDecided()) {
+            return Entry.ENDED;
+        }
+        Entry entry = enter(run, now);
+        checkDemand(now, false);
+        return entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown ? Entry.UNRESOLVED : entry;
     }
 
     /**
@@ -232,15 +261,14 @@ class Group extends TaskGate {
     /** Applies a decision of an adaptation; returns null if that is not in force any more. */
     @Nullable
     LimitChange adapt(Adaptation adaptation, Adaptation.Decision decision, GrantedPermits grants) {
-        boolean applied = change(grants, now -> {
+        return change(grants, now -> {
             if (!(bounds() instanceof GroupBounds.Known known) || known.adaptation() != adaptation) {
-                return false;
+                return null;
             }
             bind(known.withAdapted(decision.limit()), grants);
             adaptation.applied(new LimitChange(key, known.concurrency(), decision.limit(), decision.reason()));
-            return true;
+            return adaptation.latest();
         });
-        return applied ? adaptation.latest() : null;
     }
 
     private @Nullable LimitChange latestChange() {
@@ -282,17 +310,20 @@ class Group extends TaskGate {
         return lookup;
     }
 
-    /** Returns why permits that waited for the lookup are refused, in order; none if its result is dropped. */
-    Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
-        Map<Permit, Entry> refused = new LinkedHashMap<>();
-        change(grants, now -> {
-            if (bounds() != lookup) {
-                return false; // evicted meanwhile
+    /** Returns why runs that waited for the lookup are refused, in order; none if its result is dropped. */
+    Map<GroupRun<?>, Refusal> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
+        return change(grants, now -> {
+            Map<GroupRun<?>, Refusal> refusals = new LinkedHashMap<>();
+            if (bounds() == lookup) { // else this was evicted meanwhile
+                Map<Permit, Entry> refused = new LinkedHashMap<>();
+                bindEarly(lookup.apply(found), grants, refused);
+                refused.forEach((permit, entry) -> {
+                    GroupRun<?> run = (GroupRun<?>) permit;
+                    refusals.put(run, refusal(run, entry, now));
+                });
             }
-            bindEarly(lookup.apply(found), grants, refused);
-            return true;
+            return refusals;
         });
-        return refused;
     }
 
     /**
@@ -343,41 +374,54 @@ class Group extends TaskGate {
      */
     @Nullable
     GroupAlarm proceedOrAlarm(@Nullable GroupAlarm fired, GrantedPermits grants) {
-        @Nullable GroupAlarm[] next = {null};
-        change(grants, now -> {
-            if (fired != null && !engine.alarms.pending.remove(this, fired)) {
-                return false;
+        return change(grants, now -> {
+            if (fired != null && !removeAlarm(fired)) {
+                return null;
             }
-            Long until = engine.alarms.holds.get(this);
-            if (until != null && until - now <= 0) {
-                engine.alarms.holds.remove(this);
+            if (isStopped(SUSPENDED) && extras().holdEnd - now <= 0) {
                 stop(SUSPENDED, false, grants);
-                until = null;
             }
-            long moment = until == null ? allowedAt(now) : until;
-            if (moment - now <= 0) {
-                proceed(grants);
-            } else if (life != RETIRED) {
-                next[0] = alarmAt(moment, now);
+            long moment = isStopped(SUSPENDED) ? extras().holdEnd : allowedAt(now);
+            if (moment - now > 0 && life != RETIRED) {
+                return alarmAt(moment, now);
             }
-            return true;
+            proceed(grants);
+            return null;
         });
-        return next[0];
     }
 
     private @Nullable GroupAlarm alarmAt(long moment, long now) {
-        GroupAlarm pending = engine.alarms.pending.get(this);
+        GroupExtras own = extras();
+        GroupAlarm pending = own.alarm;
         if (pending != null && pending.moment - now > 0 && pending.moment - moment <= 0) {
             return null;
         }
-        GroupAlarm next = new GroupAlarm(moment, pending);
-        engine.alarms.pending.put(this, next);
-        return next;
+        own.alarm = new GroupAlarm(moment, pending);
+        return own.alarm;
     }
 
     /** Forgets an alarm that could not be armed. */
     void forget(GroupAlarm unarmed) {
-        locked(() -> engine.alarms.pending.remove(this, unarmed));
+        locked(() -> removeAlarm(unarmed));
+    }
+
+    /** Removes an alarm; returns false if it was replaced. */
+    private boolean removeAlarm(GroupAlarm alarm) {
+        if (extras == null || extras.alarm != alarm) {
+            return false;
+        }
+        extras.alarm = null;
+        return true;
+    }
+
+    /** Removes and returns the pending alarm of this retired group, or null. */
+    @Nullable
+    GroupAlarm takeAlarm() {
+        return locked(() -> {
+            GroupAlarm pending = extras == null ? null : extras.alarm;
+            extras = null;
+            return pending;
+        });
     }
 
     /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
@@ -385,13 +429,12 @@ class Group extends TaskGate {
         GrantedPermits none = new GrantedPermits(); // nothing is granted under a hold
         change(none, now -> {
             long until = now + Deadline.nanos(length);
-            Long before = engine.alarms.holds.get(this);
-            if (retireIfShutDown() || (before != null && before - until >= 0)) {
-                return false;
+            boolean isLonger = !isStopped(SUSPENDED) || extras().holdEnd - until < 0;
+            if (!retireIfShutDown() && isLonger) {
+                extras().holdEnd = until;
+                stop(SUSPENDED, true, none);
             }
-            engine.alarms.holds.put(this, until);
-            stop(SUSPENDED, true, none);
-            return true;
+            return null;
         });
     }
 
@@ -405,21 +448,17 @@ class Group extends TaskGate {
      */
     void evict(List<GroupRun<?>> running, List<GroupRun<?>> waited, @Nullable Signal closedUntil) {
         change(new GrantedPermits(), now -> {
-            if (closedUntil != null && engine.emptySignals.get(this) != closedUntil) {
-                return false;
+            if (closedUntil != null && (extras == null || extras.empty != closedUntil)) {
+                return null;
             }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             drain(permit -> waited.add((GroupRun<?>) permit));
             unbind(GroupBounds.Unknown.UNKNOWN);
-            if (closedUntil != null && engine.closings.computeIfPresent(this, Group::oneLess) == null) {
+            if (closedUntil != null && --extras().closings == 0) {
                 life = OPEN;
             }
-            return true;
+            return null;
         });
-    }
-
-    private static @Nullable Integer oneLess(Group group, int closings) {
-        return closings == 1 ? null : closings - 1;
     }
 
     /**
@@ -430,16 +469,14 @@ class Group extends TaskGate {
      */
     @Nullable
     Signal close() {
-        @Nullable Signal[] untilEmpty = {null};
-        change(new GrantedPermits(), now -> {
+        return change(new GrantedPermits(), now -> {
             life = life == RETIRED ? RETIRED : CLOSING;
-            if (!isEmpty()) {
-                untilEmpty[0] = awaited();
-                engine.closings.merge(this, 1, Integer::sum);
+            if (isEmpty()) {
+                return null;
             }
-            return true;
+            extras().closings++;
+            return awaited();
         });
-        return untilEmpty[0];
     }
 
     /** Records that this group is idle, or retires it, if it is empty. */
@@ -449,10 +486,13 @@ class Group extends TaskGate {
 
     /** Makes a cap that was introduced count the slots that are held here; a changed one changes what tasks cost. */
     void recountForCap(GrantedPermits grants) {
-        change(grants, now -> {
+        grants.setNow(engine.time.nanoTime());
+        locked(() -> {
             recount(grants);
-            return !isEmpty();
+            checkDemand(grants.now(), false);
+            return null;
         });
+        reportDemand();
     }
 
     // Permits of a source: what LeasedGroup adds.
@@ -507,9 +547,6 @@ class Group extends TaskGate {
         }
         timesEmptied++;
         boolean wasListed = nextIdle != null;
-        if (life == CLOSING) {
-            engine.closings.remove(this);
-        }
         boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isStopped(SUSPENDED) && !keepsPermits();
         boolean isUnknown = !isBound() && isRestored(nowNanos) && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
@@ -524,10 +561,20 @@ class Group extends TaskGate {
                 retire();
             }
         }
-        Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
-        isAwaited = false;
+        Signal awaited = extras == null ? null : endWaits(extras);
         boolean isKnown = wasListed && life != RETIRED; // as an idle group
         return awaited != null ? awaited : isKnown ? null : NO_WAITER;
+    }
+
+    /** Ends the waits for this group, which is empty; returns their signal, or null. */
+    private @Nullable Signal endWaits(GroupExtras own) {
+        Signal awaited = own.empty;
+        own.empty = null;
+        own.closings = 0;
+        if (own.alarm == null && !isStopped(SUSPENDED)) {
+            extras = null;
+        }
+        return awaited;
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
@@ -599,8 +646,10 @@ class Group extends TaskGate {
     }
 
     private Signal awaited() {
-        isAwaited = true;
-        return engine.emptySignals.computeIfAbsent(this, group -> new Signal());
+        GroupExtras own = extras();
+        Signal empty = own.empty == null ? new Signal() : own.empty;
+        own.empty = empty;
+        return empty;
     }
 
     /** Returns how often this group was found empty after a change; the number wraps around. */
@@ -656,7 +705,6 @@ class Group extends TaskGate {
 
     private GroupStats statsUnderLock(long now) {
         RateLimit limit = bounds().rate();
-        Long hold = engine.alarms.holds.get(this);
         return new GroupStats(
                 key,
                 running(),
@@ -664,10 +712,18 @@ class Group extends TaskGate {
                 bounds().concurrency(),
                 bounds().maxWaiting(),
                 limit == null ? null : limit.rate(),
-                hold == null ? null : Duration.ofNanos(Math.max(0, hold - now)),
+                isStopped(SUSPENDED) ? holdLeft(now) : null,
                 latestChange(),
                 permitStats(now),
                 isStopped(PAUSED));
+    }
+
+    private Duration holdLeft(long now) {
+        return atLeastZero(extras().holdEnd - now);
+    }
+
+    private static Duration atLeastZero(long nanos) {
+        return Duration.ofNanos(Math.max(0, nanos));
     }
 
     /** Adds one, if this group is active, its taken slots and its waiting tasks to three sums. */
@@ -696,7 +752,7 @@ class Group extends TaskGate {
 
     Explanation explain(GroupRun<?> run) {
         long now = engine.time.nanoTime();
-        return locked(() -> reasonToWait(run, now));
+        return locked(() -> isWaiting(run) ? explanation(run, ahead(run), now) : Explanation.NOTHING);
     }
 
     /** Returns the first waiting run with a task id, or the first of all if the id is null. */
@@ -718,104 +774,68 @@ class Group extends TaskGate {
         return Collections.unmodifiableList(tasks);
     }
 
-    private Explanation reasonToWait(GroupRun<?> run, long now) {
-        return isWaiting(run) ? obstacle(ahead(run), slotsOf(run), now) : Explanation.NOTHING;
+    /** Explains what keeps a run from starting, or the runs before it: the obstacle with its numbers. */
+    private Explanation explanation(GroupRun<?> run, int place, long now) {
+        WaitReason obstacle = obstacle(run, place, now);
+        Explanation plain = new Explanation(obstacle, place, 0);
+        return switch (obstacle) {
+            case GROUP_LIMIT -> plain.withLimitChange(latestChange());
+            case HOLD -> plain.withNextStart(null, holdLeft(now));
+            case GROUP_RATE -> {
+                long allowed = waiting() == 0 ? allowedAt(run.cost(), now) : allowedAt(now);
+                yield plain.withNextStart(rate(bounds().rate()), atLeastZero(allowed - now));
+            }
+            case GLOBAL_RATE -> {
+                long allowed = engine.cap.isThrottled() ? engine.cap.allowedAt() : now; // else it is unknown
+                yield plain.withNextStart(rate(engine.cap.rate()), atLeastZero(allowed - now));
+            }
+            case FLEET_LIMIT -> plain.withPermits(slotsOf(run), PermitStatus.UNKNOWN);
+            case BULKHEAD, GLOBAL_CAP, PAUSED, NOTHING -> plain;
+        };
     }
 
-    /** Returns what keeps a permit waiting that needs a number of slots and has a number of permits before it. */
-    private Explanation obstacle(int place, int slots, long now) {
-        if (isStopped(PAUSED)) {
-            return new Explanation(WaitReason.PAUSED, place, 0);
-        }
-        Long hold = engine.alarms.holds.get(this);
-        if (hold != null) {
-            Duration rest = Duration.ofNanos(Math.max(0, hold - now));
-            return new Explanation(WaitReason.HOLD, place, 0).withNextStart(null, rest);
-        }
-        RateLimit limit = bounds().rate();
-        long allowed = allowedAt(now);
-        if (limit != null && waitsForRate() && allowed - now > 0) {
-            return waitForRate(limit, place, allowed - now);
-        }
-        boolean hasSlots = place < bounds().slots() - running();
-        if (hasSlots && waitsForMore()) {
-            return new Explanation(WaitReason.FLEET_LIMIT, place, 0).withPermits(slots, PermitStatus.UNKNOWN);
-        }
-        return hasSlots && waitsForCap()
-                ? new Explanation(WaitReason.GLOBAL_CAP, place, 0)
-                : new Explanation(WaitReason.GROUP_LIMIT, place, 0).withLimitChange(latestChange());
-    }
-
-    private static Explanation waitForRate(RateLimit limit, int place, long nanos) {
-        return new Explanation(WaitReason.GROUP_RATE, place, 0)
-                .withNextStart(limit.rate(), Duration.ofNanos(Math.max(0, nanos)));
+    private static @Nullable Rate rate(@Nullable RateLimit limit) {
+        return limit == null ? null : limit.rate();
     }
 
     long tagAtCap() {
         return locked(this::tag);
     }
 
-    boolean isBeforeAtCap(long tag) {
-        return locked(() -> waitsForCap() && tag() - tag < 0);
+    boolean isBeforeAtCap(long tag, long now) {
+        return locked(() -> obstacle(now) == WaitReason.GLOBAL_CAP && tag() - tag < 0);
     }
 
-    /** Describes why a task is refused, with the load that leaves no room for it. */
-    Rejection refusal(Rejection.Reason reason) {
-        long now = engine.time.nanoTime();
-        return locked(() -> switch (reason) {
-            case RATE -> {
-                RateLimit own = bounds().rate();
-                Explanation why = own == null
-                        ? GroupMonitor.waitForGlobalRate(engine, waiting())
-                        : waitForRate(own, waiting(), (waiting() == 0 ? allowedAt(1, now) : allowedAt(now)) - now);
-                yield rejection(reason, rateText(why) + ", " + waitingText(), why, bounds().slots());
-            }
-            case PERMITS -> {
-                GroupStats.Permits permits = permitStats(now);
-                int leased = permits == null ? 0 : permits.leased();
-                String text = leased + " permits of the fleet, " + running() + " running, " + waitingText();
-                yield rejection(reason, text, new Explanation(WaitReason.FLEET_LIMIT, waiting(), 0), leased);
-            }
-            default -> rejection(reason, loadText(), obstacle(waiting(), 1, now), bounds().slots());
-        });
-    }
-
-    /** Describes the end of a queue timeout, with what kept the task waiting until then. */
-    Rejection queueTimeout(Duration longest, Explanation why) {
-        String text = "queue timeout after " + MILLISECONDS.convert(longest) + " ms, ";
-        return locked(() -> rejection(
-                Rejection.Reason.QUEUE_TIMEOUT, text + obstacleText(why) + loadText(), why, bounds().slots()));
-    }
-
-    private Rejection rejection(Rejection.Reason reason, String text, Explanation why, int limit) {
-        return new Rejection(
-                reason,
-                reason + ": " + text,
-                engine.policy.name(),
-                why.waitingFor(),
-                why.nextStart(),
-                new Rejection.Load(running(), limit, waiting(), bounds().maxWaiting()));
-    }
-
-    private static String obstacleText(Explanation why) {
+    /** Returns why a run is refused: what keeps the first task waiting, and the load that leaves no room. */
+    private Refusal refusal(GroupRun<?> run, Entry entry, long now) {
+        Explanation why = explanation(run, 0, now);
+        if (entry == Entry.COMMON_QUEUE_FULL) {
+            int threshold = engine.policy.globalQueueThreshold();
+            Rejection.Load load = new Rejection.Load(engine.cap.used(), engine.cap.max(), threshold, threshold);
+            return new Refusal(Rejection.Reason.GLOBAL_QUEUE, why, load);
+        }
         return switch (why.waitingFor()) {
-            case GROUP_LIMIT, NOTHING -> "";
-            case GLOBAL_CAP -> "waits for a slot of the global cap, ";
-            default -> why.waitText() + ", ";
+            case GROUP_RATE, GLOBAL_RATE -> new Refusal(Rejection.Reason.RATE, why, load());
+            case FLEET_LIMIT -> {
+                GroupStats.Permits permits = permitStats(now);
+                yield new Refusal(Rejection.Reason.PERMITS, why, load(permits == null ? 0 : permits.leased()));
+            }
+            case BULKHEAD -> new Refusal(Rejection.Reason.BULKHEAD, why, load());
+            default -> new Refusal(Rejection.Reason.GROUP_QUEUE, why, load());
         };
     }
 
-    private static String rateText(Explanation why) {
-        return why.rate() + (why.waitingFor() == WaitReason.GLOBAL_RATE ? " in all groups" : "") + why.nextStartText();
+    /** Returns the end of a run's queue timeout, with what has kept it waiting. */
+    Refusal queueTimeout(Explanation why) {
+        return locked(() -> new Refusal(Rejection.Reason.QUEUE_TIMEOUT, why, load()));
     }
 
-    private String loadText() {
-        return running() + " of " + bounds().slots() + " running, " + waitingText();
+    private Rejection.Load load() {
+        return load(bounds().slots());
     }
 
-    private String waitingText() {
-        int most = bounds().maxWaiting();
-        return waiting() + " of " + (most == Integer.MAX_VALUE ? "unlimited" : most) + " waiting";
+    private Rejection.Load load(int limit) {
+        return new Rejection.Load(running(), limit, waiting(), bounds().maxWaiting());
     }
 
     @Override

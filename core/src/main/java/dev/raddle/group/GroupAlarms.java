@@ -18,16 +18,9 @@ final class GroupAlarms {
     /*
      * Overview.
      *
-     * A group has at most one alarm, in a map that is changed under the group's lock; the cap has at most
-     * one, in a reference. Each is armed after the lock was released. An alarm that fires when it is no longer in its
-     * place was replaced, and has no effect.
+     * A group has at most one alarm, in its extras; the cap has at most one, in a reference. Each is armed after the lock
+     * was released. An alarm that fires when it is no longer in its place was replaced, and has no effect.
      */
-
-    /** The pending alarms of groups that are on hold or whose first task waits for the rate. */
-    final ConcurrentHashMap<Group, GroupAlarm> pending = new ConcurrentHashMap<>(); // changed under the group's lock
-
-    /** The moments at which the holds of groups end. */
-    final ConcurrentHashMap<Group, Long> holds = new ConcurrentHashMap<>(); // changed under the group's lock
 
     private final GroupEngine engine;
     private final Set<Group> unarmed = ConcurrentHashMap.newKeySet(); // their alarms could not be armed
@@ -148,10 +141,7 @@ final class GroupAlarms {
 
     /** Disarms the alarm of a group that was retired. */
     void disarm(Group group) {
-        if (!pending.isEmpty() || !holds.isEmpty()) {
-            disarm(pending.remove(group));
-            holds.remove(group);
-        }
+        disarm(group.takeAlarm());
         if (hasUnarmed) {
             unarmed.remove(group);
         }

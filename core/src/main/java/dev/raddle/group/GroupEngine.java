@@ -20,7 +20,6 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.task.WaitReason;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -83,10 +82,6 @@ final class GroupEngine {
     final boolean throwsRejections; // whether a wait for a rejected task throws
     final CarrierHandoff<GroupRun<?>> carrierHandoff = new CarrierHandoff<>();
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
-    final ConcurrentHashMap<Group, Signal> emptySignals = new ConcurrentHashMap<>(); // changed under the group's lock
-
-    /** The number of threads that wait for the tasks of a closing group; changed under the group's lock. */
-    final ConcurrentHashMap<Group, Integer> closings = new ConcurrentHashMap<>();
 
     /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
     final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
@@ -287,7 +282,7 @@ final class GroupEngine {
                     settings.disarmTimeLimit();
                 }
             }
-            default -> run.reject(refusal(entry, group), true);
+            default -> {} // it is rejected
         }
     }
 
@@ -324,42 +319,8 @@ final class GroupEngine {
         }
     }
 
-    private Rejection refusal(Entry entry, Group group) {
-        return switch (entry) {
-            case RATE_FULL -> group.refusal(Rejection.Reason.RATE);
-            case PERMITS_FULL -> {
-                Rejection full = group.refusal(Rejection.Reason.PERMITS);
-                yield new Rejection(
-                        full.reason(),
-                        full.text() + obstacle(group),
-                        full.executor(),
-                        full.obstacle(),
-                        full.nextStart(),
-                        full.load());
-            }
-            case BULKHEAD_FULL -> group.refusal(Rejection.Reason.BULKHEAD);
-            case COMMON_QUEUE_FULL -> {
-                int threshold = policy.globalQueueThreshold();
-                yield new Rejection(
-                        Rejection.Reason.GLOBAL_QUEUE,
-                        Rejection.Reason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold
-                                + " waiting in all groups, " + cap,
-                        policy.name(),
-                        WaitReason.GLOBAL_CAP,
-                        null,
-                        new Rejection.Load(cap.used(), cap.max(), threshold, threshold));
-            }
-            default -> group.refusal(Rejection.Reason.GROUP_QUEUE);
-        };
-    }
-
     Rejection rejection(Rejection.Reason reason, String detail) {
         return Rejection.of(reason, detail).by(policy.name());
-    }
-
-    private String obstacle(Group group) {
-        String obstacle = permits == null ? null : permits.status(group.key).obstacle();
-        return obstacle == null ? "" : ", " + obstacle;
     }
 
     Group groupOf(String key) {
@@ -381,9 +342,9 @@ final class GroupEngine {
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
         leases.take(group, found.scheduler());
         GrantedPermits grants = new GrantedPermits();
-        Map<Permit, Entry> refused = group.endLookup(lookup, found, grants);
+        Map<GroupRun<?>, Refusal> refused = group.endLookup(lookup, found, grants);
         dispatch(grants);
-        refused.forEach((permit, entry) -> ((GroupRun<?>) permit).reject(refusal(entry, group), true));
+        refused.forEach((run, refusal) -> run.reject(refusal.of(run, ""), true));
     }
 
     private GroupBounds.Known canonical(GroupBounds.Known found) {
@@ -602,7 +563,6 @@ final class GroupEngine {
     void remove(Group group) {
         group.beforeRemoval();
         groups.remove(group.key, group);
-        closings.remove(group);
         alarms.disarm(group);
         leases.end(group);
         terminateIfEmpty();

@@ -1,11 +1,9 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.FairCap;
-import dev.raddle.kernel.RateLimit;
 import dev.raddle.task.WaitReason;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -102,35 +100,22 @@ record GroupMonitor(GroupEngine engine) {
 
     /** Explains why a run waits, with the number of groups before its own at the cap. */
     Explanation explain(GroupRun<?> run) {
-        Explanation explanation = obstacle(engine, run);
+        Explanation explanation = withFleet(engine, run, run.group.explain(run));
         if (explanation.waitingFor() != WaitReason.GLOBAL_CAP) {
             return explanation;
         }
         long tag = run.group.tagAtCap();
+        long now = engine.time.nanoTime();
         long before = engine.groups.values().stream()
-                .filter(group -> group != run.group && group.isBeforeAtCap(tag))
+                .filter(group -> group != run.group && group.isBeforeAtCap(tag, now))
                 .count();
         return new Explanation(explanation.waitingFor(), explanation.place(), (int) before);
     }
 
-    /** Explains why a run waits, in constant time. */
-    static Explanation obstacle(GroupEngine engine, GroupRun<?> run) {
-        Explanation explanation = run.group.explain(run);
-        if (explanation.waitingFor() == WaitReason.FLEET_LIMIT && engine.permits != null) {
-            return explanation.withPermits(explanation.permits(), engine.permits.status(run.groupKey()));
-        }
-        return explanation.waitingFor() == WaitReason.GLOBAL_CAP && engine.cap.isThrottled()
-                ? waitForGlobalRate(engine, explanation.place())
-                : explanation;
-    }
-
-    /** Explains a wait for the rate of the cap. The moment of the next start is known while that throttles. */
-    static Explanation waitForGlobalRate(GroupEngine engine, int place) {
-        long left = Math.max(0, engine.cap.allowedAt() - engine.time.nanoTime());
-        RateLimit limit = engine.cap.rate();
-        return new Explanation(WaitReason.GLOBAL_RATE, place, 0)
-                .withNextStart(
-                        limit == null ? null : limit.rate(),
-                        engine.cap.isThrottled() ? Duration.ofNanos(left) : Duration.ZERO);
+    /** Adds what the permit source knows to an explanation of a run that waits for it. */
+    static Explanation withFleet(GroupEngine engine, GroupRun<?> run, Explanation why) {
+        return why.waitingFor() == WaitReason.FLEET_LIMIT && engine.permits != null
+                ? why.withPermits(why.permits(), engine.permits.status(run.groupKey()))
+                : why;
     }
 }

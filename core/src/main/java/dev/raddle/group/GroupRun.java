@@ -320,12 +320,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     /** Withdraws this run in the calling thread, and calls user code in an executor. */
     private void onQueueTimeout(Duration longest, Executor executor) {
         GrantedPermits grants = new GrantedPermits();
-        Explanation why = GroupMonitor.obstacle(group.engine, this);
+        Explanation why = group.explain(this);
         if (withdraw(grants)) {
-            Rejection reason = group.queueTimeout(longest, why);
+            Refusal late = group.queueTimeout(why);
             executor.execute(() -> {
                 group.engine.dispatch(grants);
-                reject(reason, false);
+                reject(late.of(this, "queue timeout after " + longest.toMillis() + " ms, "), false);
             });
         }
     }

@@ -220,16 +220,14 @@ final class LeasedGroup extends Group {
     }
 
     private PermitSource.Reclaimed reclaim(ToIntFunction<Demand> number) {
-        PermitSource.Reclaimed[] reclaimed = {PermitSource.Reclaimed.NONE};
-        change(new GrantedPermits(), now -> {
+        return change(new GrantedPermits(), now -> {
             Demand demand = demand(now);
             int count = number.applyAsInt(demand);
             isOffered &= count == 0 && demand.unused > 0;
-            reclaimed[0] = permits.reclaim(count);
+            PermitSource.Reclaimed reclaimed = permits.reclaim(count);
             reconsiderFirst();
-            return true;
+            return reclaimed;
         });
-        return reclaimed[0];
     }
 
     /**
@@ -240,16 +238,14 @@ final class LeasedGroup extends Group {
      * @return the number of permits that were removed
      */
     int revoke(int most, String reason, List<GroupRun<?>> losing) {
-        int[] count = {0};
-        change(new GrantedPermits(), now -> {
-            count[0] = Math.min(most, permits.total());
-            boolean ofTasks = count[0] > permits.free() + permits.spent();
+        return change(new GrantedPermits(), now -> {
+            int count = Math.min(most, permits.total());
+            boolean ofTasks = count > permits.free() + permits.spent();
             List<Permit> newestFirst = ofTasks ? heldNewestFirst() : List.of();
-            permits.revoke(count[0], newestFirst, reason).forEach(permit -> losing.add((GroupRun<?>) permit));
+            permits.revoke(count, newestFirst, reason).forEach(permit -> losing.add((GroupRun<?>) permit));
             reconsiderFirst();
-            return true;
+            return count;
         });
-        return count[0];
     }
 
     private List<Permit> heldNewestFirst() {

@@ -10,14 +10,6 @@ public enum Entry {
     THROTTLED,
     /** Refused: the queue of this gate is full. */
     QUEUE_FULL,
-    /**
-     * Refused: the queue of this gate is full, and the bulkhead, not the concurrency, keeps its permits waiting.
-     */
-    BULKHEAD_FULL,
-    /** Refused: the queue of this gate is full, and the rate, not the concurrency, keeps its permits waiting. */
-    RATE_FULL,
-    /** Refused: the queue of this gate is full, and its permits wait for what {@link Gate#mayTake} bounds. */
-    PERMITS_FULL,
     /** Refused: the common queue of all gates is full. */
     COMMON_QUEUE_FULL,
     /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.task.WaitReason;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
@@ -253,17 +254,14 @@ public final class FairCap {
         }
     }
 
-    /** Returns whether there is a rate that does not allow a permit. */
-    boolean isRateUsedUp(int cost, long now) {
-        if (rate == null) {
-            return false;
+    /** Returns what keeps a permit waiting that fits into its gate; nothing if there never was a maximum or a rate. */
+    WaitReason obstacle(int cost, long now) {
+        if (!active) {
+            return WaitReason.NOTHING;
         }
-        rate.lock();
-        try {
-            return !rate.allows(cost, now);
-        } finally {
-            rate.unlock();
-        }
+        return rate != null && (rate.isThrottled || (!isFull() && rate.locked(() -> !rate.allows(cost, now))))
+                ? WaitReason.GLOBAL_RATE
+                : WaitReason.GLOBAL_CAP;
     }
 
     private boolean tryTake(int slots, boolean asCombiner) {

@@ -1,10 +1,10 @@
 package dev.raddle.kernel;
 
 import dev.raddle.lock.SpinLock;
+import dev.raddle.task.WaitReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +73,10 @@ public abstract class Gate extends SpinLock {
      * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
      * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at
      * the cap.
+     *
+     * One function decides all of this: `obstacleHere` returns what keeps a permit from taking slots. A permit fits if
+     * nothing does, and (4) is about its result, too. `obstacle` adds the cap, and is what is said about a permit that
+     * waits or was refused.
      *
      * User code never runs under the lock.
      */
@@ -197,7 +201,7 @@ public abstract class Gate extends SpinLock {
             hold(permit, slots, now);
             return Entry.HELD;
         }
-        Entry entry = mayWait(waiting, permit, now);
+        Entry entry = mayWait(waiting);
         if (entry != Entry.WAITING) {
             return entry;
         }
@@ -211,7 +215,7 @@ public abstract class Gate extends SpinLock {
         } else if (slots > 0) {
             cap.offer(this);
         }
-        return bucket != null && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
+        return bucket != null && isFirstKeptBy(WaitReason.GROUP_RATE, now) ? Entry.THROTTLED : Entry.WAITING;
     }
 
     /**
@@ -309,7 +313,7 @@ public abstract class Gate extends SpinLock {
         for (int index = 0; index < early.size(); index++) {
             Permit permit = early.get(index);
             int slots = entered == 0 ? fitting(permit, grants.now()) : 0;
-            Entry entry = takeSlots(permit, slots, grants.now()) ? Entry.HELD : mayWait(entered, permit, grants.now());
+            Entry entry = takeSlots(permit, slots, grants.now()) ? Entry.HELD : mayWait(entered);
             if (entry == Entry.WAITING) {
                 entered++;
                 continue;
@@ -461,19 +465,6 @@ public abstract class Gate extends SpinLock {
         return (stops & reasons) != 0;
     }
 
-    /** {@return whether there is a rate, and the bounds leave the slots of the first permit free} */
-    protected final boolean waitsForRate() {
-        assert isLocked();
-        Permit first = bounds.rate() == null ? null : first();
-        return first != null && slotsWithinBounds(first) > 0;
-    }
-
-    /** {@return whether only {@link #mayTake} keeps the first permit in the queue waiting} */
-    protected final boolean waitsForMore() {
-        assert isLocked();
-        return lacksMore(first());
-    }
-
     /** {@return the number of slots that the first permit in the queue will take; 0 if there is none} */
     protected final int slotsOfFirst() {
         assert isLocked();
@@ -491,9 +482,7 @@ public abstract class Gate extends SpinLock {
     protected final boolean isNearLimit() {
         assert isLocked();
         int most = bounds.slots();
-        Permit first = first();
-        boolean blocked = first != null && stops == 0 && slotsWithinBounds(first) == 0;
-        return running >= most - most / 4 || blocked;
+        return running >= most - most / 4 || isFirstKeptBy(reasonOfBounds(), GrantedPermits.NO_TIME);
     }
 
     /** {@return whether no permit is held or waits} */
@@ -590,17 +579,70 @@ public abstract class Gate extends SpinLock {
         return PriorityQueues.firstWith(queue, property);
     }
 
-    /** {@return whether only the cap keeps the first permit in the queue from being granted} */
-    protected final boolean waitsForCap() {
-        assert isLocked();
-        Permit first = first();
-        return nextReady != null && first != null && freeSlots(first) > 0;
-    }
-
     /** {@return the finish tag at the cap, to be compared in the form {@code a - b < 0} because tags wrap around} */
     protected final long tag() {
         assert isLocked();
         return finish;
+    }
+
+    // What keeps permits waiting.
+
+    /**
+     * Returns what keeps the first permit in the queue waiting.
+     *
+     * @param now the current time in nanoseconds; {@link GrantedPermits#NO_TIME} if any rate is to be an obstacle
+     * @return the obstacle; {@link WaitReason#NOTHING} if no permit waits
+     */
+    protected final WaitReason obstacle(long now) {
+        Permit first = first();
+        return first == null ? WaitReason.NOTHING : obstacleOf(first, now);
+    }
+
+    /**
+     * Returns what keeps a permit from being granted, or the permits before it.
+     *
+     * @param permit a waiting permit, or one that was refused
+     * @param ahead the number of permits before it
+     * @param now the current time in nanoseconds
+     * @return the obstacle of the first permit in the queue, or of this one if none waits; but if that leaves slots
+     *     free, and the permits before this one would take them, the bound on the slots
+     */
+    protected final WaitReason obstacle(Permit permit, int ahead, long now) {
+        Permit first = first();
+        WaitReason ofFirst = obstacleOf(first == null ? permit : first, now);
+        return switch (ofFirst) {
+            case FLEET_LIMIT, GLOBAL_CAP, GLOBAL_RATE -> ahead < bounds.slots() - running ? ofFirst : reasonOfBounds();
+            default -> ofFirst;
+        };
+    }
+
+    private WaitReason obstacleOf(Permit permit, long now) {
+        WaitReason here = obstacleHere(permit, slotsOf(permit), now);
+        return here == WaitReason.NOTHING ? cap.obstacle(permit.cost(), now) : here;
+    }
+
+    /** Returns what keeps a permit from taking a number of slots now, disregarding the cap. */
+    private WaitReason obstacleHere(Permit permit, int slots, long now) {
+        if (stops != 0) {
+            return (stops & PAUSED) != 0 ? WaitReason.PAUSED : WaitReason.HOLD;
+        }
+        if (slots == 0 || running > bounds.slots() - slots) {
+            return reasonOfBounds();
+        }
+        if (bucket != null && (now == GrantedPermits.NO_TIME || !bucket.allows(permit.cost(), now))) {
+            return WaitReason.GROUP_RATE;
+        }
+        return mayTake(slots) ? WaitReason.NOTHING : WaitReason.FLEET_LIMIT;
+    }
+
+    /** Returns the obstacle of permits for which the bounds leave too few slots. */
+    private WaitReason reasonOfBounds() {
+        return bounds.maxInFlight() < bounds.concurrency() ? WaitReason.BULKHEAD : WaitReason.GROUP_LIMIT;
+    }
+
+    private boolean isFirstKeptBy(WaitReason obstacle, long now) {
+        Permit first = first();
+        return first != null && obstacleHere(first, slotsOf(first), now) == obstacle;
     }
 
     // Called by the cap's combiner, under this lock.
@@ -609,32 +651,8 @@ public abstract class Gate extends SpinLock {
      * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
      */
     int fitting(Permit permit, long now) {
-        int slots = slotsWithinBounds(permit);
-        return slots > 0 && mayTake(slots) && (bucket == null || isAllowed(permit, now)) ? slots : 0;
-    }
-
-    private boolean isAllowed(Permit permit, long now) {
-        return bucket == null || (now != GrantedPermits.NO_TIME && bucket.allows(permit.cost(), now));
-    }
-
-    private boolean needsOnlyRate(Permit permit, long now) {
-        return slotsWithinBounds(permit) > 0 && !isAllowed(permit, now);
-    }
-
-    private boolean lacksMore(@Nullable Permit permit) {
-        int slots = permit == null ? 0 : slotsWithinBounds(permit);
-        return slots > 0 && !mayTake(slots);
-    }
-
-    private int freeSlots(Permit permit) {
-        int slots = slotsWithinBounds(permit);
-        return slots > 0 && mayTake(slots) ? slots : 0;
-    }
-
-    /** Returns how many slots a permit would take now as far as the bounds decide, or 0 if it does not fit. */
-    private int slotsWithinBounds(Permit permit) {
         int slots = slotsOf(permit);
-        return stops != 0 || running > bounds.slots() - slots ? 0 : slots;
+        return obstacleHere(permit, slots, now) == WaitReason.NOTHING ? slots : 0;
     }
 
     /**
@@ -655,8 +673,7 @@ public abstract class Gate extends SpinLock {
 
     /** Adds this gate to the throttled ones if only the rate keeps its first permit. */
     void noteIfThrottled(GrantedPermits grants) {
-        Permit first = bucket == null ? null : first();
-        if (first != null && needsOnlyRate(first, grants.now())) {
+        if (bucket != null && isFirstKeptBy(WaitReason.GROUP_RATE, grants.now())) {
             grants.addThrottled(this);
         }
     }
@@ -682,24 +699,13 @@ public abstract class Gate extends SpinLock {
     }
 
     /** Returns WAITING, and counts one more waiting permit at the cap, if that may wait behind others; else why not. */
-    private Entry mayWait(int others, Permit permit, long now) {
-        if (isBound()) {
-            if (others >= bounds.maxWaiting()) {
-                Permit next = others == 0 ? permit : Objects.requireNonNull(first());
-                if (needsOnlyRate(next, now) || (freeSlots(next) > 0 && cap.isRateUsedUp(next.cost(), now))) {
-                    return Entry.RATE_FULL;
-                }
-                if (lacksMore(next)) {
-                    return Entry.PERMITS_FULL;
-                }
-                boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();
-                return bulkhead ? Entry.BULKHEAD_FULL : Entry.QUEUE_FULL;
-            }
-            if (!cap.tryWait()) {
-                return Entry.COMMON_QUEUE_FULL;
-            }
+    private Entry mayWait(int others) {
+        if (!isBound()) {
+            return Entry.WAITING;
         }
-        return Entry.WAITING;
+        return others >= bounds.maxWaiting()
+                ? Entry.QUEUE_FULL
+                : cap.tryWait() ? Entry.WAITING : Entry.COMMON_QUEUE_FULL;
     }
 
     private void hold(Permit permit, int slots, long now) {

@@ -92,10 +92,17 @@ public abstract class TaskGate extends Gate {
     public final boolean isSubjectToLimits(TaskRun<?> run) {
         lock();
         try {
-            return isHeld(run) || (isWaiting(run) && stops == 0 && isBound() && !waitsForMore());
+            return isHeld(run) || (isWaiting(run) && isBound() && isFirstSubjectToLimits());
         } finally {
             unlock();
         }
+    }
+
+    private boolean isFirstSubjectToLimits() {
+        return switch (obstacle(GrantedPermits.NO_TIME)) {
+            case PAUSED, HOLD, FLEET_LIMIT -> false;
+            default -> true;
+        };
     }
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
@@ -119,17 +126,22 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
-        boolean mayGoOn = isStopped(SUSPENDED) && running() < bounds().slots(); // when the suspension ends, as it will
-        if (isStopped(PAUSED) || mayGoOn || !isBound() || waitsForCap() || waitsForRate() || waitsForMore()) {
-            return false;
-        }
-        if (running() > LARGEST_SCAN) {
+        if (!isBound() || isFirstKeptByOthers() || running() > LARGEST_SCAN) {
             return false;
         }
         if (isHeld(awaited) && !waitsHere(awaited.runnerThread())) {
             return false;
         }
         return runsHere(waiter) && !anyHeld(permit -> mayEnd((TaskRun<?>) permit));
+    }
+
+    /** Returns whether the first permit in the queue waits for something else than the end of a task here. */
+    private boolean isFirstKeptByOthers() {
+        return switch (obstacle(GrantedPermits.NO_TIME)) {
+            case GROUP_LIMIT, BULKHEAD, NOTHING -> false;
+            case HOLD -> running() < bounds().slots(); // when it ends, as it will
+            default -> true;
+        };
     }
 
     private boolean mayEnd(TaskRun<?> held) {

@@ -4,6 +4,8 @@ package dev.raddle.task;
 public enum WaitReason {
     /** A slot of its group: all slots are taken, or the group's limits are being looked up. */
     GROUP_LIMIT,
+    /** A slot of its group: the bulkhead is full, which is lower than the group's limit. */
+    BULKHEAD,
     /** A slot of the global cap: its group has a free slot. */
     GLOBAL_CAP,
     /** The rate of its group: its group has a free slot. */

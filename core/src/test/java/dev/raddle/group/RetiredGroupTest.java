@@ -101,10 +101,6 @@ class RetiredGroupTest {
             WeakReference<Group> group = groupAfter(life, executor);
 
             assertThat(executor.engine.groups).isEmpty();
-            assertThat(executor.engine.closings).isEmpty();
-            assertThat(executor.engine.emptySignals).isEmpty();
-            assertThat(executor.engine.alarms.pending).isEmpty();
-            assertThat(executor.engine.alarms.holds).isEmpty();
             for (int i = 0; i < COLLECTIONS && !group.refersTo(null); i++) {
                 System.gc();
             }

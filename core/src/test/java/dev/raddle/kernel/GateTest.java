@@ -1,6 +1,5 @@
 package dev.raddle.kernel;
 
-import static dev.raddle.kernel.Entry.BULKHEAD_FULL;
 import static dev.raddle.kernel.Entry.COMMON_QUEUE_FULL;
 import static dev.raddle.kernel.Entry.HELD;
 import static dev.raddle.kernel.Entry.QUEUE_FULL;
@@ -11,6 +10,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 import dev.raddle.kernel.TestGate.Limits;
 import dev.raddle.kernel.TestGate.Request;
+import dev.raddle.task.WaitReason;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -136,19 +136,22 @@ class GateTest {
         TestGate gate = new TestGate(Limits.of(3).bulkhead(1).waiting(0));
         Request a = gate.request("a");
         gate.tryEnter(a);
-        assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(BULKHEAD_FULL);
+        Request b = gate.request("b");
+        assertThat(gate.tryEnter(b)).isEqualTo(QUEUE_FULL);
+        assertThat(gate.obstacleOf(b)).isEqualTo(WaitReason.BULKHEAD);
 
         gate.setLimits(Limits.of(1).bulkhead(3).waiting(0));
-        assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(QUEUE_FULL);
+        assertThat(gate.tryEnter(b)).isEqualTo(QUEUE_FULL);
+        assertThat(gate.obstacleOf(b)).isEqualTo(WaitReason.GROUP_LIMIT);
 
         gate.setLimits(Limits.of(1).bulkhead(1).waiting(0));
-        assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(QUEUE_FULL);
+        assertThat(gate.tryEnter(b)).isEqualTo(QUEUE_FULL);
+        assertThat(gate.obstacleOf(b)).isEqualTo(WaitReason.GROUP_LIMIT);
 
         gate.setLimits(Limits.of(3).bulkhead(2).waiting(0));
         gate.setPaused(true);
-        assertThat(gate.tryEnter(gate.request("b")))
-                .as("the bulkhead is not full")
-                .isEqualTo(QUEUE_FULL);
+        assertThat(gate.tryEnter(b)).isEqualTo(QUEUE_FULL);
+        assertThat(gate.obstacleOf(b)).as("the bulkhead is not full").isEqualTo(WaitReason.PAUSED);
     }
 
     @Test

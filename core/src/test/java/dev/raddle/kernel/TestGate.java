@@ -2,6 +2,7 @@ package dev.raddle.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.task.WaitReason;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -332,7 +333,15 @@ final class TestGate extends Gate {
     }
 
     boolean firstWaitsForCap() {
-        return locked(() -> waitsForCap());
+        return obstacle() == WaitReason.GLOBAL_CAP;
+    }
+
+    WaitReason obstacle() {
+        return locked(() -> obstacle(GrantedPermits.NO_TIME));
+    }
+
+    WaitReason obstacleOf(Request request) {
+        return locked(() -> obstacle(request, 0, GrantedPermits.NO_TIME));
     }
 
     boolean hasNoPermits() {

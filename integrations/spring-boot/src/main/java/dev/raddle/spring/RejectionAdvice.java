@@ -42,10 +42,12 @@ final class RejectionAdvice {
 
     /** Returns whether limits of the group alone kept the task from starting. */
     private static boolean isOfGroup(Rejection rejection) {
-        boolean byGroup =
-                rejection.obstacle() == WaitReason.GROUP_LIMIT || rejection.obstacle() == WaitReason.GROUP_RATE;
+        WaitReason obstacle = rejection.obstacle();
+        boolean byGroup = obstacle == WaitReason.GROUP_LIMIT
+                || obstacle == WaitReason.BULKHEAD
+                || obstacle == WaitReason.GROUP_RATE;
         return switch (rejection.reason()) {
-            case RATE -> rejection.obstacle() != WaitReason.GLOBAL_RATE;
+            case RATE -> obstacle != WaitReason.GLOBAL_RATE;
             case GROUP_QUEUE, BULKHEAD, PERMITS -> true;
             case QUEUE_TIMEOUT -> byGroup;
             default -> false;
