@@ -133,7 +133,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     /** Releases the permit of this run, which was not entered. */
     private void release(GrantedPermits grants) {
-        group.release(this, Gate.NEVER_RAN, grantedNanos(), time().nanoTime(), grants, null, null);
+        group.release(this, Gate.NEVER_RAN, grantedNanos(), now(), grants, null, null);
     }
 
     /** Waits until this run is granted, then executes it in the calling thread until it is settled. */

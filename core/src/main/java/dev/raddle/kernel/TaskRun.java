@@ -308,11 +308,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Thread self = Thread.currentThread();
         Object entering = notifiesStart() ? new Entering(self) : ENTERING;
         if (!step(null, entering)) {
-            return hasEndedUnbegun() ? releasePermits(Gate.NEVER_RAN, endNanos, time().nanoTime()) : null;
+            return hasEndedUnbegun() ? releasePermits(Gate.NEVER_RAN, endNanos, now()) : null;
         }
         flags |= BEGUN;
-        TimeSource time = time();
-        long start = time.nanoTime();
+        long start = now();
         long waited = startNanos == NOT_MEASURED ? NOT_MEASURED : waitedUntil(start);
         long granted = endNanos;
         startNanos = start;
@@ -327,7 +326,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         if (!step(entering, self)) {
             callable = null;
-            TaskRun<?> next = release(Gate.NEVER_RAN, granted, time.nanoTime());
+            TaskRun<?> next = release(Gate.NEVER_RAN, granted, now());
             settle(start, settledOutcome(), waited, null);
             return next;
         }
@@ -338,7 +337,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (ownThread || starting != null) {
             BorrowedThread.useLoader(self, given, sink()); // nor a loader that the callable has set
         }
-        long end = time.nanoTime();
+        long end = now();
         if (deciding) {
             endNanos = end;
             flags |= ENTERED;
@@ -439,7 +438,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             } else if (now instanceof Thread runner && mayInterrupt) {
                 Recorder.Begun begun = callable instanceof Recorded<?> recorded ? recorded.begun : null;
                 if (interrupt(runner, outcome)) {
-                    long end = time().nanoTime();
+                    long end = now();
                     long waited = endNanos;
                     flags |= ENTERED;
                     notifier.execute(() -> settleElsewhere(end, outcome, waited, begun));
@@ -552,7 +551,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     /** Calls the callable of a claimed run in the calling thread, without permits, and settles the run. */
     protected final void concludeByCalling() {
-        long start = time().nanoTime();
+        long start = now();
         Recorder.Begun begun = Recorder.begin();
         boolean interrupted = Thread.interrupted(); // before this run, for which it is not meant
         Outcome<T> outcome = call();
@@ -562,16 +561,30 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (interrupted || endedByInterrupt) {
             Thread.currentThread().interrupt(); // meant for the caller, which does not see the exception
         }
-        conclude(outcome, start, time().nanoTime(), waitedUntil(start), begun, false);
+        conclude(outcome, start, now(), waitedUntil(start), begun, false);
     }
 
     /** Records that the run ends now without having started; returns how long it has waited. */
     private long endUnstarted() {
-        long now = time().nanoTime();
+        long now = now();
         long waited = waitedUntil(now);
         startNanos = now;
         callable = null;
         return waited;
+    }
+
+    /**
+     * Returns the time, also if the time source throws: this run settles nevertheless.
+     *
+     * @return the time, or the last known moment of this run
+     */
+    protected final long now() {
+        try {
+            return time().nanoTime();
+        } catch (Throwable noTime) {
+            sink().report("time source, for task \"" + name() + "\"", noTime);
+            return startNanos == NOT_MEASURED ? 0 : startNanos;
+        }
     }
 
     private long waitedUntil(long now) {

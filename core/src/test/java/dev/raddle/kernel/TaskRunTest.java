@@ -10,6 +10,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
@@ -31,6 +32,20 @@ class TaskRunTest {
 
     private final VirtualTime time = new VirtualTime();
     private final List<String> events = new CopyOnWriteArrayList<>();
+    private TimeSource clock = time;
+
+    /** A time source that never tells the time. */
+    private static final class BrokenClock implements TimeSource {
+        @Override
+        public long nanoTime() {
+            throw new IllegalStateException("the clock is broken, on purpose");
+        }
+
+        @Override
+        public Alarm after(Duration delay, Runnable action) {
+            throw new AssertionError("no run arms an alarm");
+        }
+    }
 
     /** A run that records its events. */
     private final class Run<T> extends TaskRun<T> {
@@ -57,7 +72,7 @@ class TaskRunTest {
 
         @Override
         protected TimeSource time() {
-            return time;
+            return clock;
         }
 
         @Override
@@ -682,5 +697,43 @@ class TaskRunTest {
             released = true;
             LockSupport.unpark(thread);
         }
+    }
+
+    @Test
+    void every_run_settles_although_the_clock_throws() throws Exception {
+        Run<Integer> waiting = new Run<>("waiting", () -> 1);
+        Run<Integer> claimed = new Run<>("claimed", () -> 1);
+        Run<Integer> entered = new Run<>("entered", () -> 1);
+        Run<Integer> ended = new Run<>("ended", () -> {
+            clock = new BrokenClock();
+            return 1;
+        });
+        Run<Integer> interrupted = new Run<>("interrupted", () -> {
+            new CountDownLatch(1).await();
+            return 1;
+        });
+        FutureTask<Void> runner = new FutureTask<>(interrupted, null);
+        Thread.ofVirtual().start(runner);
+        while (interrupted.runner() == null) {
+            Thread.onSpinWait();
+        }
+        assertThat(claimed.tryClaim()).isTrue();
+        time.advance(Duration.ofNanos(5));
+
+        ended.run();
+        entered.run();
+        waiting.cancel(false);
+        interrupted.cancel(true);
+        claimed.conclude(new Outcome.Rejected<>(Rejection.of(Rejection.Reason.OTHER, "full")), true);
+
+        assertThat(ended.await()).isEqualTo(new Outcome.Success<>(1));
+        assertThat(entered.await()).isEqualTo(new Outcome.Success<>(1));
+        assertThat(waiting.await().status()).isEqualTo(TaskStatus.CANCELLED);
+        assertThat(interrupted.await().status()).isEqualTo(TaskStatus.CANCELLED);
+        assertThat(claimed.await().status()).isEqualTo(TaskStatus.REJECTED);
+        assertThat(List.of(ended, entered, waiting, claimed)).allSatisfy(run -> assertThat(run.ended())
+                .as("no earlier than the start")
+                .isGreaterThanOrEqualTo(run.start()));
+        runner.get();
     }
 }
