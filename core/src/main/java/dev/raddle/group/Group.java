@@ -104,8 +104,7 @@ class Group extends TaskGate {
     @Nullable
     Group nextIdle; // null if not in the list of idle groups, itself if last; owned by the list
 
-    private long idleSince; // guarded by this
-    private int timesEmptied; // guarded by this
+    private long idleSince = GrantedPermits.NO_TIME; // increases whenever this is found empty; guarded by this
     private @Nullable GroupExtras extras; // null for most groups; guarded by this
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
@@ -545,7 +544,7 @@ class Group extends TaskGate {
         if (!isEmpty()) {
             return null;
         }
-        timesEmptied++;
+        idleSince = idleSince == GrantedPermits.NO_TIME || idleSince - nowNanos < 0 ? nowNanos : idleSince + 1;
         boolean wasListed = nextIdle != null;
         boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isStopped(SUSPENDED) && !keepsPermits();
         boolean isUnknown = !isBound() && isRestored(nowNanos) && !isRetained();
@@ -556,7 +555,6 @@ class Group extends TaskGate {
                 unbind(GroupBounds.Unknown.UNKNOWN);
                 life = OPEN;
             }
-            idleSince = nowNanos;
             if (nextIdle == null && !isRetained() && !engine.idleGroups.add(this, !isRestored(nowNanos))) {
                 retire();
             }
@@ -652,9 +650,9 @@ class Group extends TaskGate {
         return empty;
     }
 
-    /** Returns how often this group was found empty after a change; the number wraps around. */
-    int timesEmptied() {
-        return locked(() -> timesEmptied);
+    /** Returns since when this group is empty, if it is; the same as before only if it was not emptied since. */
+    long emptySince() {
+        return locked(() -> idleSince);
     }
 
     // Waits of tasks for runs of this group.

@@ -45,20 +45,20 @@ record GroupMonitor(GroupEngine engine) {
     @Nullable
     Signal firstBusy() {
         long groupsBefore = engine.groupsCreated.get();
-        Map<Group, Integer> timesEmptied = new HashMap<>();
+        Map<Group, Long> emptySince = new HashMap<>();
         for (Group group : engine.groups.values()) {
             Signal busy = group.untilEmpty();
             if (busy != null) {
                 return busy;
             }
-            timesEmptied.put(group, group.timesEmptied());
+            emptySince.put(group, group.emptySince());
         }
-        for (Map.Entry<Group, Integer> seen : timesEmptied.entrySet()) {
+        for (Map.Entry<Group, Long> seen : emptySince.entrySet()) {
             Signal busy = seen.getKey().untilEmpty();
             if (busy != null) {
                 return busy;
             }
-            if (seen.getKey().timesEmptied() != seen.getValue()) {
+            if (seen.getKey().emptySince() != seen.getValue()) {
                 return SET_SIGNAL;
             }
         }

@@ -1139,4 +1139,22 @@ class GroupLifeCycleTest {
             assertThat(next.await().value()).isEqualTo("used again");
         }
     }
+
+    @Test
+    void a_group_that_is_emptied_twice_at_one_moment_shows_it() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.submit("a", "first", () -> 1).await();
+            Group group = executor.engine.groups.get("a");
+            long once = group.emptySince();
+            executor.submit("a", "second", () -> 2).await();
+            long twice = group.emptySince();
+            time.advance(Duration.ofSeconds(1));
+            executor.submit("a", "third", () -> 3).await();
+
+            assertThat(once).isEqualTo(time.nanoTime() - Duration.ofSeconds(1).toNanos());
+            assertThat(twice).isGreaterThan(once);
+            assertThat(group.emptySince()).isEqualTo(time.nanoTime());
+        }
+    }
 }
