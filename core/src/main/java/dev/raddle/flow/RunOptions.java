@@ -9,6 +9,7 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -51,6 +52,10 @@ public final class RunOptions {
 
         List<ContextPropagator> propagators = List.of(); // besides those that are services
         List<ScopedValue<?>> scopedValues = List.of();
+
+        @Nullable
+        Map<String, String> savedContext; // what propagators restore; null if they capture the starter's context
+
         ExceptionSink sink = LOG;
         OnFailure onFailure = OnFailure.CONTINUE;
         UnneededPolicy obsolete = UnneededPolicy.FINISH;
@@ -92,7 +97,7 @@ public final class RunOptions {
         @Nullable
         Propagation forNodes() {
             Propagation own = new Propagation(true, propagators, List.of(), sink);
-            return own.hasPropagators() ? own : null;
+            return !own.hasPropagators() ? null : savedContext == null ? own : own.restoring(savedContext);
         }
 
         /**
@@ -108,6 +113,7 @@ public final class RunOptions {
                 nested.journal = null;
                 nested.runId = null;
                 nested.again = List.of();
+                nested.savedContext = null; // the starter of the nested run has it
                 nested.rootsAtOnce = atOnce;
                 nested.onFailure = policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING
                         ? OnFailure.KEEP_GOING
@@ -251,6 +257,29 @@ public final class RunOptions {
     public RunOptions addScopedValue(ScopedValue<?> value) {
         Objects.requireNonNull(value, "value");
         return with(changed -> changed.scopedValues = added(changed.scopedValues, value));
+    }
+
+    /**
+     * Returns the calling thread's context as texts, as the propagators of these options {@linkplain
+     * ContextPropagator#save save} it, and those that are services. What stores runs that others start keeps it with
+     * the run.
+     *
+     * @return the texts by their names; none if no propagator saves a context
+     */
+    public Map<String, String> savedContext() {
+        return new Propagation(true, values.propagators, List.of(), values.sink).save();
+    }
+
+    /**
+     * Sets the context that propagators propagate to each action and callback, in place of that of the thread that
+     * starts the run. A propagator that saves nothing propagates that of the thread nevertheless.
+     *
+     * @param saved what {@link #savedContext} has returned in the thread that submitted the run
+     * @return a changed copy
+     */
+    public RunOptions withSavedContext(Map<String, String> saved) {
+        Map<String, String> copy = Map.copyOf(saved);
+        return with(changed -> changed.savedContext = copy);
     }
 
     /** Returns a list with one more element. */

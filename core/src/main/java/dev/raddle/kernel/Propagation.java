@@ -5,8 +5,11 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.UserCode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,6 +89,53 @@ public record Propagation(
      */
     public boolean hasPropagators() {
         return !propagators.isEmpty() || !services().isEmpty();
+    }
+
+    /**
+     * Returns the calling thread's context as texts, from which {@link #restoring} makes it again.
+     *
+     * @return the texts of all propagators
+     */
+    public Map<String, String> save() {
+        Map<String, String> saved = new HashMap<>();
+        for (ContextPropagator propagator : all()) {
+            try {
+                saved.putAll(Map.copyOf(propagator.save())); // without nulls
+            } catch (Throwable failure) {
+                sink.report("save() of context propagator " + UserCode.textOf(propagator), failure);
+            }
+        }
+        return Map.copyOf(saved);
+    }
+
+    /**
+     * Returns a propagation that captures a saved context instead of the calling thread's.
+     *
+     * @param saved the texts of all propagators
+     * @return a changed copy
+     */
+    public Propagation restoring(Map<String, String> saved) {
+        List<ContextPropagator> restored = all().stream()
+                .<ContextPropagator>map(each -> new Restored(each, saved))
+                .toList();
+        return new Propagation(false, restored, scopedValues, sink);
+    }
+
+    /** A propagator with the saved context in place of the calling thread's. */
+    private record Restored(ContextPropagator of, Map<String, String> saved) implements ContextPropagator {
+        @Override
+        public Captured capture() {
+            return of.restore(saved);
+        }
+
+        @Override
+        public String toString() {
+            return UserCode.textOf(of);
+        }
+    }
+
+    private List<ContextPropagator> all() {
+        return Stream.concat(services().stream(), propagators.stream()).toList();
     }
 
     private List<ContextPropagator> services() {

@@ -1,5 +1,7 @@
 package dev.raddle.task;
 
+import java.util.Map;
+
 /**
  * Propagates a context of another library, such as a logging or tracing context, from the submitter to the task.
  *
@@ -16,6 +18,9 @@ package dev.raddle.task;
  *
  * <p>Flows and scopes also use the propagators that are {@linkplain java.util.ServiceLoader services}, whatever their
  * options are.
+ *
+ * <p>A propagator that implements {@link #save} and {@link #restore} propagates its context to durable runs, too, which
+ * begin and continue in other processes.
  */
 @FunctionalInterface
 public interface ContextPropagator {
@@ -26,6 +31,28 @@ public interface ContextPropagator {
      * @return the captured context
      */
     Captured capture();
+
+    /**
+     * Returns the calling thread's context as texts, which are stored with a durable run. Called once for each run, by
+     * its submitter. Names should be those of HTTP headers in lower case, and no other propagator should use them. The
+     * default implementation returns no texts.
+     *
+     * @return the texts by their names
+     */
+    default Map<String, String> save() {
+        return Map.of();
+    }
+
+    /**
+     * Returns the context that {@link #save} has returned, perhaps in another process and in an earlier version. The
+     * default implementation returns that of the calling thread.
+     *
+     * @param saved the texts of all propagators; none of this one if it had no context to save
+     * @return the context, as if it was captured
+     */
+    default Captured restore(Map<String, String> saved) {
+        return capture();
+    }
 
     /** The context at the submission of a task. */
     @FunctionalInterface

@@ -293,4 +293,106 @@ class FlowContextTest {
         FlowPlan<Void, String> plan = f.returning(f.node("a", FlowContextTest::context));
         assertThat(inContext(() -> plan.run(null)).value()).isEqualTo("acme null null");
     }
+
+    /** A context that durable runs have, too. */
+    private static final ContextPropagator SAVING = new ContextPropagator() {
+        @Override
+        public Captured capture() {
+            return PROPAGATOR.capture();
+        }
+
+        @Override
+        public Map<String, String> save() {
+            return Map.of("mdc", String.valueOf(MDC.get()));
+        }
+
+        @Override
+        public Captured restore(Map<String, String> saved) {
+            return () -> {
+                String before = MDC.get();
+                MDC.set(saved.get("mdc"));
+                return () -> MDC.set(before);
+            };
+        }
+    };
+
+    @Test
+    void a_run_with_a_saved_context_has_it_in_place_of_that_of_its_starter_everywhere() throws Exception {
+        RunOptions saving = RunOptions.defaults().addPropagator(SAVING).addScopedValue(LOCALE);
+        FlowBuilder<String> g = FlowPlan.define("inner", String.class);
+        FlowPlan<String, String> inner = g.returning(g.node("deep", () -> {
+                    see("deep");
+                    return "D";
+                }));
+        FlowBuilder<Void> f = FlowPlan.define("outer");
+        Node<String> sub = f.subflow(
+                "sub", inner, f.node("first", () -> "p").compensate(value -> see("undo first")));
+        f.node("last", sub, value -> {
+            see("last");
+            throw new IllegalStateException("undo it");
+        });
+        FlowPlan<Void, ?> plan = f.build();
+        MDC.set("request 6");
+        Map<String, String> saved = saving.savedContext();
+        MDC.remove();
+
+        inContext(() -> plan.run(null, saving.withSavedContext(saved)));
+
+        assertThat(seen)
+                .containsOnlyKeys("deep", "last", "undo first")
+                .allSatisfy((where, context) -> assertThat(context).isEqualTo("acme fr request 6"));
+    }
+
+    @Test
+    void a_propagator_that_saves_nothing_propagates_the_context_of_the_starter() throws Exception {
+        FlowPlan<Void, String> plan = plan();
+
+        inContext(() -> plan.run(null, options.withSavedContext(Map.of("mdc", "request 6"))));
+
+        assertThat(seen.get("action")).isEqualTo("acme fr request 7");
+    }
+
+    @Test
+    void an_exception_while_a_context_is_saved_or_restored_hides_no_other_context() throws Exception {
+        List<String> failed = new ArrayList<>();
+        ContextPropagator broken = new ContextPropagator() {
+            @Override
+            public Captured capture() {
+                throw new IllegalStateException("not called");
+            }
+
+            @Override
+            public Map<String, String> save() {
+                throw new IllegalStateException("save");
+            }
+
+            @Override
+            public Captured restore(Map<String, String> saved) {
+                throw new IllegalStateException("restore");
+            }
+
+            @Override
+            public String toString() {
+                return "broken";
+            }
+        };
+        RunOptions saving = RunOptions.defaults()
+                .withExceptionSink(ExceptionSink.to((source, failure) -> failed.add(source + ": " + failure.getMessage())))
+                .addPropagator(broken)
+                .addPropagator(SAVING)
+                .inCallersThread();
+        MDC.set("request 6");
+        Map<String, String> saved = saving.savedContext();
+        MDC.remove();
+        FlowBuilder<Void> f = FlowPlan.define("flow");
+
+        FlowResult<String> result =
+                f.returning(f.node("n", () -> MDC.get())).run(null, saving.withSavedContext(saved));
+
+        assertThat(result.value()).isEqualTo("request 6");
+        assertThat(failed)
+                .containsExactly(
+                        "save() of context propagator broken: save",
+                        "capture() of context propagator broken: restore");
+    }
 }

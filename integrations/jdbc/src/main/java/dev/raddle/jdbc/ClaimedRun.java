@@ -168,8 +168,11 @@ final class ClaimedRun {
     @SuppressWarnings("unchecked") // the parameter was encoded by the codec of this registration
     private <P> End execute(Registration<P> registered) throws IOException, SQLException {
         P parameter = (P) registered.values().decode(claim.parameter());
-        RunOptions options =
-                registered.options().addScopedValue(JdbcJournal.CURRENT).withJournal(journal, claim.id());
+        RunOptions options = registered
+                .options()
+                .withSavedContext(claim.context())
+                .addScopedValue(JdbcJournal.CURRENT)
+                .withJournal(journal, claim.id());
         if (!claim.again().isEmpty()) {
             options = options.rerun(claim.again().toArray(String[]::new));
         }

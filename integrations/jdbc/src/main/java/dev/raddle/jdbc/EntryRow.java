@@ -247,7 +247,7 @@ record EntryRow(
                     instant(row, "at"),
                     row.getBytes("value"),
                     failure(row),
-                    nodes(row.getArray("nodes")),
+                    texts(row.getArray("nodes")),
                     row.getObject("place", Long.class));
         } catch (IllegalArgumentException unknown) {
             throw new IOException(
@@ -269,8 +269,8 @@ record EntryRow(
                 : new RecordedFailure(type, row.getString("failure_message"), trace == null ? "" : trace);
     }
 
-    static List<String> nodes(@Nullable Array nodes) throws SQLException {
-        return nodes == null ? List.of() : List.of((String[]) nodes.getArray());
+    static List<String> texts(@Nullable Array texts) throws SQLException {
+        return texts == null ? List.of() : List.of((String[]) texts.getArray());
     }
 
     /** Returns the entry of this row, which is not that of the work. */

@@ -154,6 +154,9 @@ public final class FlowService implements AutoCloseable {
      * at the same time, too. The run has the version of the flow that was registered last. A run whose row in
      * {@code raddle_task} was deleted by hand, so that no worker finds it, is found again after it was submitted again.
      *
+     * <p>The nodes of the run, its callbacks and compensations have the context of this call, in every process: the
+     * propagators of the registered options {@linkplain dev.raddle.task.ContextPropagator#save save} it with the run.
+     *
      * @param flow the name of the flow
      * @param runId the id of the run, at most {@value #MAX_ID} characters, unique in the database
      * @param parameter the parameter of the run, may be null
@@ -195,7 +198,8 @@ public final class FlowService implements AutoCloseable {
     private static boolean submit(
             Connection connection, Registration<?> registration, String runId, byte @Nullable [] parameter)
             throws SQLException {
-        if (RunTable.submit(connection, runId, registration.flow(), registration.version(), parameter)) {
+        Map<String, String> context = registration.options().savedContext();
+        if (RunTable.submit(connection, runId, registration.flow(), registration.version(), parameter, context)) {
             return true;
         }
         RunTable.Submitted before = RunTable.submitted(connection, runId);

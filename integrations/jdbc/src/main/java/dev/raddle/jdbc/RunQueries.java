@@ -85,7 +85,7 @@ final class RunQueries {
                 row.getObject("count", Integer.class),
                 EntryRow.instant(row, "at"),
                 EntryRow.failure(row),
-                EntryRow.nodes(row.getArray("nodes")));
+                EntryRow.texts(row.getArray("nodes")));
     }
 
     List<StoredRun> list(RunFilter filter) throws SQLException {

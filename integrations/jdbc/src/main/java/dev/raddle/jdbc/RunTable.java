@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The statements with which a service submits, executes and watches whole runs. */
@@ -30,6 +31,7 @@ final class RunTable {
      * @param losses how often the run has lost its worker without a record in between
      * @param cancelReason the reason of a request to cancel, or null
      * @param isSignalled whether signals are stored
+     * @param context the saved context of the submission
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Claim(
@@ -40,7 +42,8 @@ final class RunTable {
             boolean isAgain,
             int losses,
             @Nullable String cancelReason,
-            boolean isSignalled) {}
+            boolean isSignalled,
+            Map<String, String> context) {}
 
     /**
      * What a worker has to know of a run that it executes.
@@ -73,8 +76,8 @@ final class RunTable {
             @Nullable RecordedFailure failure,
             @Nullable String problem) {}
 
-    private static final String SUBMIT = "WITH run AS (INSERT INTO raddle_run (id, flow, version, parameter)"
-            + " VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id)"
+    private static final String SUBMIT = "WITH run AS (INSERT INTO raddle_run (id, flow, version, parameter, context)"
+            + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id)"
             + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
             + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run";
 
@@ -107,7 +110,7 @@ final class RunTable {
             + " RETURNING epoch, parameter, cancel_reason, again_after > 0,"
             + " CASE WHEN NOT EXISTS (SELECT 1 FROM raddle_entry e"
             + " WHERE e.run_id = raddle_run.id AND e.epoch > again_after AND e.kind = 'BEGUN') THEN again END, losses,"
-            + " EXISTS (SELECT 1 FROM raddle_signal s WHERE s.run_id = raddle_run.id)";
+            + " EXISTS (SELECT 1 FROM raddle_signal s WHERE s.run_id = raddle_run.id), context";
 
     private static final String END = "WITH " + RowLock.SOON
             + ", run AS (UPDATE raddle_run SET status = ?, value = ?, failure_type = ?,"
@@ -268,16 +271,39 @@ final class RunTable {
     // Submitting.
 
     /** Inserts a run and its task. Returns false if there is a run with the id. */
-    static boolean submit(Connection connection, String id, String flow, String version, byte @Nullable [] parameter)
+    static boolean submit(
+            Connection connection,
+            String id,
+            String flow,
+            String version,
+            byte @Nullable [] parameter,
+            Map<String, String> context)
             throws SQLException {
         return Database.statement(connection, SUBMIT, statement -> {
             statement.setString(1, id);
             statement.setString(2, flow);
             statement.setString(3, version);
             statement.setBytes(4, parameter);
-            statement.setString(5, taskName(flow, version));
+            statement.setArray(5, context.isEmpty() ? null : connection.createArrayOf("text", inTurn(context)));
+            statement.setString(6, taskName(flow, version));
             return statement.executeUpdate() == 1;
         });
+    }
+
+    /** Returns the names and values of a context in turn. */
+    private static @Nullable Object[] inTurn(Map<String, String> context) {
+        return context.entrySet().stream()
+                .flatMap(each -> Stream.of(each.getKey(), each.getValue()))
+                .map(JournalWriter::storable)
+                .toArray();
+    }
+
+    private static Map<String, String> context(List<String> inTurn) {
+        Map<String, String> context = new HashMap<>();
+        for (int i = 0; i + 1 < inTurn.size(); i += 2) {
+            context.put(inTurn.get(i), inTurn.get(i + 1));
+        }
+        return context;
     }
 
     /** Returns what was submitted with an id, or null. */
@@ -318,11 +344,12 @@ final class RunTable {
                                 id,
                                 row.getLong(1),
                                 row.getBytes(2),
-                                EntryRow.nodes(row.getArray(5)),
+                                EntryRow.texts(row.getArray(5)),
                                 row.getBoolean(4),
                                 row.getInt(6),
                                 row.getString(3),
-                                row.getBoolean(7))
+                                row.getBoolean(7),
+                                context(EntryRow.texts(row.getArray(8))))
                         : null;
             }
         });

@@ -48,7 +48,7 @@ class JdbcJournalTest {
         new Schema(new Database(database.pool())).apply();
         runs = new RunTable(new Database(database.pool()));
         try (Connection connection = database.pool().getConnection()) {
-            RunTable.submit(connection, "run-1", "flow", "1", null);
+            RunTable.submit(connection, "run-1", "flow", "1", null, Map.of());
         }
         writer = new JournalWriter(new Database(database.pool()), "test");
         writer.start();

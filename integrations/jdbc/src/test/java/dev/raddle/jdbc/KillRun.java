@@ -96,7 +96,7 @@ final class KillRun implements AutoCloseable {
             String id = "run-" + receipts.size();
             byte[] parameter = Transfers.parameter(from, to, amount).getBytes(StandardCharsets.UTF_8);
             try (Connection connection = pool.getConnection()) {
-                RunTable.submit(connection, id, Transfers.FLOW, "1", parameter);
+                RunTable.submit(connection, id, Transfers.FLOW, "1", parameter, Map.of());
             }
             receipts.put(id, Transfers.receipt(from, to, amount));
             expected[from] -= amount;
@@ -124,7 +124,7 @@ final class KillRun implements AutoCloseable {
     String book(Bookings.Stop stop) throws SQLException {
         String id = "booking-" + ++bookings;
         try (Connection connection = pool.getConnection()) {
-            RunTable.submit(connection, id, Bookings.FLOW, stop.name(), id.getBytes(StandardCharsets.UTF_8));
+            RunTable.submit(connection, id, Bookings.FLOW, stop.name(), id.getBytes(StandardCharsets.UTF_8), Map.of());
         }
         return id;
     }

@@ -223,7 +223,7 @@ class MaintenanceTest {
         database.execute("DELETE FROM raddle_schema WHERE version > 1");
         Schema schema = new Schema(new Database(database.pool()));
 
-        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 5");
+        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 6");
         schema.apply();
 
         assertThat(database.query("SELECT waits_until FROM raddle_run")).isNull();

@@ -6,12 +6,17 @@ import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
+import io.opentelemetry.context.propagation.TextMapGetter;
+import io.opentelemetry.context.propagation.TextMapPropagator;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -54,6 +59,10 @@ import org.jspecify.annotations.Nullable;
  * ERROR; the exception of a failed or cancelled task is recorded. A task that runs although it was rejected, in its
  * submitter's thread or by a rejection handler, has the span of a rejected task, and runs in its submitter's context.
  *
+ * <p>A durable run continues the trace of its submitter in every process: trace context and baggage are stored with the
+ * run, as the headers of W3C. Its nodes are children of the submitter's span, which may have ended. Other values of the
+ * {@code Context} are not stored.
+ *
  * <p>This object keeps one map entry for each task that is not settled, besides the span.
  */
 public final class TaskTracing implements TaskListener, ContextPropagator {
@@ -82,6 +91,23 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     private static final AttributeKey<String> REASON = AttributeKey.stringKey("raddle.reason");
     private static final AttributeKey<String> ERROR_TYPE = AttributeKey.stringKey("error.type");
     private static final double NANOS_PER_SECOND = 1e9;
+
+    /** What is stored with a durable run: the headers {@code traceparent}, {@code tracestate} and {@code baggage}. */
+    private static final TextMapPropagator SAVED = TextMapPropagator.composite(
+            W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance());
+
+    private static final TextMapGetter<Map<String, String>> HEADERS = new TextMapGetter<>() {
+        @Override
+        @SuppressWarnings("deprecation") // abstract nevertheless
+        public Iterable<String> keys(Map<String, String> saved) {
+            return saved.keySet();
+        }
+
+        @Override
+        public @Nullable String get(@Nullable Map<String, String> saved, String name) {
+            return saved == null ? null : saved.get(name);
+        }
+    };
 
     private final Tracer tracer;
     private final Function<TaskIdentity, String> spanName;
@@ -217,6 +243,18 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     @Override
     public Captured capture() {
         return new CapturedParent(Context.current());
+    }
+
+    @Override
+    public Map<String, String> save() {
+        Map<String, String> headers = new HashMap<>();
+        SAVED.inject(Context.current(), headers, Map::put);
+        return headers;
+    }
+
+    @Override
+    public Captured restore(Map<String, String> saved) {
+        return new CapturedParent(SAVED.extract(Context.root(), saved, HEADERS));
     }
 
     /** The submitter's context: one object for each task, by which {@link #spanFor} recognizes the task. */

@@ -500,4 +500,38 @@ class TaskTracingTest {
             throw new AssertionError("interrupted while waiting for " + thread, interrupt);
         }
     }
+
+    @Test
+    void a_durable_run_continues_the_trace_of_its_submitter_in_another_process() throws Exception {
+        RunOptions options = RunOptions.defaults().addListener(tracing).addPropagator(tracing);
+        Span request = tracer.spanBuilder("request").startSpan();
+        Map<String, String> saved;
+        try (Scope scope = request.makeCurrent();
+                Scope inner = Baggage.builder().put("tenant", "a").build().makeCurrent()) {
+            saved = options.savedContext();
+        }
+        request.end();
+
+        TaskTracing other = TaskTracing.of(sdk);
+        FlowBuilder<Void> f = FlowPlan.define("continued");
+        Node<String> tenant = f.node("step", () -> currentSpan() + " "
+                + Baggage.current().getEntryValue("tenant"));
+        String seen = f.returning(tenant)
+                .run(
+                        null,
+                        RunOptions.defaults()
+                                .addListener(other)
+                                .addPropagator(other)
+                                .withSavedContext(saved))
+                .value();
+
+        assertThat(saved).containsOnlyKeys("traceparent", "baggage");
+        assertThat(seen).isEqualTo(span("step").getSpanId() + " a");
+        assertThat(span("step").getParentSpanId())
+                .isEqualTo(request.getSpanContext().getSpanId());
+        assertThat(span("step").getTraceId()).isEqualTo(request.getSpanContext().getTraceId());
+        assertThat(RunOptions.defaults().addPropagator(tracing).savedContext())
+                .as("without a span there is nothing to save")
+                .isEmpty();
+    }
 }

@@ -2,6 +2,7 @@ package dev.raddle.restate;
 
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowStepper;
+import dev.raddle.flow.RunOptions;
 import dev.restate.sdk.WorkflowContext;
 
 /**
@@ -29,7 +30,8 @@ final class FlowHandler<P, R> implements AttemptRunner.Handler {
     @SuppressWarnings("unchecked") // the caller of the service sends a parameter of the plan's type
     public byte[] handle(WorkflowContext context, byte[] request, LocalCalls calls) {
         P parameter = (P) values.decodeSent("the parameter of flow \"" + plan.name() + "\"", request);
-        FlowStepper<R> stepper = plan.stepper(parameter, options.run());
+        RunOptions run = options.run().withSavedContext(context.request().headers());
+        FlowStepper<R> stepper = plan.stepper(parameter, run);
         return new FlowLoop<>(context, plan.name(), stepper, shape, values, options.groups(), calls).run();
     }
 }

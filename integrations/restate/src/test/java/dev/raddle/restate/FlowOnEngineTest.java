@@ -17,6 +17,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.processes.Await;
 import dev.raddle.processes.RestateServer.Answer;
+import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import java.io.IOException;
@@ -496,5 +497,50 @@ class FlowOnEngineTest {
             gate.await();
             return value;
         }));
+    }
+
+    private static final ThreadLocal<String> TRACE = new ThreadLocal<>();
+
+    /** A context of another library, which a caller sends as headers. */
+    private static final ContextPropagator PROPAGATOR = new ContextPropagator() {
+        @Override
+        public Captured capture() {
+            return () -> () -> {}; // the thread of the handler has no context
+        }
+
+        @Override
+        public Captured restore(Map<String, String> saved) {
+            return () -> {
+                TRACE.set(saved.get("traceparent") + " " + saved.get("mdc-tenant"));
+                return TRACE::remove;
+            };
+        }
+    };
+
+    @Test
+    void a_run_has_the_context_that_its_caller_sends_as_headers(Engine engine) {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        FlowPlan<String, String> sub = inner.returning(inner.node("deep", () -> noted("deep " + TRACE.get())));
+        FlowBuilder<String> f = FlowPlan.define("traced", String.class);
+        Node<String> first =
+                f.node("first", () -> noted("first " + TRACE.get())).compensate(v -> noted("undo " + TRACE.get()));
+        Node<Void> pause = f.sleep("pause", Duration.ofMillis(100)).needs(first);
+        Node<String> nested = f.subflow("sub", sub, f.node("param", () -> "p").needs(after(pause)));
+        FlowPlan<String, String> plan = f.returning(f.node("last", nested, value -> {
+            throw new IllegalStateException("undo it");
+        }));
+        RestateOptions options = RestateOptions.defaults()
+                .withRun(RunOptions.defaults().addPropagator(PROPAGATOR));
+        String trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC, options))) {
+            engine.register(worker.port());
+            Map<String, String> headers = Map.of("traceparent", trace, "mdc-tenant", "acme");
+
+            Answer answer = engine.call(service, "k", "run", TestCodec.bytes("p"), headers);
+
+            assertThat(answer.status()).isEqualTo(500);
+            String context = " " + trace + " acme";
+            assertThat(calls).containsExactly("first" + context, "deep" + context, "undo" + context);
+        }
     }
 }

@@ -1,6 +1,9 @@
 package dev.raddle.slf4j;
 
 import dev.raddle.task.ContextPropagator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
@@ -22,18 +25,77 @@ import org.slf4j.MDC;
  *
  * <p>Propagates the map of the MDC. The stacks of {@link MDC#pushByKey} are not propagated and not changed, because
  * SLF4J cannot list them.
+ *
+ * <p>Durable runs have the entries that are {@linkplain #saving chosen}, as their submitter had them, and no others:
+ * these are stored with the run.
+ *
+ * {@snippet :
+ * RunOptions.defaults().addPropagator(MdcPropagator.saving("request", "tenant"))
+ * }
  */
 public final class MdcPropagator implements ContextPropagator {
 
-    /** Creates a propagator. All propagators are equivalent, because they have no state. */
-    public MdcPropagator() {}
+    private static final String PREFIX = "mdc-";
+
+    private final List<String> saved; // the names of entries
+
+    /** Creates a propagator that saves no entries for durable runs. */
+    public MdcPropagator() {
+        this(List.of());
+    }
+
+    private MdcPropagator(List<String> saved) {
+        this.saved = saved;
+    }
+
+    /**
+     * Returns a propagator that saves entries with durable runs. On Restate the caller sends them as headers: {@code
+     * mdc-request} for the entry {@code request}.
+     *
+     * @param names the names of the entries, which must not differ in upper and lower case only
+     * @return a new propagator
+     */
+    public static MdcPropagator saving(String... names) {
+        return new MdcPropagator(List.of(names));
+    }
 
     @Override
     public Captured capture() {
-        Map<String, String> captured = MDC.getCopyOfContextMap();
+        return installing(MDC.getCopyOfContextMap());
+    }
+
+    @Override
+    public Map<String, String> save() {
+        Map<String, String> texts = new HashMap<>();
+        for (String name : saved) {
+            String value = MDC.get(name);
+            if (value != null) {
+                texts.put(keyOf(name), value);
+            }
+        }
+        return texts;
+    }
+
+    @Override
+    public Captured restore(Map<String, String> texts) {
+        Map<String, String> entries = new HashMap<>();
+        for (String name : saved) {
+            String value = texts.get(keyOf(name));
+            if (value != null) {
+                entries.put(name, value);
+            }
+        }
+        return installing(entries);
+    }
+
+    private static String keyOf(String name) {
+        return PREFIX + name.toLowerCase(Locale.ROOT);
+    }
+
+    private static Captured installing(@Nullable Map<String, String> entries) {
         return () -> {
             Map<String, String> before = MDC.getCopyOfContextMap();
-            setEntries(captured);
+            setEntries(entries);
             return () -> setEntries(before);
         };
     }

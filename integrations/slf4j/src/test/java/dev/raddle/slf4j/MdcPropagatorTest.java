@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
@@ -155,5 +160,24 @@ class MdcPropagatorTest {
             assertThat(second).isNotNull();
             assertThat(MDC.get("request")).isEqualTo("r-17");
         }
+    }
+
+    @Test
+    void a_durable_run_has_the_chosen_entries_of_its_submitter_in_another_process() throws Exception {
+        RunOptions options = RunOptions.defaults().addPropagator(MdcPropagator.saving("requestId", "tenant"));
+        MDC.put("requestId", "r-17");
+        MDC.put("password", "secret");
+        Map<String, String> saved = options.savedContext();
+        MDC.clear();
+        MDC.put("thread", "main");
+
+        FlowBuilder<Void> f = FlowPlan.define("logs");
+        Node<Map<String, String>> seen = f.node("seen", MDC::getCopyOfContextMap);
+        FlowResult<Map<String, String>> result = f.returning(seen)
+                .run(null, options.withSavedContext(saved).inCallersThread());
+
+        assertThat(saved).containsExactly(Map.entry("mdc-requestid", "r-17"));
+        assertThat(result.value()).containsExactly(Map.entry("requestId", "r-17"));
+        assertThat(MDC.getCopyOfContextMap()).containsExactly(Map.entry("thread", "main"));
     }
 }
