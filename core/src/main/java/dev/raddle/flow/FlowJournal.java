@@ -217,10 +217,11 @@ public interface FlowJournal {
 
     /**
      * Called when the timeout of a node has passed, before that ends the node, if the node waits for a signal or
-     * executes a subflow. A journal whose signals arrive elsewhere can deliver here, by {@link FlowRun#signal}, those
-     * that were sent in time. The default implementation does nothing.
+     * executes a subflow; and when the deadline of a run with signals has passed, before that ends the run. A journal
+     * whose signals arrive elsewhere can deliver here, by {@link FlowRun#signal}, those that were sent in time. The
+     * default implementation does nothing.
      *
-     * @param id the id of the node, as the path of a signal has it
+     * @param id the id of the node, as the path of a signal has it; empty for the deadline of the run
      */
     default void timePassed(String id) {}
 

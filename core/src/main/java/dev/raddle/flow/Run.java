@@ -289,6 +289,9 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
     }
 
     private void outOfTime() {
+        if (run.journal != null && run.signals != null) {
+            run.journal.timePassed(run, NodeEnd.NO_NODE);
+        }
         stop(run.progress.outOfTime());
     }
 

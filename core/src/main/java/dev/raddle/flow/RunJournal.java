@@ -297,9 +297,13 @@ final class RunJournal {
         }
     }
 
-    /** Called before the timeout of a node of this run, or of one nested in it, ends the node. */
+    /**
+     * Called before the timeout of a node of this run, or of one nested in it, ends the node, and before the deadline
+     * of the run ends all, with NO_NODE.
+     */
     void timePassed(RunEnvironment where, int node) {
-        where.guard("timePassed() of the journal", node, () -> journal.timePassed(where.path(node)));
+        String id = node == NodeEnd.NO_NODE ? "" : where.path(node);
+        where.guard("timePassed() of the journal", node, () -> journal.timePassed(id));
     }
 
     /** Called before an attempt, in its thread. */

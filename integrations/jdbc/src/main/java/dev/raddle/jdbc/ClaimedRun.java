@@ -181,10 +181,10 @@ final class ClaimedRun {
                 .<FlowRun<?>, RuntimeException>call(() -> registered.plan().start(parameter, chosen));
         run = started;
         journal.setDelivery(this::deliverSent);
-        catchUp(started);
         if (claim.isSignalled()) {
-            deliverSent(); // otherwise the next look would
+            deliverSent(); // otherwise the next look would; a run that is being cancelled received them before that
         }
+        catchUp(started);
         FlowResult<?> result;
         try {
             result = started.join();
@@ -321,11 +321,11 @@ final class ClaimedRun {
         }
         Thread.ofVirtual().name("raddle-attend-" + id()).start(() -> {
             try {
+                if (isSignal) {
+                    deliver(); // before the cancel, since no signal is stored after its request
+                }
                 if (reason != null) {
                     cancel(reason);
-                }
-                if (isSignal) {
-                    deliver();
                 }
                 parkIfWaiting(parkAfter);
             } catch (SQLException | RuntimeException later) {

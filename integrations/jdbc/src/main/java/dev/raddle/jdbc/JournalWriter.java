@@ -42,6 +42,10 @@ final class JournalWriter implements AutoCloseable {
      * An end of a node by its timeout is not written if a signal was stored for the node, and not recorded yet: the run
      * continues from its records, and takes the signal.
      *
+     * The statement reads signals as of its begin, and locks the rows a moment later. A request that commits in between
+     * has changed the row of its run (RunTable.request), so the row that is locked has another `xmin` than the row that
+     * the statement sees: its entries are tried again, as those of a locked row.
+     *
      * The statement waits for no lock. A row that another transaction has locked, for a claim or for a request of a
      * user, is skipped, and its entries are tried again with a growing pause (`locked`). So a transaction that keeps
      * one row for long delays its run only. After some seconds a line says which session that is.
@@ -65,8 +69,9 @@ final class JournalWriter implements AutoCloseable {
     static final String WRITE = "WITH input AS (SELECT * FROM unnest(?::text[], ?::bigint[], ?::int[], ?::text[],"
             + " ?::text[], ?::text[], ?::text[], ?::int[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[],"
             + " ?::text[], ?::bigint[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
-            + " held AS (SELECT id, epoch AS current FROM raddle_run WHERE id = ANY (?) ORDER BY id FOR SHARE"
-            + " SKIP LOCKED),"
+            + " locked AS (SELECT id, epoch AS current, xmin AS written FROM raddle_run WHERE id = ANY (?)"
+            + " ORDER BY id FOR SHARE SKIP LOCKED),"
+            + " held AS (SELECT l.* FROM locked l JOIN raddle_run seen ON seen.id = l.id AND seen.xmin = l.written),"
             + " mine AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
             + " valid AS (SELECT * FROM mine i WHERE NOT (" + IS_TOO_LATE + ")),"
             + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
@@ -95,7 +100,7 @@ final class JournalWriter implements AutoCloseable {
         FENCED,
         /** The rows say that the time of a node is over, and a signal for it was stored before. */
         SIGNALLED,
-        /** Another transaction has locked the row of the run. */
+        /** Another transaction has locked the row of the run, or has changed it since the statement began. */
         LOCKED
     }
 

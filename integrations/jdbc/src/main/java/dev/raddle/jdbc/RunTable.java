@@ -197,8 +197,8 @@ final class RunTable {
             + " FROM raddle_run r WHERE r.id = ? AND t.task_name = r.flow || '/' || r.version"
             + " AND t.task_instance = r.id AND NOT t.picked AND t.execution_time > now()";
 
-    private static final String WAITS_NO_LONGER =
-            "UPDATE raddle_run SET waits_until = NULL WHERE id = ? AND waits_until IS NOT NULL";
+    /** Changes the row in any case: JournalWriter recognizes by this that there was a request. */
+    private static final String WAITS_NO_LONGER = "UPDATE raddle_run SET waits_until = NULL WHERE id = ?";
 
     /** A task is due after this time at the latest, also if only a signal can wake it. */
     private static final Duration LONGEST = Duration.ofDays(36_500);

@@ -9,9 +9,12 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.processes.Await;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -20,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -220,6 +224,125 @@ class RequestTest {
                             .anyMatch(entry -> entry.kind().equals("DEADLINE")));
             assertThat(service.signal("run-1", "vote", "yes")).isTrue();
             assertThat(valueOf(service, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    @Test
+    void a_timeout_is_not_recorded_after_a_signal_that_was_stored_while_the_statement_began() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("vote", String.class);
+        Node<String> vote =
+                f.signal("vote", String.class).timeout(Duration.ofSeconds(4)).defaultValue("none");
+        FlowPlan<String, String> plan = f.returning(f.node("end", after(vote), (c, ended) -> c.read(vote)));
+        CountDownLatch hasBegun = new CountDownLatch(1);
+        AtomicBoolean isLate = new AtomicBoolean();
+        // The statement has its snapshot, and has not locked the row, while another session has the advisory lock.
+        UnaryOperator<String> pausing = sql -> {
+            if (!isLate.get() || !sql.equals(JournalWriter.WRITE)) {
+                return sql;
+            }
+            hasBegun.countDown();
+            return sql.replaceFirst(
+                    "ORDER BY id FOR SHARE", "AND pg_advisory_xact_lock_shared(17) IS NOT NULL ORDER BY id FOR SHARE");
+        };
+        CountDownLatch mayCommit = new CountDownLatch(1);
+        UnaryOperator<String> slow = sql -> {
+            if (isLate.get() && sql.equals("COMMIT")) {
+                awaitQuietly(mayCommit);
+            }
+            return sql;
+        };
+        try (TestPool pool = new TestPool(database.url(), 12, pausing);
+                TestPool slowPool = new TestPool(database.url(), 12, slow);
+                FlowService service = FlowService.on(pool)
+                        .applySchema()
+                        .register(plan, "1", FlowCodec.text())
+                        .pollInterval(Duration.ofSeconds(10))
+                        .start();
+                FlowService sender = FlowService.on(slowPool)
+                        .register(plan, "1", FlowCodec.text())
+                        .submitOnly()
+                        .start();
+                Connection other = database.pool().getConnection();
+                Statement statement = other.createStatement()) {
+            service.submit("vote", "run-1", "p");
+            Await.until(
+                    "the time of the node is recorded",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("DEADLINE")));
+            statement.execute("SELECT pg_advisory_lock(17)");
+            isLate.set(true);
+            FutureTask<Boolean> signal = new FutureTask<>(() -> sender.signal("run-1", "vote", "yes"));
+            Thread.ofPlatform().start(signal);
+            hasBegun.await();
+            Await.until("the statement waits", this::waitsForAdvisoryLock);
+            mayCommit.countDown();
+            assertThat(signal.get()).isTrue();
+            statement.execute("SELECT pg_advisory_unlock(17)");
+
+            assertThat(valueOf(sender, "run-1")).isEqualTo("yes");
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean waitsForAdvisoryLock() {
+        try {
+            return "1".equals(database.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                    + " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"));
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    @Test
+    void a_signal_that_is_stored_before_the_deadline_of_the_run_ends_its_node() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("vote", String.class);
+        Node<String> vote = f.signal("vote", String.class);
+        Node<String> other = f.signal("other", String.class);
+        FlowPlan<String, String> plan = f.returning(f.node("end", vote, other, (c, a, b) -> a + b));
+        FlowService.Builder builder = database.service()
+                .register(plan, "1", FlowCodec.text(), RunOptions.timeout(Duration.ofSeconds(4)))
+                .pollInterval(Duration.ofHours(1));
+        try (FlowService service = builder.start();
+                FlowService sender = database.service()
+                        .register(plan, "1", FlowCodec.text())
+                        .submitOnly()
+                        .start()) {
+            service.submit("vote", "run-1", "p");
+            Await.until(
+                    "the run has begun",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("BEGUN")));
+            assertThat(sender.signal("run-1", "vote", "yes")).isTrue();
+
+            assertThat(sender.await("run-1", Await.BOUND).state()).isEqualTo(RunState.TIMED_OUT);
+            assertThat(service.entries("run-1"))
+                    .anySatisfy(entry -> assertThat(entry.kind() + " " + entry.node() + " " + entry.state())
+                            .isEqualTo("NODE vote SUCCESS"));
+        }
+    }
+
+    @Test
+    void a_signal_that_is_stored_before_a_request_to_cancel_ends_its_node() throws Exception {
+        FlowPlan<String, String> plan = approval();
+        try (FlowService sender = database.service()
+                .register(plan, "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            sender.submit("approval", "run-1", "p");
+            database.execute("UPDATE raddle_run SET epoch = 1"); // as if a worker had begun it
+            assertThat(sender.signal("run-1", "approved", "Ann")).isTrue();
+            assertThat(sender.cancel("run-1", "no")).isTrue();
+            try (FlowService worker = started(plan)) {
+                assertThat(worker.await("run-1", Await.BOUND).state()).isEqualTo(RunState.CANCELLED);
+            }
+            assertThat(sender.entries("run-1")).anyMatch(entry -> entry.kind().equals("SIGNAL"));
         }
     }
 
