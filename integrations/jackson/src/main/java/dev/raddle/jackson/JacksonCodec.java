@@ -37,7 +37,9 @@ import tools.jackson.databind.json.JsonMapper;
  * Every other value has the name of its type with it, as in {@code {"Order":{"id":17}}}. Only the types that are named
  * here are read, whatever is stored; these need no name: {@code Long}, {@code BigInteger}, {@code BigDecimal},
  * {@code UUID}, {@code Instant}, {@code LocalDate}, {@code Duration}, {@code JsonNode}, {@code byte[]}, and maps whose
- * keys are strings. Collections are read as unmodifiable ones with the same elements in the same order.
+ * keys are strings. Collections are read as unmodifiable ones with the same elements in the same order. Maps and sets
+ * that have no order, such as {@code Map.of}, are written in one that is the same in each JVM, also inside records, so
+ * that equal values have equal bytes.
  *
  * <p>The name of a type is its simple name, so it may move to another package. {@link #with(String, Class)} keeps the
  * name of a type that was renamed. A component that was added to a record is null in values that were stored
@@ -46,7 +48,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class JacksonCodec implements FlowCodec {
 
     private static final String MAP = "Map";
-    private static final JacksonCodec BASIC = new JacksonCodec(new JsonMapper(), Map.of())
+    private static final JacksonCodec BASIC = new JacksonCodec(FixedOrder.of(new JsonMapper()), Map.of())
             .with(Long.class)
             .with(Double.class)
             .with(BigInteger.class)
@@ -114,7 +116,7 @@ public final class JacksonCodec implements FlowCodec {
      * @return a changed copy
      */
     public JacksonCodec withMapper(JsonMapper other) {
-        return new JacksonCodec(other, types);
+        return new JacksonCodec(FixedOrder.of(other), types);
     }
 
     @Override

@@ -18,12 +18,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -197,5 +202,70 @@ class JacksonCodecTest {
         JacksonCodec codec = JacksonCodec.of();
 
         assertThat(codec.encode(one)).isEqualTo(codec.encode(other)).isEqualTo(codec.encode(Map.copyOf(one)));
+    }
+
+    record Text(String text) {}
+
+    record Words(
+            Map<String, Integer> counts,
+            Set<String> words,
+            Set<Text> texts,
+            List<Set<Set<Text>>> nested,
+            Object any) {}
+
+    /** Returns a set with the same elements in an order that depends on the capacity. */
+    private static <T> Set<T> hashed(int capacity, List<T> elements) {
+        Set<T> set = new HashSet<>(capacity);
+        set.addAll(elements);
+        return set;
+    }
+
+    private static Words words(int capacity) {
+        List<String> all = IntStream.range(0, 20).mapToObj(i -> "word " + i).toList();
+        List<Text> texts = all.stream().map(Text::new).toList();
+        Map<String, Integer> counts = new HashMap<>(capacity);
+        all.forEach(word -> counts.put(word, word.length()));
+        List<Set<Text>> sets = List.of(hashed(capacity, texts), hashed(capacity, texts.subList(0, 10)));
+        return new Words(
+                counts,
+                hashed(capacity, all),
+                hashed(capacity, texts),
+                List.of(hashed(capacity, sets)),
+                Map.of("b", hashed(capacity, all)));
+    }
+
+    @Test
+    void equal_maps_and_sets_inside_a_record_have_the_same_encoding() throws Exception {
+        Words one = words(4);
+        Words other = words(1 << 12);
+        assertThat(List.copyOf(one.words())).isNotEqualTo(List.copyOf(other.words()));
+        assertThat(one).isEqualTo(other);
+
+        for (JacksonCodec each :
+                List.of(JacksonCodec.of(Words.class), JacksonCodec.of(Words.class).withMapper(new JsonMapper()))) {
+            assertThat(new String(each.encode(one), StandardCharsets.UTF_8))
+                    .isEqualTo(new String(each.encode(other), StandardCharsets.UTF_8));
+        }
+    }
+
+    record Ordered(Map<String, Integer> map, Set<String> set, EnumMap<Colour, Integer> colours, EnumSet<Colour> some) {}
+
+    @Test
+    void maps_and_sets_that_have_an_order_keep_it() throws Exception {
+        Map<String, Integer> map = new LinkedHashMap<>();
+        map.put("b", 1);
+        map.put("a", 2);
+        Ordered value = new Ordered(
+                map,
+                new LinkedHashSet<>(List.of("z", "y")),
+                new EnumMap<>(Map.of(Colour.GREEN, 1, Colour.RED, 2)),
+                EnumSet.allOf(Colour.class));
+
+        JacksonCodec codec = JacksonCodec.of(Ordered.class);
+
+        assertThat(new String(codec.encode(value), StandardCharsets.UTF_8))
+                .isEqualTo("{\"Ordered\":{\"map\":{\"b\":1,\"a\":2},\"set\":[\"z\",\"y\"],"
+                        + "\"colours\":{\"RED\":2,\"verde\":1},\"some\":[\"RED\",\"verde\"]}}");
+        assertThat(codec.decode(codec.encode(value))).isEqualTo(value);
     }
 }
