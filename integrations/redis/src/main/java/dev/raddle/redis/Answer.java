@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** The answer to a call, checked. */
 final class Answer {
 
-    private static final int HEADER = 7;
+    private static final int HEADER = 9;
 
     /** Permits that were granted. Their fencing numbers end with {@code fence}. */
     record Grant(String group, int permits, long fence, boolean isOfRate) {}
@@ -29,6 +29,8 @@ final class Answer {
     final long longestLease;
     final long dueMicros; // -1: nothing is due
     final long behindMicros;
+    final String missingKeys; // because of which nothing is granted; empty: none
+    final String evictionPolicy; // empty: unknown
     final List<Grant> grants = new ArrayList<>();
     final List<Known> known = new ArrayList<>();
     final List<Group> groups = new ArrayList<>();
@@ -50,6 +52,8 @@ final class Answer {
             dueMicros = number(raw, 4);
             behindMicros = number(raw, 5);
             number(raw, 6);
+            missingKeys = text(raw, 7);
+            evictionPolicy = text(raw, 8);
             results.forEach(this::addResult);
         } catch (ClassCastException | NumberFormatException | IndexOutOfBoundsException malformed) {
             throw new FleetException("the answer of the script is malformed: " + malformed.getMessage(), malformed);

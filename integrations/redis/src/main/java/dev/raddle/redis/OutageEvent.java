@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** The flight recorder's event for an outage, written when it ends. */
 @Name("dev.raddle.FleetOutage")
 @Label("Fleet Outage")
-@Description("A time in which an instance of a fleet had no valid lease")
+@Description("A time in which an instance of a fleet had no valid lease, or its server had lost data")
 @Category("Raddle")
 @StackTrace(false)
 final class OutageEvent extends Event {

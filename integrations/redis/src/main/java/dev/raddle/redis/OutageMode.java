@@ -1,8 +1,9 @@
 package dev.raddle.redis;
 
 /**
- * What an instance grants while it cannot reach the server, or the server's answers make no sense. An outage begins
- * when the instance's lease has ended without an answer, and ends with the next valid answer.
+ * What an instance grants while it cannot reach the server, the server's answers make no sense, or it has lost data. An
+ * outage begins when the instance's lease has ended without an answer, or the server has lost data of the namespace or
+ * was replaced. It ends when the server grants permits again.
  *
  * {@snippet :
  * FleetOptions options = FleetOptions.builder().outageMode(OutageMode.local(2)).build();

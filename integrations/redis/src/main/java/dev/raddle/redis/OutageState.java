@@ -78,17 +78,28 @@ final class OutageState {
         notifier.post(listener -> listener.leaseLost(permits, reason));
     }
 
-    void quarantineBegan(Duration quarantine) {
+    void quarantineBegan(Duration quarantine, String cause) {
         QuarantineEvent begun = new QuarantineEvent();
         begun.namespace = options.namespace();
         begun.quarantineMillis = quarantine.toMillis();
+        begun.reason = cause;
         begun.commit();
         UserCode.warn(
                 LOGGER,
-                "fleet \"" + options.namespace() + "\": the namespace is new, or the server has lost its data or was "
-                        + "replaced; nothing is granted for " + quarantine.toMillis() + " ms",
+                "fleet \"" + options.namespace() + "\": " + cause + "; nothing is granted for " + quarantine.toMillis()
+                        + " ms",
                 null);
         notifier.post(listener -> listener.quarantineBegan(quarantine));
+    }
+
+    void evictionPossible(String policy) {
+        UserCode.warn(
+                LOGGER,
+                "fleet \"" + options.namespace() + "\": the maxmemory-policy of the server is " + policy
+                        + ", so it may evict keys of the fleet when its memory is full, and then nothing is granted for a "
+                        + "lease; set maxmemory-policy to noeviction or to one for keys with an expiry, such as "
+                        + "volatile-lru",
+                null);
     }
 
     void clockWentBack(Duration behind) {

@@ -51,6 +51,7 @@ final class Pump {
      * that is held, and syncs. An instance that has lost its lease meanwhile has nothing to state, and its first call
      * is executed; in both cases the next call restores the settings, which this instance knows from an earlier
      * incarnation. So the settings are back before the server grants again, if one instance that knows them is there.
+     * For an instance that was known this is an outage, which ends when the server grants again.
      */
 
     private static final long LEASE_TENTHS = 9;
@@ -106,6 +107,8 @@ final class Pump {
     private long knownBehindMicros = -1; // of the clock of the server behind the fleet's time; negative before a call
     private volatile boolean isQuarantine;
     private volatile long quarantineEnd; // if isQuarantine
+    private volatile String quarantineCause = "";
+    private String evictionPolicy = ""; // of the server, empty: unknown
     private volatile String trouble = "not connected yet";
 
     private boolean isClosing;
@@ -187,8 +190,7 @@ final class Pump {
         long left = quarantineEnd - time.nanoTime();
         return !isQuarantine || left <= 0
                 ? null
-                : "nothing is granted for " + (left + 999_999) / 1_000_000
-                        + " ms, because the namespace is new, or the server has lost its data or was replaced";
+                : "nothing is granted for " + (left + 999_999) / 1_000_000 + " ms, because " + quarantineCause;
     }
 
     /** Returns why the server does not answer. */
@@ -385,6 +387,7 @@ final class Pump {
         failures = 0;
         longestLease = Math.max(longestLease, answer.longestLease);
         counters.backendUp = true;
+        notePolicy(answer);
         switch (answer.state) {
             case "ok" -> accept(answer, isRestored, sentAt, now);
             case "new" -> restart(answer, sentAt, now);
@@ -404,12 +407,13 @@ final class Pump {
     private void accept(Answer answer, boolean isRestored, long sentAt, long now) {
         number++;
         incarnation = answer.incarnation;
-        renew(sentAt, now);
+        renew(sentAt);
         acceptSettings(answer, isRestored);
         noteClock(answer);
         ledger.answered(answer);
         if (answer.quarantineMillis == 0) {
             isQuarantine = false;
+            endOutage(now);
         } else if (!isQuarantine) {
             noteQuarantine(answer, now);
         }
@@ -450,10 +454,11 @@ final class Pump {
     private void restart(Answer answer, long sentAt, long now) {
         number++;
         incarnation = answer.incarnation;
-        renew(sentAt, now);
+        renew(sentAt);
         isLeaving = false;
         needsRestore = true;
         noteQuarantine(answer, now);
+        beginOutage(now, quarantineCause);
         needsSettings = !settings.isEmpty();
         if (needsSettings) {
             askForSettings();
@@ -462,13 +467,30 @@ final class Pump {
 
     private void noteQuarantine(Answer answer, long now) {
         quarantineEnd = now + answer.quarantineMillis * 1_000_000;
+        quarantineCause = answer.missingKeys.isEmpty()
+                ? "the namespace is new, or the server has lost its data or was replaced"
+                : "the key " + answer.missingKeys + " was deleted or evicted";
         isQuarantine = true;
-        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
+        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis), quarantineCause);
     }
 
-    private void renew(long sentAt, long now) {
+    /** Warns once of a server that may remove the fleet's keys, which have no expiry. */
+    private void notePolicy(Answer answer) {
+        String policy = answer.evictionPolicy;
+        if (!policy.isEmpty() && !policy.equals(evictionPolicy)) {
+            evictionPolicy = policy;
+            if (!policy.equals("noeviction") && !policy.startsWith("volatile-")) {
+                outage.evictionPossible(policy);
+            }
+        }
+    }
+
+    private void renew(long sentAt) {
         leaseEnd = sentAt + ttl / 10 * LEASE_TENTHS;
         hasLease = true;
+    }
+
+    private void endOutage(long now) {
         if (outage.end(now)) {
             ledger.grantLocally(0);
         }

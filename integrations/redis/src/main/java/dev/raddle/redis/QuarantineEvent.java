@@ -24,4 +24,8 @@ final class QuarantineEvent extends Event {
     @Label("Length")
     @Timespan(Timespan.MILLISECONDS)
     long quarantineMillis;
+
+    @Label("Reason")
+    @Nullable
+    String reason;
 }

@@ -50,6 +50,12 @@ been stopped, so no instance is buried for a whole lease from then (`base`): eac
 emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the
 longest lease (`quar`): what the server has forgotten has ended by then or was reasserted.
 
+A single key may be deleted or evicted, and an empty one does not exist. So each call notes in `keys` which ones it has
+left, beside the time of `last`: a call of a version of this script that notes nothing has left another time, and then
+nothing is known. If one of them is missing at the next call, nothing was decided without it. That call removes the
+others except `conf`, and the namespace goes on as an emptied one, but its counters do not begin anew; `why` has the
+names of the missing keys, for all instances.
+
 A call that may have been lost is sent again with its number. It is executed once: the number is stored even if the
 call fails in the midst of its operations, so it is not executed again either; its instance is lost then. Each of the
 two may be the one whose answer the instance does not read, and a call that was replaced may even arrive after the next
@@ -99,8 +105,8 @@ local function checkTypes(keys)
   end
 end
 
-local function open(keys)
-  return {used = keys[1], held = keys[2], own = keys[3], exp = keys[4], conf = keys[5], wait = keys[6], ready = keys[7],
+local function open(keys, me)
+  return {keys = keys, me = me, used = keys[1], held = keys[2], own = keys[3], exp = keys[4], conf = keys[5], wait = keys[6], ready = keys[7],
     rate = keys[8], due = keys[9], meta = keys[10], touched = {}, order = {}, results = {}, notices = {}, limits = {},
     rates = {}, counts = {}, written = {}, records = {}, values = {}, changed = {}, settings = {}, leases = {},
     queues = {}, states = {}, claimed = {}}
@@ -147,7 +153,7 @@ local function read(c, groups)
   c.isDue = redis.call('ZCARD', c.due) > 0
   return redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending',
     'run', 'ahead', 'w:' .. (c.me or ''), 'h:' .. (c.me or ''), 'o:' .. (c.me or ''), 'c:' .. (c.me or ''),
-    'i:' .. (c.me or ''))
+    'i:' .. (c.me or ''), 'keys', 'why')
 end
 
 -- What is known of an instance besides its lease. `offers` are in the order of the grants.
@@ -170,7 +176,44 @@ local function peer(c, inst)
   return s
 end
 
-local function renewIncarnation(c)
+local function exists(c, i)
+  return redis.call('TYPE', c.keys[i])['ok'] ~= 'none'
+end
+
+-- Which keys have elements at the end of a call, '1' or '0' for each in their order. Those of `own` are those of `held`.
+local function present(c)
+  local isHeld = exists(c, 2)
+  local all = {c.written['*'], isHeld, isHeld, c.isRenewed and not c.leave or exists(c, 4), true,
+    c.isWaiting and exists(c, 6), c.isReady and exists(c, 7), c.isDue and exists(c, 8), c.isDue and exists(c, 9)}
+  local text = {}
+  for i = 1, 9 do
+    text[i] = all[i] and '1' or '0'
+  end
+  return table.concat(text)
+end
+
+-- Returns nil if each key is there that had elements after the last call, otherwise the names of those that are not; an
+-- empty text if the namespace is new or nothing of it is left.
+local function missing(c, m)
+  if not m[1] then
+    return c.settings['t'] and c.keys[10] or ''
+  end
+  local time, text = string.match(m[17] or '', '^(%d+) (%d+)$')
+  if time ~= m[3] then
+    return nil
+  end
+  local isSeen = {c.written['*'], false, false, c.leases[c.me], c.settings['t'], c.isWaiting, c.isReady, false, c.isDue}
+  local names = {}
+  for i = 1, 9 do
+    if string.sub(text, i, i) == '1' and not (isSeen[i] or exists(c, i)) then
+      names[#names + 1] = c.keys[i]
+    end
+  end
+  return #names > 0 and table.concat(names, ', ') or nil
+end
+
+local function renewIncarnation(c, why)
+  c.why = why
   c.inc = math.max(c.us, c.inc + 1)
   c.quar = math.max(c.quar, c.ms + c.longest)
   c.base = c.ms
@@ -182,14 +225,19 @@ local function begin(keys, ttl, me, groups, isFirst)
   if isFirst then
     checkTypes(keys)
   end
-  local c = open(keys)
-  c.me = me
+  local c = open(keys, me)
   local isRead, m = pcall(read, c, groups)
   if not isRead then
     checkTypes(keys)
     error(m, 0)
   end
-  local known = m[1]
+  local why = missing(c, m)
+  if why then
+    redis.call('DEL', c.used, c.held, c.own, c.exp, c.wait, c.ready, c.rate, c.due, c.meta)
+    c = open(keys, me)
+    read(c, groups)
+    m[12], m[13], m[14], m[15], m[16] = false, false, false, false, false
+  end
   c.inc = int(m[1] or 0, 'meta inc')
   c.quar = int(m[2] or 0, 'meta quar')
   local last = int(m[3] or 0, 'meta last')
@@ -199,7 +247,7 @@ local function begin(keys, ttl, me, groups, isFirst)
   c.turn = int(m[7] or 0, 'meta turn')
   c.version = int(m[8] or 0, 'meta version')
   c.pending = int(m[9] or 0, 'meta pending')
-  c.run = m[10]
+  c.run, c.why = m[10], m[18] or ''
   local ahead = int(m[11] or 0, 'meta ahead')
   c.cursor = m[12]
   if me then
@@ -215,13 +263,16 @@ local function begin(keys, ttl, me, groups, isFirst)
     c.longest = ttl
     redis.call('HSET', c.conf, 't', fmt(ttl))
   end
-  c.saved = {inc = c.inc, quar = c.quar, last = last, base = c.base, seq = c.seq, fence = c.fence, turn = c.turn,
-    version = c.version, pending = c.pending, run = c.run, ahead = ahead}
+  c.saved = {inc = c.inc, quar = c.quar, base = c.base, seq = c.seq, fence = c.fence, turn = c.turn,
+    version = c.version, pending = c.pending, run = c.run, ahead = ahead, why = c.why}
   if c.us - last > c.longest * 1000 / 3 then
     c.base = c.ms
   end
-  if not known then
-    renewIncarnation(c)
+  if why then
+    for field in pairs(c.saved) do
+      c.saved[field] = ''
+    end
+    renewIncarnation(c, why)
   end
   return c
 end
@@ -231,9 +282,15 @@ local function checkRun(c)
   local info = redis.pcall('INFO', 'server')
   local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)')
   if run and c.run and run ~= c.run then
-    renewIncarnation(c)
+    renewIncarnation(c, '')
   end
   c.run = run or c.run
+end
+
+-- Which keys the server evicts when its memory is full, if it says that.
+local function policy()
+  local info = redis.pcall('INFO', 'memory')
+  return type(info) == 'string' and string.match(info, 'maxmemory_policy:([%w-]+)') or ''
 end
 
 local function setting(c, field)
@@ -786,7 +843,7 @@ end
 -- Writes what has changed and asks instances that have got their first offer to call.
 local function finish(c, prefix)
   flush(c)
-  local counters = {'last', fmt(c.us)}
+  local counters = {'last', fmt(c.us), 'keys', fmt(c.us) .. ' ' .. present(c)}
   local function add(field, value)
     counters[#counters + 1] = field
     counters[#counters + 1] = value
@@ -811,12 +868,10 @@ local function finish(c, prefix)
     end
   end
   for field, saved in pairs(c.saved) do
-    if field ~= 'last' and field ~= 'run' and c[field] ~= saved then
-      add(field, fmt(c[field]))
+    local value = c[field]
+    if value and value ~= saved then
+      add(field, type(value) == 'number' and fmt(value) or value)
     end
-  end
-  if c.run and c.run ~= c.saved.run then
-    add('run', c.run)
   end
   if c.number and not c.leave then
     add('c:' .. c.me, c.number)
@@ -1045,7 +1100,7 @@ end
 
 local function answer(c, state, results)
   return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), fmt(c.longest), fmt(nextDue(c)), fmt(c.ahead),
-    fmt(c.version), results}
+    fmt(c.version), c.ms < c.quar and c.why or '', c.policy or '', results}
 end
 
 local function execute(c, args)
@@ -1153,6 +1208,7 @@ local function batch(keys, args)
   c.asked, c.detailed = {}, {}
   if args[6] == '1' then
     checkRun(c)
+    c.policy = policy()
   end
   local state = stateOf(c, args, number)
   c.isRepeated = state == 'again' or state == 'old'

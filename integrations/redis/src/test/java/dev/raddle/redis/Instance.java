@@ -63,7 +63,7 @@ final class Instance implements AutoCloseable {
                 .toList();
         incarnation = header.get(1);
         List<List<String>> results = new ArrayList<>();
-        for (Object each : (List<?>) answer.get(7)) {
+        for (Object each : (List<?>) answer.getLast()) {
             List<?> entry = each instanceof String text ? List.of(text.split(" ", -1)) : (List<?>) each;
             results.add(entry.stream().map(String::valueOf).toList());
         }

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.raddle.group.PermitSource;
 import dev.raddle.task.Rate;
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -29,12 +32,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Fleets on a real server, of each kind that is here. Each test has a server of its own. */
 @ParameterizedClass
@@ -422,6 +431,122 @@ class RedisFleetTest {
         executor.submit("g", 50, NOTHING);
         until(() -> executor.ended.get() == 51);
         assertThat(peak.of("g")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"conf", "held", "exp"})
+    void one_key_that_is_gone_is_an_outage_with_its_name_until_limits_and_permits_are_back(String name)
+            throws Exception {
+        RedisCommands<String, String> redis = redis();
+        redis.hset("{raddle}:meta", "inc", "1"); // no quarantine
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        a.setCap(2);
+        a.setLimit("g", 1);
+        a.setRate("rated", Rate.of(1, Duration.ofDays(1)));
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        CountDownLatch gate = new CountDownLatch(1);
+        first.submit("g", fence -> await(gate));
+        first.submit("rated", fence -> await(gate)); // the cap has no room
+        until(() -> peak.of("g") == 1 && peak.of("rated") == 1);
+        second.submit("g", 3, NOTHING);
+        second.submit("other", NOTHING);
+        until(() -> b.stats().backendUp()); // so the fleet knows it, or it would only be a new instance
+        String key = "{raddle}:" + name;
+
+        redis.del(key);
+
+        event("outage: the key " + key + " was deleted or evicted");
+        event("outage: the key " + key + " was deleted or evicted"); // of each instance
+        assertThat(first.session().status("g").obstacle())
+                .startsWith("nothing is granted for ")
+                .endsWith(" ms, because the key " + key + " was deleted or evicted");
+        until(() -> a.status().keys().stream()
+                .anyMatch(each -> each.key().equals("g") && each.permits() == 1 && each.limit() == 1));
+        assertThat(second.ended.get()).isZero();
+        event("outage ended");
+        event("outage ended");
+        assertThat(a.stats().outages()).isPositive();
+        assertThat(second.ended.get()).isZero();
+        gate.countDown();
+        until(() -> first.ended.get() == 2 && second.ended.get() == 4);
+        assertThat(peak.of("g")).isEqualTo(1);
+        assertThat(first.revoked.get()).isZero();
+        assertThat(a.status().cap()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "allkeys-lru, 1",
+        "allkeys-random, 1",
+        "volatile-lru, 0", // keys of a fleet have no expiry
+        "noeviction, 0"
+    })
+    void a_server_that_may_evict_keys_of_a_fleet_is_a_warning_with_advice(String policy, int warnings) {
+        redis().configSet("maxmemory-policy", policy);
+        List<String> lines = log();
+
+        runOne(fleet());
+
+        List<String> ofPolicy =
+                lines.stream().filter(line -> line.contains("maxmemory-policy")).toList();
+        assertThat(ofPolicy)
+                .hasSize(warnings)
+                .allSatisfy(line -> assertThat(line)
+                        .contains(
+                                "maxmemory-policy of the server is " + policy + ",",
+                                "set maxmemory-policy to noeviction"));
+    }
+
+    @Test
+    void a_server_that_does_not_say_what_it_evicts_is_no_warning() {
+        redis().aclSetuser(
+                        "guide",
+                        AclSetuserArgs.Builder.on()
+                                .nopass()
+                                .allKeys()
+                                .allChannels()
+                                .allCommands()
+                                .removeCommand(CommandType.INFO)
+                                .removeCommand(CommandType.CONFIG));
+        redis().configSet("maxmemory-policy", "allkeys-lru");
+        List<String> lines = log();
+        RedisURI uri = RedisURI.create("redis://guide:any@127.0.0.1:" + server.port());
+
+        runOne(closing(RedisFleet.connect(
+                uri, FleetOptions.builder().lease(Duration.ofMillis(300)).build())));
+
+        assertThat(lines).noneMatch(line -> line.contains("maxmemory-policy"));
+    }
+
+    private void runOne(RedisFleet fleet) {
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", NOTHING);
+        until(() -> executor.ended.get() == 1);
+    }
+
+    /** Returns the lines of the fleet's log from now on. */
+    private List<String> log() {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Logger logger = Logger.getLogger("dev.raddle.redis");
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                lines.add(line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {
+                logger.removeHandler(this);
+            }
+        };
+        logger.addHandler(handler);
+        open.addLast(handler::close);
+        return lines;
     }
 
     @Test

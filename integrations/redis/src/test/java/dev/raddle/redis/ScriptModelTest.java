@@ -252,6 +252,17 @@ class ScriptModelTest {
                 .isEqualTo(fields);
         checkTickets(tickets, used);
         checkGrants(held);
+        checkKeys();
+    }
+
+    private void checkKeys() {
+        StringBuilder exists = new StringBuilder();
+        for (String each : new Keys(namespace).all()) {
+            exists.append(redis.exists(each));
+        }
+        assertThat(redis.hget(key("meta"), "keys").split(" ")[1] + "1")
+                .as("the keys that the next call expects")
+                .isEqualTo(exists.toString());
     }
 
     private void checkTickets(Map<String, Integer> tickets, Map<String, Integer> used) {

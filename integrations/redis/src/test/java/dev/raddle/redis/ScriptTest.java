@@ -21,7 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The script alone, on each kind of server that is here. */
 @ParameterizedClass
@@ -579,6 +581,84 @@ class ScriptTest {
         assertThat(redis.hget(key("conf"), "l:g")).isEqualTo("2");
         redis.hset(key("meta"), "quar", "1");
         assertThat(a.granted("a g 1")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"used", "held", "own", "exp", "conf", "wait", "ready", "rate", "due", "meta"})
+    void a_key_that_is_gone_is_named_and_the_namespace_goes_on_as_an_emptied_one(String name) throws Exception {
+        Instance a = instance("a.1");
+        Instance b = instance("b.1");
+        a.configure("*", "3");
+        a.configure("l:g", "1");
+        a.configure("r:rated", Rates.write(Rate.of(1, Duration.ofHours(1))));
+        a.call("a g 1 1", "a rated 1 1", "a x 1 1");
+        b.call("a g 1 1", "a x 1 1");
+        assertThat(redis.exists(new Keys(namespace).all())).isEqualTo(10);
+        long fence = Long.parseLong(redis.hget(key("meta"), "fence"));
+
+        redis.del(key(name));
+
+        assertThat(b.call("a h 1 1")).isEmpty();
+        assertThat(b.state()).isEqualTo("new");
+        assertThat(b.header.get(7)).isEqualTo(key(name));
+        assertThat(redis.exists(key("used"), key("held"), key("own"), key("wait"), key("ready"), key("rate")))
+                .isZero();
+        a.call();
+        assertThat(a.header.subList(0, 1)).containsExactly("new");
+        assertThat(a.header.get(7)).isEqualTo(key(name));
+        a.call("f * 3", "f l:g 1", "k g 1", "k rated 1", "k x 1");
+        assertThat(a.state()).isEqualTo("ok");
+        assertThat(a.header.get(7)).isEqualTo(key(name));
+        assertThat(redis.hget(key("used"), "*")).isEqualTo("3");
+        redis.hset(key("meta"), "quar", "1");
+        assertThat(b.granted("a g 1 1")).isEmpty();
+        assertThat(b.header.get(7)).isEmpty();
+        assertThat(a.granted("r x 1 0", "a x 1 1")).isEqualTo(Map.of("x", 1));
+        assertThat(Long.parseLong(redis.hget(key("meta"), "fence"))).isGreaterThan(fence);
+    }
+
+    @Test
+    void keys_that_are_gone_because_they_are_empty_are_not_missed() throws Exception {
+        Instance a = instance("a.1");
+        Instance b = instance("b.1");
+        a.configure("*", "1");
+        a.configure("r:rated", Rates.write(Rate.perSecond(1_000_000)));
+        for (int i = 0; i < 50; i++) {
+            a.call("a g 1 1", "a rated 1 1");
+            assertThat(a.state()).isEqualTo("ok");
+            b.call("a g 1 1");
+            a.call("r g 1 0", "c rated 1");
+            assertThat(b.granted()).isEqualTo(Map.of("g", 1));
+            b.call("r g 1 0");
+            assertThat(b.state()).isEqualTo("ok");
+            a.call("l");
+            a = instance("a." + (i + 2));
+        }
+    }
+
+    @Test
+    void a_call_of_a_version_that_does_not_note_its_keys_is_no_loss() throws Exception {
+        Instance a = instance("a.1");
+        a.call("a g 1");
+        redis.hset(key("meta"), "last", "" + (Long.parseLong(redis.hget(key("meta"), "last")) + 1));
+        redis.del(key("used"), key("held"), key("own")); // all was returned in that call
+
+        a.call();
+
+        assertThat(a.state()).isEqualTo("ok");
+    }
+
+    @Test
+    void the_first_call_of_a_connection_is_told_which_keys_the_server_evicts() throws Exception {
+        Instance a = instance("a.1");
+        a.isFresh = true;
+        a.call();
+        assertThat(a.header.get(8)).isEqualTo("noeviction");
+
+        a.isFresh = false;
+        a.call();
+
+        assertThat(a.header.get(8)).isEmpty();
     }
 
     @Test
