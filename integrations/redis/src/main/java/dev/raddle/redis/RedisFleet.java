@@ -7,6 +7,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -300,6 +301,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
 
     /** Returns whether a call failed because its connection was lost, and not because of the server or its script. */
     private static boolean isLoss(@Nullable Throwable failure) {
-        return failure instanceof RedisException && !(failure instanceof RedisCommandExecutionException);
+        return failure instanceof IOException // of the channel, if it was closed before the call was written
+                || (failure instanceof RedisException && !(failure instanceof RedisCommandExecutionException));
     }
 }

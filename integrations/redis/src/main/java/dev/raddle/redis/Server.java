@@ -62,14 +62,23 @@ abstract class Server {
     }
 
     static Server at(RedisURI uri) {
-        RedisClient client = RedisClient.create(
-                RedisURI.builder(uri).withTimeout(CONNECT_TIMEOUT).build());
+        RedisClient client = RedisClient.create(bounded(uri));
         client.setOptions(ClientOptions.builder()
                 .autoReconnect(false)
                 .socketOptions(
                         SocketOptions.builder().connectTimeout(CONNECT_TIMEOUT).build())
                 .build());
         return new Standalone(client, true, nameOf(uri), uri.getTimeout());
+    }
+
+    /** Returns a copy with a bounded time to connect. The client's own copy has no Sentinels. */
+    private static RedisURI bounded(RedisURI uri) {
+        RedisURI.Builder copy = RedisURI.builder(uri).withTimeout(CONNECT_TIMEOUT);
+        uri.getSentinels().forEach(sentinel -> copy.withSentinel(bounded(sentinel)));
+        if (uri.getSentinelMasterId() != null) {
+            copy.withSentinelMasterId(uri.getSentinelMasterId());
+        }
+        return copy.build();
     }
 
     static Server of(RedisClient client) {

@@ -520,6 +520,32 @@ class RedisFleetTest {
         assertThat(lines).noneMatch(line -> line.contains("maxmemory-policy"));
     }
 
+    @Test
+    void after_a_failover_an_instance_finds_the_new_master_by_its_sentinel() throws Exception {
+        RedisServer replica = closing(RedisServer.start(kind, RedisServer.Options.replicaOf(server)));
+        replica.awaitSynchronized(); // a Sentinel looks for replicas when it begins
+        RedisServer sentinel = closing(RedisServer.start(kind, RedisServer.Options.sentinelOf(server)));
+        RedisURI uri = RedisURI.create("redis-sentinel://127.0.0.1:" + sentinel.port() + "?sentinelMasterId=main");
+        uri.setTimeout(Duration.ofSeconds(50)); // for the limit below
+        RedisFleet fleet = closing(RedisFleet.connect(
+                uri, FleetOptions.builder().lease(Duration.ofMillis(500)).build()));
+        fleet.setLimit("g", 1);
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 5, NOTHING);
+        until(() -> executor.ended.get() == 5);
+        until(() -> String.valueOf(sentinel.command("INFO")).contains("slaves=1"));
+
+        server.kill();
+        fleet.setLimit("h", 1);
+        executor.submit("g", 5, NOTHING);
+
+        until(() -> executor.ended.get() == 10);
+        assertThat(String.valueOf(replica.command("ROLE"))).contains("master");
+        assertThat(replica.command("HGET", "{raddle}:conf", "l:h")).isEqualTo("1");
+        assertThat(peak.of("g")).isEqualTo(1);
+        assertThat(fleet.toString()).contains("sentinel \"main\"");
+    }
+
     private void runOne(RedisFleet fleet) {
         FakeExecutor executor = executor(fleet);
         executor.submit("g", NOTHING);

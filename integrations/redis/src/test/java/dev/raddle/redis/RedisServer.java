@@ -7,6 +7,8 @@ import dev.raddle.processes.ServerProcess;
 import dev.raddle.processes.ServerProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -23,21 +25,27 @@ final class RedisServer implements AutoCloseable {
             boolean keepsData,
             boolean cluster,
             @Nullable String password,
-            @Nullable RedisServer master) {
-        static final Options PLAIN = new Options(false, false, null, null);
+            @Nullable RedisServer master,
+            @Nullable RedisServer watched) {
+        static final Options PLAIN = new Options(false, false, null, null, null);
         /** Every write is on the disk before it is answered. */
-        static final Options DURABLE = new Options(true, false, null, null);
+        static final Options DURABLE = new Options(true, false, null, null, null);
 
         static Options replicaOf(RedisServer master) {
-            return new Options(true, false, null, master);
+            return new Options(true, false, null, master, null);
         }
 
         static Options protectedBy(String password) {
-            return new Options(false, false, password, null);
+            return new Options(false, false, password, null, null);
+        }
+
+        /** The only Sentinel of a master, which it calls "main". It replaces the master soon after its death. */
+        static Options sentinelOf(RedisServer master) {
+            return new Options(false, false, null, null, master);
         }
 
         /** One node with all slots. */
-        static final Options CLUSTER = new Options(false, true, null, null);
+        static final Options CLUSTER = new Options(false, true, null, null, null);
     }
 
     private static final int CLUSTER_SLOTS = 16_384;
@@ -60,6 +68,9 @@ final class RedisServer implements AutoCloseable {
         if (options.cluster()) {
             server.becomeCluster();
         }
+        if (options.watched() != null) {
+            server.watch(options.watched());
+        }
         return server;
     }
 
@@ -77,6 +88,9 @@ final class RedisServer implements AutoCloseable {
 
         @Override
         public ProcessBuilder command(ServerProcess server) {
+            if (options.watched() != null) {
+                return sentinel(server);
+            }
             List<String> words = new ArrayList<>(List.of(kind.executable().toString(), "--bind", "127.0.0.1"));
             Collections.addAll(words, "--port", Integer.toString(port()), "--save", "");
             Collections.addAll(words, "--appendonly", options.keepsData() ? "yes" : "no");
@@ -93,12 +107,23 @@ final class RedisServer implements AutoCloseable {
             return new ProcessBuilder(words);
         }
 
+        private ProcessBuilder sentinel(ServerProcess server) {
+            Path file = server.data().resolve("sentinel.conf"); // it writes what it finds there
+            try {
+                Files.writeString(file, "bind 127.0.0.1\nport " + port() + "\n");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return new ProcessBuilder(kind.executable().toString(), file.toString(), "--sentinel");
+        }
+
         /** Returns whether the process serves the port, and not one that took it before, and has loaded its data. */
         @Override
         public boolean isReady(ServerProcess server) {
             try (Resp resp = connect()) {
                 String info = String.valueOf(resp.command("INFO"));
-                return info.contains("process_id:" + server.pid() + "\r\n") && info.contains("\r\nloading:0");
+                return info.contains("process_id:" + server.pid() + "\r\n")
+                        && (options.watched() != null || info.contains("\r\nloading:0"));
             } catch (IOException notYet) {
                 return false;
             }
@@ -175,6 +200,12 @@ final class RedisServer implements AutoCloseable {
             resp.close();
             throw e;
         }
+    }
+
+    private void watch(RedisServer watched) {
+        command("SENTINEL", "MONITOR", "main", "127.0.0.1", Integer.toString(watched.port()), "1");
+        command("SENTINEL", "SET", "main", "down-after-milliseconds", "500");
+        command("SENTINEL", "SET", "main", "failover-timeout", "2000");
     }
 
     private void becomeCluster() {
