@@ -356,7 +356,7 @@ final class NodeTransitions {
 
     private NodeEnd withDefault(Supplier<?> otherwise, NodeEnd.Verdict verdict, long now) {
         try {
-            return verdict.end(ValueSource.DEFAULT, run.callInStarterContext(otherwise::get), now);
+            return verdict.end(ValueSource.DEFAULT, driver.computeDefault(otherwise), now);
         } catch (Throwable failure) {
             if (verdict.cause() == null) {
                 run.options.sink.report("default of a node of flow \"" + run.graph.name + "\"", failure);

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -87,7 +88,25 @@ final class Recovered {
             compensated.add(done.id());
         } else if (entry instanceof Entry.RunEnded end) {
             ended = end.status();
+        } else {
+            throw new IllegalArgumentException("no meaning is known of " + entry);
         }
+    }
+
+    /** Returns whether the try has records of a node that has not ended. */
+    boolean hasBegun(String id) {
+        return attempts.containsKey(id)
+                || begunAttempts.containsKey(id)
+                || deadlines.containsKey(id)
+                || sleeps.containsKey(id)
+                || elements.containsKey(id);
+    }
+
+    /** Returns the nodes that have ended, and those that have begun. */
+    Set<String> ids() {
+        Set<String> ids = new LinkedHashSet<>(nodes.keySet());
+        List.of(attempts, begunAttempts, deadlines, sleeps, elements).forEach(each -> ids.addAll(each.keySet()));
+        return ids;
     }
 
     private void begin(Entry.Begun begin) {

@@ -233,13 +233,27 @@ final class Replay {
         return recorded.get(node) || (journal != null && !journal.hasBegunTry);
     }
 
+    /** Returns the nodes that were triggered and have not ended. */
+    BitSet triggered() {
+        BitSet ready = new BitSet();
+        triggered.stream().filter(this::isReady).forEach(each -> ready.set(each.node));
+        return ready;
+    }
+
+    private boolean isReady(Triggered each) {
+        return run.states.get(each.node) == transitions.consequences.readyPhase(each.node);
+    }
+
     /**
      * Submits the nodes that were triggered and have not ended: their timeouts are armed in the order in which the
      * nodes were triggered, and the nodes begin in the order in which the threads of the first process would have taken
-     * them. So what happens at the same moment, or in one thread, has the same order as in that process.
+     * them. So what happens at the same moment, or in one thread, has the same order as in that process. A node whose
+     * sleep is recorded had begun there, so these come first, in the order of the records. The others had not: a thread
+     * takes what the latest step has triggered first (ReadyStack), and the nodes of one step in the order of their
+     * triggers.
      */
     void submitTriggered(Runner runner) {
-        triggered.removeIf(each -> run.states.get(each.node) != transitions.consequences.readyPhase(each.node));
+        triggered.removeIf(each -> !isReady(each));
         for (Triggered each : triggered) {
             if (journal != null && each.at != null) {
                 journal.triggeredBefore(each.node, each.at);

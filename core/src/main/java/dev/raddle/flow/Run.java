@@ -9,17 +9,19 @@ import dev.raddle.time.Deadline;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The life of one run: it begins, opens nested runs, is stopped, and ends once. */
-abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
+abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, SteppedRun {
 
     /*
      * Overview. What happens in a run is decided here and below; a driver above executes its nodes:
      *
      *   FlowRun ──► Engine       threads ──┐
      *                                      ├──► Run ──► NodeTransitions ──► Consequences, NodeStates, Graph
-     *   FlowStepper ──► SteppedRun steps ──┘
+     *   FlowStepper ──► SteppedRun steps ──┘        ▲
+     *   RecordedRun ──► ReplayedRun ────────────────┘ replays a journal, and executes no node
      *
      * A thread that enters a run has a Runner, in which the lower classes return what is left to do: it applies
      * transitions, then `proceed` processes the ended nodes and lets the driver dispatch the triggered ones, until
@@ -89,6 +91,12 @@ abstract sealed class Run implements NestedRun permits Engine, SteppedRun {
      */
     boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         return false;
+    }
+
+    /** Calls the function that computes the default of a node. */
+    @Nullable
+    Object computeDefault(Supplier<?> function) throws Exception {
+        return run.callInStarterContext(function::get);
     }
 
     // Beginning.

@@ -93,6 +93,17 @@ public final class RunOptions {
                     : new Propagation(false, List.of(), scopedValues, sink);
         }
 
+        /** Returns the options with which the entries of a journal are replayed, and no node runs. */
+        Values forReplay(FlowJournal entries) {
+            return with(replayed -> {
+                replayed.timeout = null;
+                replayed.deadline = null;
+                replayed.propagators = List.of();
+                replayed.journal = entries;
+                replayed.again = List.of();
+            });
+        }
+
         /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
         @Nullable
         Propagation forNodes() {

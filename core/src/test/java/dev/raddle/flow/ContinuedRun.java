@@ -34,8 +34,8 @@ final class ContinuedRun {
     private final Map<String, Integer> calls = new ConcurrentSkipListMap<>(); // of fallbacks and compensations
     private final StepperTime time = new StepperTime();
     private final MemoryJournal journal = FlowJournal.inMemory();
-    private final FlowPlan<Void, ?> plan;
-    private final RunOptions options;
+    final FlowPlan<Void, ?> plan;
+    final RunOptions options;
 
     ContinuedRun(long seed) {
         this.seed = seed;
@@ -310,10 +310,14 @@ final class ContinuedRun {
     }
 
     int records() {
-        return journal.entries().size();
+        return entries().size();
     }
 
-    private FlowResult<?> last;
+    List<Entry> entries() {
+        return journal.entries();
+    }
+
+    FlowResult<?> last;
 
     private void proceed(FlowJournal into) throws Exception {
         StepScheduler steps = new StepScheduler();
@@ -358,6 +362,10 @@ final class ContinuedRun {
                 signals.pollFirstEntry();
             }
         }
+    }
+
+    List<String> undone() {
+        return undone.stream().map(each -> each.substring(0, each.indexOf('='))).toList();
     }
 
     Result result() {

@@ -55,6 +55,17 @@ class RecoveredTest {
     }
 
     @Test
+    void each_kind_of_entry_has_a_meaning() {
+        Recovered known = new Recovered(List.of());
+        for (int index = 0; index < 3; index++) {
+            known.apply(new Entry.ElementEnded("a", index, "x"));
+        }
+        ALL.stream().filter(entry -> entry instanceof Entry.MapEnded).forEach(known::apply);
+        ALL.stream().filter(entry -> !(entry instanceof Entry.MapEnded)).forEach(known::apply); // refuses unknown ones
+        assertThat(known.ended).isEqualTo(FlowStatus.DEGRADED);
+    }
+
+    @Test
     void nodes_are_in_the_order_of_their_latest_ends() {
         Recovered known = new Recovered(List.of(
                 Entry.NodeEnded.succeeded("b", 1),
