@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.RecordedRun;
 import dev.raddle.jdbc.FlowService;
 import dev.raddle.jdbc.RunFilter;
 import dev.raddle.jdbc.RunState;
@@ -46,7 +47,12 @@ public final class DurableConsole {
      * @return the run, which does not change any more; its dependencies are unknown
      */
     public static RunView view(StoredRun run, List<StoredEntry> entries) {
-        return new StoredRunView(run, entries, null);
+        return new StoredRunView(
+                run,
+                entries,
+                null,
+                () -> RecordedRun.of(
+                        entries.stream().flatMap(each -> each.entry().stream()).toList()));
     }
 
     private record Source(FlowService service) implements Durable.Source {
@@ -67,8 +73,6 @@ public final class DurableConsole {
                 RunState.DEGRADED,
                 RunState.CANCELLED,
                 RunState.SUCCESS);
-
-        private static final Set<String> WITH_MOMENT = Set.of("BEGUN", "NODE", "MAP", "COMPENSATING");
 
         @Override
         public boolean isClosed() {
@@ -179,7 +183,8 @@ public final class DurableConsole {
             }
             List<StoredEntry> entries = service.entries(id);
             FlowPlan<?, ?> plan = planOf(run);
-            Map<String, Object> data = RunData.of(new StoredRunView(run, entries, plan));
+            Map<String, Object> data =
+                    RunData.of(new StoredRunView(run, entries, plan, () -> service.recorded(run, entries)));
             data.remove("text"); // the history has the same
             data.put("changeable", true);
             data.put("again", run.state().isEnd());
@@ -212,8 +217,8 @@ public final class DurableConsole {
             if (entry.node() != null) {
                 data.put("node", entry.node());
             }
-            Instant at = entry.at();
-            if (at != null && at.isAfter(Instant.EPOCH) && WITH_MOMENT.contains(entry.kind())) {
+            Instant at = entry.recordedAt();
+            if (at != null && at.isAfter(Instant.EPOCH)) {
                 data.put("at", at.toEpochMilli());
             }
             if (entry.failure() != null) {

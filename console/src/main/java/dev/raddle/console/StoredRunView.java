@@ -4,18 +4,20 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.PlanEdge;
 import dev.raddle.flow.PlanNode;
 import dev.raddle.flow.RecordedFailure;
+import dev.raddle.flow.RecordedNode;
+import dev.raddle.flow.RecordedRun;
+import dev.raddle.flow.ValueSource;
 import dev.raddle.jdbc.RunState;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A run in a database, as its journal has it in one moment. */
@@ -24,64 +26,29 @@ final class StoredRunView implements RunView {
     /*
      * Overview.
      *
-     * The journal has the ends of nodes that have ended for a reason of their own, and when. What follows from these is
-     * not recorded: the entries are applied as a run that continues does. A new try keeps only the nodes that have
-     * succeeded and are not named by it.
+     * What the entries mean is known by RecordedRun; this class has the words for it. Ends that are not recorded follow
+     * from others, so a node with such an end has no state of its own here, but says from what its end follows. Nor has
+     * any node without a recorded end once the run has ended or compensates.
      *
-     * The journal has neither the dependencies nor the beginnings of nodes. If the plan is known, a node without an end
-     * whose upstreams have ended is said to wait for its signal, or to run; without a plan only nodes with entries are
-     * known. Once a run has ended or compensates, no node without a recorded end has a state of its own.
+     * Without a plan only nodes with entries are known, and their dependencies are not. Of a damaged journal only the
+     * entries are shown: the worker says what is wrong.
      */
 
     private static final String NO_END = "no-end";
-    private static final Set<String> OF_SUBFLOWS = Set.of("SLEEP", "SIGNAL"); // their ends are not recorded
 
-    /** A node after some entries. */
-    private static final class Row implements Node {
-        String state = NO_END;
-        int attempts;
-        boolean isSignal; // it waits for one, or would
-        boolean hasBegun;
-        boolean hasSignal;
+    /** What a node does now. */
+    private record Now(String state, @Nullable String why) {}
 
-        @Nullable
-        Instant sleepsUntil;
-
-        @Nullable
-        Instant endedAt;
-
-        @Nullable
-        Instant readyAt;
-
-        @Nullable
-        RecordedFailure failure;
-
-        @Nullable
-        String why;
-
-        @Nullable
-        String via;
-
-        final @Nullable PlanNode plan;
-        final StringBuilder journal = new StringBuilder();
-
-        Row(@Nullable PlanNode plan) {
-            this.plan = plan;
-        }
-
-        void forget() {
-            state = NO_END;
-            attempts = 0;
-            hasBegun = false;
-            sleepsUntil = null;
-            endedAt = null;
-            failure = null;
-            via = null;
-        }
+    private record Row(
+            @Nullable PlanNode plan,
+            RecordedNode node,
+            Now now,
+            @Nullable Instant readyAt,
+            String text) implements Node {
 
         @Override
         public String state() {
-            return state;
+            return now.state;
         }
 
         @Override
@@ -91,178 +58,92 @@ final class StoredRunView implements RunView {
 
         @Override
         public @Nullable String why() {
-            return why;
+            return now.why;
         }
 
         @Override
         public boolean takesSignal() {
-            return isSignal && state.equals("waiting");
+            return now.state.equals("waiting") && node.sleepsUntil() == null;
         }
 
         @Override
         public @Nullable String error() {
-            return failure == null ? null : lineOf(failure);
+            RecordedFailure failure = node.failure();
+            return failure == null || isOfAnother() ? null : lineOf(failure);
         }
 
-        @Override
-        public @Nullable Instant readyAt() {
-            return readyAt;
+        private boolean isOfAnother() {
+            return !node.isRecorded() && node.attempts() == 0;
         }
 
         @Override
         public @Nullable Instant endedAt() {
-            return endedAt;
+            return node.endedAt();
         }
 
         @Override
         public Map<String, String> facts() {
             Map<String, String> facts = new LinkedHashMap<>();
-            put("attempts", attempts == 0 ? null : Integer.toString(attempts), facts);
-            put("value of", via, facts);
+            put("attempts", node.attempts() == 0 ? null : Integer.toString(node.attempts()), facts);
+            put("value of", node.via() == ValueSource.FALLBACK ? "fallback" : null, facts);
             return facts;
         }
-
-        @Override
-        public String text() {
-            return journal.toString();
-        }
     }
-
-    private record Unended(String state, @Nullable String why) {}
 
     private final StoredRun run;
     private final List<StoredEntry> entries;
+    private final RecordedRun recorded;
     private final List<PlanEdge> edges = new ArrayList<>();
     private final Map<String, Row> rows = new LinkedHashMap<>(); // by the ids of nodes
-    private boolean isCompensating;
 
-    StoredRunView(StoredRun run, List<StoredEntry> entries, @Nullable FlowPlan<?, ?> plan) {
+    /**
+     * Creates a view.
+     *
+     * @param reading returns what the entries say; throws if some are missing
+     */
+    StoredRunView(
+            StoredRun run, List<StoredEntry> entries, @Nullable FlowPlan<?, ?> plan, Supplier<RecordedRun> reading) {
         this.run = run;
         this.entries = List.copyOf(entries);
-        if (plan != null) {
-            for (PlanNode node : plan.nodes()) {
-                Row row = new Row(node);
-                row.isSignal = WatchedRun.takesSignals(plan, node.id());
-                rows.put(node.id(), row);
-                edges.addAll(node.upstreams());
-            }
+        recorded = read(reading);
+        Map<String, StringBuilder> texts = new LinkedHashMap<>();
+        Map<String, PlanNode> known = new HashMap<>();
+        for (PlanNode node : plan == null ? List.<PlanNode>of() : plan.nodes()) {
+            texts.put(node.id(), new StringBuilder());
+            known.put(node.id(), node);
+            edges.addAll(node.upstreams());
         }
-        this.entries.forEach(this::add);
-        rows.values().forEach(row -> row.readyAt = readyAt(row));
-        Map<Row, Unended> unended = new LinkedHashMap<>(); // all follow from the recorded ends
-        rows.values().stream().filter(row -> row.state.equals(NO_END)).forEach(row -> unended.put(row, unended(row)));
-        unended.forEach((row, now) -> {
-            row.state = now.state;
-            row.why = now.why;
-        });
+        this.entries.forEach(entry -> addText(entry, texts));
+        texts.forEach((id, text) -> rows.put(id, row(known.get(id), recorded.node(id), text.toString())));
     }
 
-    private void add(StoredEntry entry) {
-        String node = entry.node();
-        switch (entry.kind()) {
-            case "BEGUN" -> begin(entry);
-            case "COMPENSATING" -> isCompensating = true;
-            default -> {}
+    private static RecordedRun read(Supplier<RecordedRun> reading) {
+        try {
+            return reading.get();
+        } catch (IllegalArgumentException damaged) {
+            return RecordedRun.of(List.of());
         }
-        if (node != null && !(node.indexOf('/') >= 0 && OF_SUBFLOWS.contains(entry.kind()))) {
-            Row row = rows.computeIfAbsent(node, unknown -> new Row(null));
-            apply(entry, row);
-            row.journal.append(lineOf(entry.words())).append('\n');
+    }
+
+    private static void addText(StoredEntry entry, Map<String, StringBuilder> texts) {
+        if (entry.node() != null && !entry.isOfSubflow()) {
+            StringBuilder text = texts.computeIfAbsent(entry.node(), unknown -> new StringBuilder());
+            text.append(lineOf(entry.words())).append('\n');
             if (entry.failure() != null) {
-                row.journal.append(textOf(entry.failure()));
+                text.append(textOf(entry.failure()));
             }
         }
     }
 
-    /** Begins a try, which keeps only the nodes that have succeeded. */
-    private void begin(StoredEntry entry) {
-        isCompensating = false;
-        rows.forEach((id, row) -> {
-            row.hasSignal &= !entry.nodes().contains(id);
-            if (!row.state.equals("succeeded") || entry.nodes().contains(id)) {
-                row.forget();
-            }
-        });
-    }
-
-    private static void apply(StoredEntry entry, Row row) {
-        row.hasBegun = true;
-        switch (entry.kind()) {
-            case "NODE" -> {
-                row.state = stateOf(entry.state());
-                row.attempts = entry.count() == null ? row.attempts : entry.count();
-                row.failure = entry.failure();
-                row.via = "FALLBACK".equals(entry.via()) ? "fallback" : null;
-                row.endedAt = momentOf(entry);
-            }
-            case "ATTEMPT" -> {
-                row.attempts = entry.count() == null ? row.attempts : entry.count();
-                row.failure = entry.failure();
-            }
-            case "MAP" -> {
-                row.state = "succeeded";
-                row.attempts = Math.max(1, row.attempts); // its elements have run
-                row.endedAt = momentOf(entry);
-            }
-            case "COMPENSATED" -> row.state = "compensated";
-            case "SLEEP" -> row.sleepsUntil = entry.at();
-            case "SIGNAL" -> row.hasSignal = true;
-            default -> {} // decides nothing
-        }
-    }
-
-    /** Returns when a node ended; the ends that a later try has kept may have no moment. */
-    private static @Nullable Instant momentOf(StoredEntry entry) {
-        return Instant.EPOCH.equals(entry.at()) ? null : entry.at();
-    }
-
-    private static String stateOf(@Nullable String state) {
-        return switch (state) {
-            case "SUCCESS" -> "succeeded";
-            case "FAILED" -> "failed";
-            case "TIMED_OUT" -> "timed-out";
-            case "SKIPPED" -> "skipped";
-            case null, default -> NO_END; // of a later version
-        };
-    }
-
-    /** Returns the upstreams without an end for which a node waits. */
-    private List<String> openUpstreams(Row row) {
-        Map<String, List<String>> open = new TreeMap<>(); // by the kind of the dependency
-        Map<String, Integer> succeeded = new TreeMap<>();
-        for (PlanEdge edge : upstreams(row)) {
-            if (stateOf(edge).equals("succeeded")) {
-                succeeded.merge(edge.kind(), 1, Integer::sum);
-            } else if (stateOf(edge).equals(NO_END)) {
-                open.computeIfAbsent(edge.kind(), made -> new ArrayList<>()).add(edge.from());
-            }
-        }
-        open.keySet().removeIf(kind -> succeeded.getOrDefault(kind, 0) >= enough(kind));
-        return open.values().stream().flatMap(List::stream).toList();
-    }
-
-    private static int enough(String kind) {
-        if (kind.equals("any")) {
-            return 1;
-        }
-        return kind.startsWith("atLeast ") ? Integer.parseInt(kind.substring(8)) : Integer.MAX_VALUE;
-    }
-
-    private static List<PlanEdge> upstreams(Row row) {
-        return row.plan == null ? List.of() : row.plan.upstreams();
-    }
-
-    private String stateOf(PlanEdge upstream) {
-        Row from = rows.get(upstream.from());
-        return from == null ? NO_END : from.state;
+    private Row row(@Nullable PlanNode plan, RecordedNode node, String text) {
+        return new Row(plan, node, nowOf(node), plan == null ? null : readyAt(plan), text);
     }
 
     /** Returns when the last upstream of a node ended, or the run began; null if that is unknown. */
-    private @Nullable Instant readyAt(Row row) {
-        Instant latest = row.plan == null ? null : run.begunAt();
-        for (PlanEdge edge : upstreams(row)) {
-            Row from = rows.get(edge.from());
-            Instant end = from == null ? null : from.endedAt;
+    private @Nullable Instant readyAt(PlanNode node) {
+        Instant latest = run.begunAt();
+        for (PlanEdge edge : node.upstreams()) {
+            Instant end = recorded.node(edge.from()).endedAt();
             if (end == null || latest == null) {
                 return null;
             }
@@ -271,35 +152,32 @@ final class StoredRunView implements RunView {
         return latest;
     }
 
-    /** Returns the state of a node without an end, which follows from those of its upstreams and its run. */
-    private Unended unended(Row row) {
-        List<String> open = openUpstreams(row);
-        Optional<PlanEdge> without = upstreams(row).stream()
-                .filter(edge -> edge.kind().equals("must")
-                        && !Set.of("succeeded", NO_END).contains(stateOf(edge)))
-                .findFirst();
-        if (run.state().isEnd() || isCompensating) {
-            return new Unended(NO_END, "it was not reached, or its end follows from that of others or of the run");
+    private Now nowOf(RecordedNode node) {
+        if (node.isCompensated()) {
+            return new Now("compensated", null);
         }
-        if (without.isPresent()) {
-            return new Unended(
-                    NO_END, "its end follows from that of " + without.get().from());
+        if (node.isRecorded()) {
+            return new Now(WatchedRun.wordOf(node.state()), null);
         }
-        if (!open.isEmpty()) {
-            return new Unended("pending", "waits for " + String.join(", ", open));
+        String others = String.join(", ", node.dueTo());
+        if (run.state().isEnd() || recorded.isCompensating() || (node.state().isTerminal() && others.isEmpty())) {
+            return new Now(NO_END, "it was not reached, or its end follows from that of others or of the run");
         }
-        if (row.sleepsUntil != null) {
-            return new Unended("waiting", "sleeps until " + secondsOf(row.sleepsUntil));
-        }
-        if (run.begunAt() == null || (row.plan == null && !row.hasBegun)) {
-            return new Unended("pending", null);
-        }
-        if (row.isSignal && !row.hasSignal) {
-            return new Unended("waiting", "waits for its signal");
-        }
-        return run.state() == RunState.RUNNING
-                ? new Unended("running", "runs, or waits for a permit or its next attempt")
-                : new Unended("pending", "begins or continues with the run");
+        return switch (node.state()) {
+            case PENDING -> new Now("pending", others.isEmpty() ? null : "waits for " + others);
+            case WAITING ->
+                new Now(
+                        "waiting",
+                        node.sleepsUntil() == null
+                                ? "waits for its signal"
+                                : "sleeps until " + secondsOf(node.sleepsUntil()));
+            case RUNNING ->
+                run.state() == RunState.RUNNING
+                        ? new Now("running", "runs, or waits for a permit or its next attempt")
+                        : new Now("pending", "begins or continues with the run");
+            case SUCCESS, FAILED, TIMED_OUT, CANCELLED, SKIPPED ->
+                new Now(NO_END, "its end follows from that of " + others);
+        };
     }
 
     @Override

@@ -250,7 +250,7 @@ final class WatchedRun implements RunView {
         return at == 0 ? null : Instant.ofEpochMilli(at);
     }
 
-    private static String wordOf(NodeState state) {
+    static String wordOf(NodeState state) {
         return state == NodeState.SUCCESS ? "succeeded" : word(state.name());
     }
 

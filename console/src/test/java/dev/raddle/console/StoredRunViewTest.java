@@ -4,10 +4,13 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static dev.raddle.flow.Dependency.order;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.flow.Entry;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RecordedFailure;
+import dev.raddle.flow.RecordedRun;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.jdbc.RunState;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
@@ -35,11 +38,12 @@ class StoredRunViewTest {
 
     private static StoredEntry entry(String kind, @Nullable String node, @Nullable String state) {
         Instant at = kind.equals("NODE") || kind.equals("SLEEP") ? NOON.plusSeconds(5) : null;
-        return new StoredEntry(1, 0, kind, node, state, null, null, at, null, List.of());
+        String via = !kind.equals("NODE") ? null : "SUCCESS".equals(state) ? "ACTION" : "NONE";
+        return new StoredEntry(1, 0, kind, node, state, via, 0, at, null, List.of(), null);
     }
 
     private static StoredEntry begun(String... again) {
-        return new StoredEntry(1, 0, "BEGUN", null, null, null, null, NOON, null, List.of(again));
+        return new StoredEntry(1, 0, "BEGUN", null, null, null, null, NOON, null, List.of(again), null);
     }
 
     private static List<String> states(RunView view) {
@@ -59,7 +63,14 @@ class StoredRunViewTest {
         Node<String> approved = f.signal("approved", String.class).needs(order(pay));
         FlowPlan<Void, String> plan =
                 f.returning(f.node("ship", approved, ok -> ok).needs(order(pause)));
-        return new StoredRunView(run(state, null), List.of(entries), plan);
+        return view(state, plan, entries);
+    }
+
+    private static RunView view(RunState state, FlowPlan<?, ?> plan, StoredEntry... entries) {
+        List<Entry> known =
+                Arrays.stream(entries).flatMap(each -> each.entry().stream()).toList();
+        return new StoredRunView(
+                run(state, null), List.of(entries), plan, () -> RecordedRun.of(known, plan, RunOptions.defaults()));
     }
 
     @Test
@@ -116,8 +127,8 @@ class StoredRunViewTest {
                 run(RunState.FAILED, null),
                 List.of(
                         begun(),
-                        new StoredEntry(1, 1, "ATTEMPT", "a", null, null, 1, null, FAILURE, List.of()),
-                        new StoredEntry(1, 2, "NODE", "a", "FAILED", "NONE", 2, NOON, FAILURE, List.of())));
+                        new StoredEntry(1, 1, "ATTEMPT", "a", null, null, 1, null, FAILURE, List.of(), null),
+                        new StoredEntry(1, 2, "NODE", "a", "FAILED", "NONE", 2, NOON, FAILURE, List.of(), null)));
 
         RunView.Node node = view.nodes().get("a");
         assertThat(node.error()).isEqualTo("Late: no van");
@@ -175,11 +186,32 @@ class StoredRunViewTest {
         FlowBuilder<Void> f = FlowPlan.define("shop");
         Node<String> pay = f.node("pay", _ -> "paid");
         FlowPlan<Void, String> plan = f.returning(f.node("ship", pay, paid -> paid));
-        RunView view =
-                new StoredRunView(run(RunState.RUNNING, null), List.of(begun(), entry("NODE", "pay", "FAILED")), plan);
+        RunView view = view(RunState.RUNNING, plan, begun(), entry("NODE", "pay", "FAILED"));
 
         assertThat(view.nodes().get("ship").state()).isEqualTo("no-end");
         assertThat(view.nodes().get("ship").why()).isEqualTo("its end follows from that of pay");
+    }
+
+    @Test
+    void an_end_that_follows_from_one_that_follows_is_not_waited_for() {
+        FlowBuilder<Void> f = FlowPlan.define("shop");
+        Node<String> pay = f.node("pay", _ -> "paid");
+        Node<String> ship = f.node("ship", pay, paid -> paid);
+        FlowPlan<Void, String> plan = f.returning(f.node("mail", ship, shipped -> shipped));
+        RunView view = view(RunState.RUNNING, plan, begun(), entry("NODE", "pay", "FAILED"));
+
+        assertThat(view.nodes().get("mail").state()).isEqualTo("no-end");
+        assertThat(view.nodes().get("mail").why()).isEqualTo("its end follows from that of ship");
+        assertThat(view.nodes().get("mail").error()).isNull();
+    }
+
+    @Test
+    void a_journal_that_has_lost_entries_is_shown_with_those_that_are_left() {
+        StoredEntry map = new StoredEntry(1, 1, "MAP", "mails", null, null, 2, NOON, null, List.of(), 1L);
+        RunView view = DurableConsole.view(run(RunState.STUCK, null), List.of(begun(), map));
+
+        assertThat(states(view)).containsExactly("mails no-end");
+        assertThat(view.text()).contains("mails: all 2 elements done");
     }
 
     @Test
@@ -188,8 +220,7 @@ class StoredRunViewTest {
         Node<String> one = f.node("one", _ -> "1");
         Node<String> two = f.node("two", _ -> "2");
         FlowPlan<Void, String> plan = f.returning(f.node("first", anyOf(one, two), any -> any));
-        RunView view =
-                new StoredRunView(run(RunState.RUNNING, null), List.of(begun(), entry("NODE", "one", "SUCCESS")), plan);
+        RunView view = view(RunState.RUNNING, plan, begun(), entry("NODE", "one", "SUCCESS"));
 
         assertThat(states(view)).containsExactly("one succeeded", "two running", "first running");
     }

@@ -54,6 +54,7 @@ final class FlowsJson {
         fields.put("at", entry.at());
         fields.put("failure", failure(entry.failure()));
         fields.put("nodes", entry.nodes());
+        fields.put("place", entry.place());
         return fields;
     }
 

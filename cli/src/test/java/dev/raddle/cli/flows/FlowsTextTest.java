@@ -37,7 +37,7 @@ class FlowsTextTest {
 
     private static StoredEntry entry(
             String kind, @Nullable String node, @Nullable String state, @Nullable Integer count) {
-        return new StoredEntry(1, 0, kind, node, state, null, count, NOON, null, List.of());
+        return new StoredEntry(1, 0, kind, node, state, null, count, NOON, null, List.of(), null);
     }
 
     @Test
@@ -52,11 +52,11 @@ class FlowsTextTest {
     @Test
     void a_journal_is_told_in_words() {
         List<StoredEntry> entries = List.of(
-                new StoredEntry(1, 1, "BEGUN", null, null, null, null, NOON, null, List.of("a", "b")),
+                new StoredEntry(1, 1, "BEGUN", null, null, null, null, NOON, null, List.of("a", "b"), null),
                 entry("DEADLINE", "a", null, null),
-                new StoredEntry(1, 1, "ATTEMPT", "a", null, null, 1, null, FAILURE, List.of()),
-                new StoredEntry(1, 1, "ATTEMPT", "a", "LAST", null, 2, null, FAILURE, List.of()),
-                new StoredEntry(1, 1, "NODE", "a", "SUCCESS", "FALLBACK", 2, null, null, List.of()),
+                new StoredEntry(1, 1, "ATTEMPT", "a", null, null, 1, null, FAILURE, List.of(), null),
+                new StoredEntry(1, 1, "ATTEMPT", "a", "LAST", null, 2, null, FAILURE, List.of(), null),
+                new StoredEntry(1, 1, "NODE", "a", "SUCCESS", "FALLBACK", 2, null, null, List.of(), null),
                 entry("NODE", "b", "SKIPPED", 0),
                 entry("SLEEP", "c", null, null),
                 entry("SIGNAL", "d", null, null),

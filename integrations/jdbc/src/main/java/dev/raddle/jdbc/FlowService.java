@@ -1,7 +1,10 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.flow.Entry;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.RecordedNode;
+import dev.raddle.flow.RecordedRun;
 import dev.raddle.flow.RunOptions;
 import java.io.IOException;
 import java.sql.Connection;
@@ -10,7 +13,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -334,6 +336,29 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
+     * Returns what a journal says about its run: the states of all nodes, and for what they wait, if the version of the
+     * run is registered here, else what is recorded. The database is not asked. Values are null.
+     *
+     * @param run the run
+     * @param entries its journal, as {@link #entries} returns it
+     * @return what is recorded, and what follows from it by the plan and its options
+     * @throws IllegalArgumentException if entries are missing
+     */
+    public RecordedRun recorded(StoredRun run, List<StoredEntry> entries) {
+        List<Entry> known =
+                entries.stream().flatMap(each -> each.entry().stream()).toList();
+        RecordedRun alone = RecordedRun.of(known);
+        Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
+        if (registration == null) {
+            return alone;
+        }
+        boolean isItsPlan = alone.nodes().stream()
+                .filter(RecordedNode::isRecorded)
+                .allMatch(node -> registration.nodes().contains(node.id()));
+        return isItsPlan ? RecordedRun.of(known, registration.plan(), registration.options()) : alone;
+    }
+
+    /**
      * Returns a plan that is registered here. The database is not asked.
      *
      * @param flow the name of the flow
@@ -475,28 +500,12 @@ public final class FlowService implements AutoCloseable {
             requireRecorded(runId, List.of(nodes));
         }
         List<String> named = List.of(nodes);
-        Set<String> unsignalled = new LinkedHashSet<>(named);
-        if (registration != null) {
-            unsignalled.addAll(compensated(runId));
-            unsignalled = registration.withDependents(unsignalled);
-        }
-        Set<String> without = unsignalled;
-        boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, named, without));
+        boolean continues = named.isEmpty() && run.state() == RunState.STUCK; // in the same try, which forgets nothing
+        Set<String> unsignalled =
+                continues ? Set.of() : recorded(run, entries(runId)).toForget(named);
+        boolean isRequested = attempt("run \"" + runId + "\" again", () -> runs.rerun(run, named, unsignalled));
         checkIf(isRequested);
         return isRequested;
-    }
-
-    /** Returns the nodes that were compensated in the latest try of a run. */
-    private Set<String> compensated(String runId) {
-        Set<String> found = new LinkedHashSet<>();
-        for (StoredEntry entry : entries(runId)) {
-            if (entry.kind().equals("BEGUN")) {
-                found.clear();
-            } else if (entry.kind().equals("COMPENSATED") && entry.node() != null) {
-                found.add(entry.node());
-            }
-        }
-        return found;
     }
 
     /** Refuses nodes that may not exist: no worker could continue a run that is to begin with them. */

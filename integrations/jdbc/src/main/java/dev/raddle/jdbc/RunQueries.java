@@ -29,7 +29,7 @@ final class RunQueries {
             + " failure_type, failure_message, failure_trace, problem, cancel_reason, waits_until FROM raddle_run r";
 
     private static final String ENTRIES = "SELECT epoch, number, kind, node, state, via, count, at, failure_type,"
-            + " failure_message, failure_trace, nodes FROM raddle_entry WHERE run_id = ? AND kind <> 'WORK'"
+            + " failure_message, failure_trace, nodes, place FROM raddle_entry WHERE run_id = ? AND kind <> 'WORK'"
             + " ORDER BY epoch, number";
 
     private final Database database;
@@ -85,7 +85,8 @@ final class RunQueries {
                 row.getObject("count", Integer.class),
                 EntryRow.instant(row, "at"),
                 EntryRow.failure(row),
-                EntryRow.texts(row.getArray("nodes")));
+                EntryRow.texts(row.getArray("nodes")),
+                row.getObject("place", Long.class));
     }
 
     List<StoredRun> list(RunFilter filter) throws SQLException {

@@ -1,9 +1,13 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.flow.Entry;
+import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.RecordedFailure;
+import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  * @param at the moment that was recorded; null for the other kinds, since the time of the record is not kept
  * @param failure the exception
  * @param nodes the nodes that run again
+ * @param place the place of an end in the sequence of ends of its try; null for other entries
  */
 public record StoredEntry(
         long claim,
@@ -50,11 +55,58 @@ public record StoredEntry(
         @Nullable Integer count,
         @Nullable Instant at,
         @Nullable RecordedFailure failure,
-        List<String> nodes) {
+        List<String> nodes,
+        @Nullable Long place) {
+
+    private static final Values NO_VALUES = new Values(FlowCodec.bytes());
 
     /** Copies the nodes. */
     public StoredEntry {
         nodes = List.copyOf(nodes);
+    }
+
+    /**
+     * Returns the entry, for {@link dev.raddle.flow.RecordedRun}. Its value is null, because no codec is needed.
+     *
+     * @return the entry; empty if its kind or a component of it is of a later version
+     */
+    public Optional<Entry> entry() {
+        EntryRow.Kind known = known();
+        if (known == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(
+                    new EntryRow("", claim, number, known, node, state, via, count, at, null, failure, nodes, place)
+                            .entry(NO_VALUES));
+        } catch (IOException ofLaterVersion) {
+            return Optional.empty();
+        }
+    }
+
+    private EntryRow.@Nullable Kind known() {
+        for (EntryRow.Kind each : EntryRow.Kind.values()) {
+            if (each.name().equals(kind)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns when the entry was recorded.
+     *
+     * @return {@link #at()} if it says that; null if it says something else, or is null
+     */
+    public @Nullable Instant recordedAt() {
+        EntryRow.Kind known = known();
+        boolean isOfRecord = known != null
+                && switch (known) {
+                    case WORK, BEGUN, NODE, MAP, COMPENSATING -> true;
+                    case ATTEMPT_BEGAN, ATTEMPT, DEADLINE, SLEEP, SIGNAL, ELEMENT, UNDO_FAILED, COMPENSATED, ENDED ->
+                        false;
+                };
+        return isOfRecord ? at : null;
     }
 
     /**
@@ -63,22 +115,25 @@ public record StoredEntry(
      * @return a part of a sentence, such as {@code attempt 2 has failed}; it may have texts of other processes
      */
     public String words() {
-        return switch (kind) {
-            case "BEGUN" ->
-                "begins at " + seconds(at) + (nodes.isEmpty() ? "" : ", again: " + String.join(", ", nodes));
-            case "NODE" -> state + source();
-            case "ATTEMPT_BEGAN" -> "attempt " + count + " begins";
-            case "ATTEMPT" -> "attempt " + count + " has failed" + last();
-            case "UNDO_FAILED" -> "attempt " + count + " to compensate has failed" + last();
-            case "DEADLINE" -> "times out at " + seconds(at);
-            case "SLEEP" -> "sleeps until " + seconds(at);
-            case "SIGNAL" -> "signal received";
-            case "ELEMENT" -> "element " + count + " done";
-            case "MAP" -> "all " + count + " elements done";
-            case "COMPENSATING" -> "compensates, then ends as " + state;
-            case "COMPENSATED" -> "compensated";
-            case "ENDED" -> "ends as " + state;
-            default -> kind;
+        EntryRow.Kind known = known();
+        if (known == null) {
+            return kind;
+        }
+        return switch (known) {
+            case WORK -> kind;
+            case BEGUN -> "begins at " + seconds(at) + (nodes.isEmpty() ? "" : ", again: " + String.join(", ", nodes));
+            case NODE -> state + source();
+            case ATTEMPT_BEGAN -> "attempt " + count + " begins";
+            case ATTEMPT -> "attempt " + count + " has failed" + last();
+            case UNDO_FAILED -> "attempt " + count + " to compensate has failed" + last();
+            case DEADLINE -> "times out at " + seconds(at);
+            case SLEEP -> "sleeps until " + seconds(at);
+            case SIGNAL -> "signal received";
+            case ELEMENT -> "element " + count + " done";
+            case MAP -> "all " + count + " elements done";
+            case COMPENSATING -> "compensates, then ends as " + state;
+            case COMPENSATED -> "compensated";
+            case ENDED -> "ends as " + state;
         };
     }
 
@@ -95,8 +150,12 @@ public record StoredEntry(
         return at == null ? "" : at.truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
-    /** Returns whether the node may be one of a subflow, of which sleeps and signals are recorded. */
-    boolean isOfSubflow() {
+    /**
+     * Returns whether the node may be one of a subflow, of which sleeps and signals are recorded, and no ends.
+     *
+     * @return whether the run itself may have no such node
+     */
+    public boolean isOfSubflow() {
         return node != null && node.indexOf('/') >= 0 && (kind.equals("SLEEP") || kind.equals("SIGNAL"));
     }
 }

@@ -108,6 +108,55 @@ class RequestTest {
     }
 
     @Test
+    void a_signal_downstream_of_a_map_whose_elements_may_be_others_is_asked_for_again() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("shop", String.class);
+        Node<Integer> rate = f.node("rate", () -> {
+            throw new IllegalStateException("no rate today");
+        });
+        Node<List<String>> items = f.node("items", () -> List.of("pen", "cup"));
+        Node<List<String>> priced = f.map("priced", items, item -> {
+                    if (item.equals("cup")) {
+                        Await.until("the pen is recorded", () -> elements() == 1);
+                        throw new IllegalStateException("no price of " + item);
+                    }
+                    return item;
+                })
+                .needs(after(rate));
+        Node<String> approved = f.signal("approved", String.class).needs(order(priced));
+        FlowPlan<String, String> plan = f.returning(approved);
+        FlowCodec codec = new FlowCodec() {
+            @Override
+            public byte[] encode(Object value) {
+                return (value instanceof List<?> ? "pen,cup" : value.toString()).getBytes(StandardCharsets.UTF_8);
+            }
+
+            @Override
+            public Object decode(byte[] bytes) {
+                String text = new String(bytes, StandardCharsets.UTF_8);
+                return text.contains(",") ? List.of(text.split(",")) : text;
+            }
+        };
+        try (FlowService service = database.service().register(plan, "1", codec).start()) {
+            service.submit("shop", "run-1", "p");
+            assertThat(service.signal("run-1", "approved", "Ann")).isTrue();
+            assertThat(service.await("run-1", Await.BOUND).state()).isEqualTo(RunState.FAILED);
+        }
+        try (FlowService idle =
+                database.service().register(plan, "1", codec).submitOnly().start()) {
+            assertThat(idle.rerun("run-1")).isTrue();
+            assertThat(idle.signal("run-1", "approved", "Bob")).isTrue();
+        }
+    }
+
+    private int elements() {
+        try {
+            return Integer.parseInt(database.query("SELECT count(*) FROM raddle_entry WHERE kind = 'ELEMENT'"));
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    @Test
     void a_signal_in_a_subflow_that_runs_again_is_asked_for_again() throws Exception {
         FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
         Node<String> confirmed = inner.signal("confirmed", String.class);
