@@ -426,7 +426,7 @@ public final class FlowService implements AutoCloseable {
     }
 
     /**
-     * Waits for the end of a run, wherever it is executed.
+     * Waits for the end of a run, wherever it is executed. Continues to wait while the database is unavailable.
      *
      * @param runId the id of the run
      * @param timeout the longest time to wait
@@ -440,17 +440,29 @@ public final class FlowService implements AutoCloseable {
         long nanos = TimeUnit.NANOSECONDS.convert(timeout); // saturates
         while (true) {
             CountDownLatch ended = watch.whenEnded(runId);
-            StoredRun run = existing(runId);
-            if (run.state().isEnd()) {
+            StoredRun run = existingUnlessAway(runId);
+            String state = run == null ? "unknown, because the database is away" : run.state().name();
+            if (run != null && run.state().isEnd()) {
                 return run;
             }
             if (isClosed.get()) {
-                throw new IllegalStateException("the service is closed; run \"" + runId + "\" is " + run.state());
+                throw new IllegalStateException("the service is closed; run \"" + runId + "\" is " + state);
             }
             if (!ended.await(nanos - (System.nanoTime() - begun), TimeUnit.NANOSECONDS)) {
-                throw new TimeoutException(
-                        "run \"" + runId + "\" has not ended within " + timeout + ", it is " + run.state());
+                throw new TimeoutException("run \"" + runId + "\" has not ended within " + timeout + ", it is " + state);
             }
+        }
+    }
+
+    /** Returns a run, or null if the database is away; the next look releases those that wait for a run that has ended. */
+    private @Nullable StoredRun existingUnlessAway(String runId) {
+        try {
+            return existing(runId);
+        } catch (DatabaseException failure) {
+            if (failure.getCause() instanceof SQLException cause && Database.isTemporary(cause)) {
+                return null;
+            }
+            throw failure;
         }
     }
 

@@ -457,6 +457,25 @@ class RequestTest {
     }
 
     @Test
+    void the_wait_for_a_run_goes_on_if_the_database_is_away_when_it_looks() throws Exception {
+        AtomicInteger breaks = new AtomicInteger(3);
+        UnaryOperator<String> breaking = sql -> sql.startsWith("SELECT id, flow, version") && breaks.getAndDecrement() > 0
+                ? "SELECT pg_terminate_backend(pg_backend_pid()), '' || ?"
+                : sql;
+        try (FlowService worker = started(approval());
+                TestPool pool = new TestPool(database.url(), 12, breaking);
+                FlowService client = FlowService.on(pool)
+                        .pollInterval(Duration.ofMillis(20))
+                        .start()) {
+            worker.submit("approval", "run-1", "p");
+            assertThat(worker.signal("run-1", "approved", "Ann")).isTrue();
+
+            assertThat(client.await("run-1", Await.BOUND).state()).isEqualTo(RunState.SUCCESS);
+            assertThat(breaks.get()).isNotPositive();
+        }
+    }
+
+    @Test
     void the_wait_for_a_run_ends_when_the_run_is_removed() throws Exception {
         try (FlowService service = database.service()
                 .register(approval(), "1", FlowCodec.text())
