@@ -58,7 +58,7 @@ final class UndoCall extends InterruptWindow {
 
     /** Undoes the node. Throws the failure of the last attempt. */
     void run() throws Exception {
-        Alarm alarm = until == null ? null : until.alarm(this::timeOut);
+        Alarm alarm = until == null ? null : until.alarm(() -> run.decide(this::timeOut));
         try {
             attempts.call();
         } catch (Exception | Error failure) {

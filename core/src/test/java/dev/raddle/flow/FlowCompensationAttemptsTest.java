@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
+import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -122,6 +124,37 @@ class FlowCompensationAttemptsTest {
                 .isInstanceOf(TaskTimeoutException.class)
                 .hasMessage(
                         "the compensation of node \"pay\" of flow \"order\" ran out of time after 1 ms (its timeout)");
+    }
+
+    /** A channel that is closed by the thread which interrupts the user. */
+    private static final class Connection extends AbstractInterruptibleChannel {
+        private final CompletableFuture<String> closer = new CompletableFuture<>();
+
+        @Override
+        protected void implCloseChannel() {
+            closer.complete(Thread.currentThread().getName());
+        }
+
+        String awaitCloser() throws Exception {
+            begin();
+            try {
+                return closer.join(); // which an interrupt does not end
+            } finally {
+                end(true);
+            }
+        }
+    }
+
+    @Test
+    void the_thread_of_the_timer_does_not_close_the_channel_of_a_compensation_that_takes_too_long() throws Exception {
+        Connection connection = new Connection();
+        Node<String> pay = f.node("pay", c -> "payment")
+                .compensate(value -> connection.awaitCloser())
+                .compensationTimeout(Duration.ofMillis(1));
+        fails(pay);
+        run();
+
+        assertThat(connection.closer.join()).isNotEqualTo("raddle-timer");
     }
 
     @Test
