@@ -67,12 +67,18 @@ record GroupBatch<T>(List<GroupRun<T>> runs, Inside inside) {
             throw new IllegalStateException(
                     "executor is shut down; none of the " + all.size() + " tasks of executeAll was submitted");
         }
-        List<GroupRun<T>> runs = new ArrayList<>(all.size());
-        Inside inside = new Inside();
-        for (GroupTask<T> task : all) {
-            runs.add(engine.submit(task.groupKey(), task.taskId(), inside.counted(task.task()), task.spec(), null));
+        GroupBatch<T> batch = new GroupBatch<>(new ArrayList<>(all.size()), new Inside());
+        try {
+            for (GroupTask<T> task : all) {
+                Callable<T> counted = batch.inside.counted(task.task());
+                batch.runs.add(engine.submit(task.groupKey(), task.taskId(), counted, task.spec(), null));
+            }
+        } catch (RuntimeException | Error failure) { // a timeout that cannot be armed
+            batch.cancelFrom(0, failure);
+            batch.inside.awaitEmpty();
+            throw failure;
         }
-        return new GroupBatch<>(runs, inside);
+        return batch;
     }
 
     /** Waits for all results. When the bound has passed, cancels the tasks that have not ended. */

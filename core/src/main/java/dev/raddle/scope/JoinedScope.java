@@ -115,8 +115,17 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.engine = new Engine<>(settings.options(), joiner);
         this.timeout = settings.timeout();
         this.deadline = timeout == null ? null : Deadline.after(engine.options.time, timeout);
+        this.alarm = deadline == null ? () -> false : armTimeout(deadline);
+    }
+
+    private Alarm armTimeout(Deadline until) {
         OffloadExecutor elsewhere = engine.offload();
-        this.alarm = deadline == null ? () -> false : deadline.alarm(() -> elsewhere.execute(this::timeOut));
+        try {
+            return until.alarm(() -> elsewhere.execute(this::timeOut));
+        } catch (Throwable noTime) {
+            engine.close(); // no caller has this scope
+            throw noTime;
+        }
     }
 
     static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(

@@ -234,7 +234,12 @@ public final class ThreadScope implements AutoCloseable {
      */
     public ThreadScope withDeadline(Duration length) {
         configure("withDeadline", all -> all.withDeadline(length));
-        node.limitTime(length);
+        try {
+            node.limitTime(length);
+        } catch (Throwable noTime) {
+            node.detach();
+            throw noTime;
+        }
         return this;
     }
 

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.GroupTask;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.ScopeOptions;
+import dev.raddle.scope.StructuredScopeOptions;
+import dev.raddle.scope.StructuredTaskScope;
+import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -23,6 +27,7 @@ import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -148,6 +153,45 @@ class NoThreadCanBeStartedTest {
             assertThatThrownBy(() -> scope.submit("limited", () -> 1, SECOND)).isInstanceOf(OutOfMemoryError.class);
         }
         assertThat(events).containsExactly("submitted", TaskStatus.CANCELLED.toString());
+    }
+
+    @Test
+    void nothing_of_executeAll_goes_on_after_it_has_thrown() throws Exception {
+        Callable<Integer> endless = () -> {
+            new CountDownLatch(1).await();
+            return 1;
+        };
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().build())) {
+            time.hasThreads = false;
+            GroupTask<Integer> first = new GroupTask<>("key", "endless", endless);
+            GroupTask<Integer> second =
+                    new GroupTask<>("key", TaskSpec.named("limited", () -> 1).timeout(SECOND));
+
+            assertThatThrownBy(() -> executor.executeAll(List.of(first, second)))
+                    .isInstanceOf(OutOfMemoryError.class);
+
+            assertThat(executor.stats().totalActiveCount()).isZero();
+        }
+    }
+
+    @Test
+    void a_scope_whose_deadline_cannot_be_armed_is_not_opened() throws Exception {
+        time.hasThreads = false;
+        ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withDeadline(SECOND);
+        StructuredScopeOptions structured = StructuredScopeOptions.defaults().withTimeSource(time);
+        try (var outer = StructuredTaskScope.open()) {
+            assertThatThrownBy(() -> ThreadScope.open("scope", options)).isInstanceOf(OutOfMemoryError.class);
+            assertThatThrownBy(() -> ThreadScope.open("scope")
+                            .withTimeSource(time)
+                            .withDeadline(SECOND))
+                    .isInstanceOf(OutOfMemoryError.class);
+            assertThat(ThreadScope.current()).isEmpty();
+            assertThatThrownBy(() -> StructuredTaskScope.open(
+                            Joiner.awaitAll(), all -> all.withOptions(structured).withTimeout(SECOND)))
+                    .isInstanceOf(OutOfMemoryError.class);
+            outer.fork(() -> 1); // which throws if another scope of this thread is open
+            outer.join();
+        }
     }
 
     @Test
