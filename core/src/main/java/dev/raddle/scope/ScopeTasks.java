@@ -314,6 +314,21 @@ final class ScopeTasks {
 
     /** Returns a registration that ends with the task that the calling thread runs, unless it is closed before. */
     Registration endingWithTask(Registration made) {
+        Map<Thread, Set<Registration>> all = registrations();
+        Thread runner = Thread.currentThread();
+        Set<Registration> own = all.compute(runner, (key, known) -> {
+            Set<Registration> with = known == null ? ConcurrentHashMap.newKeySet() : known;
+            with.add(made);
+            return with;
+        });
+        return () -> {
+            made.close();
+            own.remove(made);
+            all.computeIfPresent(runner, (key, known) -> known.isEmpty() ? null : known);
+        };
+    }
+
+    private Map<Thread, Set<Registration>> registrations() {
         Map<Thread, Set<Registration>> all = registrations;
         if (all == null) {
             synchronized (this) {
@@ -321,12 +336,7 @@ final class ScopeTasks {
                 registrations = all;
             }
         }
-        Set<Registration> own = all.computeIfAbsent(Thread.currentThread(), runner -> ConcurrentHashMap.newKeySet());
-        own.add(made);
-        return () -> {
-            made.close();
-            own.remove(made);
-        };
+        return all;
     }
 
     /** Removes the registrations of a thread that begins a task inside another one, and returns them. */

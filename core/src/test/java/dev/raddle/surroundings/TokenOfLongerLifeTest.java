@@ -6,6 +6,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.scope.Channel;
 import dev.raddle.scope.ScopeOptions;
+import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.Task;
@@ -147,6 +148,27 @@ class TokenOfLongerLifeTest {
                     .await();
         }
         assertThat(sockets).hasSize(REQUESTS);
+    }
+
+    @Test
+    void a_registration_that_a_subtask_inside_a_task_has_closed_retains_nothing() throws Exception {
+        try (ThreadScope server = ThreadScope.open("server")) {
+            server.submit(() -> {
+                        for (int request = 0; request < REQUESTS; request++) {
+                            try (var scope = StructuredTaskScope.open()) {
+                                scope.fork(() -> {
+                                    sockets.add(new WeakReference<>(Thread.currentThread()));
+                                    server.token().whenCancelled(closing()).close();
+                                });
+                                scope.join();
+                            }
+                        }
+                        awaitReleased();
+                        return null;
+                    })
+                    .await();
+        }
+        assertThat(sockets).hasSize(2 * REQUESTS);
     }
 
     @Test
