@@ -8,7 +8,6 @@ import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
-import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -27,6 +26,8 @@ public final class UserCode {
 
     private static final int MOST_SUPPRESSED = 16;
     private static final int MOST_VISITED = 1_000; // of the exceptions below one that is to be added
+
+    private static final int MOST_REPEATED = 100; // providers in a row that fail with the same text
 
     private UserCode() {}
 
@@ -138,6 +139,7 @@ public final class UserCode {
         List<S> created = new ArrayList<>();
         Iterator<ServiceLoader.Provider<S>> providers = loader.stream().iterator();
         String lastFailure = "";
+        int repeated = 0;
         while (true) {
             try {
                 if (!providers.hasNext()) {
@@ -146,11 +148,13 @@ public final class UserCode {
                 created.add(providers.next().get());
             } catch (Throwable failure) {
                 String text = textOf(failure);
-                if (failure instanceof ServiceConfigurationError && text.equals(lastFailure)) {
-                    return List.copyOf(created); // it names a provider or a file, so the loader has not gone on
+                if (!text.equals(lastFailure)) {
+                    repeated = 0;
+                    lastFailure = text;
+                    failed.accept("a provider of " + loader + ", which is left out", failure);
+                } else if (++repeated == MOST_REPEATED) {
+                    return List.copyOf(created); // the loader does not go on
                 }
-                lastFailure = text;
-                failed.accept("a provider of " + loader + ", which is left out", failure);
             }
         }
     }

@@ -13,6 +13,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.SchedulerProvider;
 import dev.raddle.testing.Jvm;
 import dev.raddle.testing.WrittenLog;
+import dev.raddle.time.UserCode;
 import java.io.File;
 import java.lang.classfile.ClassFile;
 import java.lang.constant.ClassDesc;
@@ -22,7 +23,9 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Enumeration;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -234,6 +237,30 @@ class BrokenServiceTest {
             written.lines().forEach(line -> log.add(line.message() + ": " + line.thrown()));
         }
         assertThat(log).hasSize(2);
+    }
+
+    @Test
+    void the_search_ends_if_each_look_up_throws() {
+        List<Throwable> failures = List.of(
+                new IllegalStateException("zip file closed"), new NoClassDefFoundError("org/server/ClosedLoader"));
+        for (Throwable failure : failures) {
+            ClassLoader closed = new ClassLoader(null) {
+                @Override
+                public Enumeration<URL> getResources(String name) {
+                    if (failure instanceof Error error) {
+                        throw error;
+                    }
+                    throw (RuntimeException) failure;
+                }
+            };
+            List<Throwable> reported = new ArrayList<>();
+
+            List<ContextPropagator> found = UserCode.services(
+                    ServiceLoader.load(ContextPropagator.class, closed), (what, thrown) -> reported.add(thrown));
+
+            assertThat(found).isEmpty();
+            assertThat(reported).containsExactly(failure);
+        }
     }
 
     @Test
