@@ -125,18 +125,13 @@ final class DecisionThreads extends SpinLock {
     }
 
     private boolean tryStart(int number) {
-        boolean started = false;
         try {
             new Worker(number).thread.start();
-            started = true;
-        } catch (OutOfMemoryError noThread) {
-            // a virtual thread needs none
-        } finally {
-            if (!started) {
-                uncount();
-            }
+            return true;
+        } catch (Throwable noThread) { // a virtual thread needs none
+            uncount();
+            return false;
         }
-        return started;
     }
 
     private void uncount() {
