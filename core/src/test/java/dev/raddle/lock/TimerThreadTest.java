@@ -2,6 +2,7 @@ package dev.raddle.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.Wait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -18,7 +19,7 @@ class TimerThreadTest {
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** A wakeup that reports its thread. */
-    private static final class Reporting implements TimerThread.Wakeup {
+    private static class Reporting implements TimerThread.Wakeup {
         final BlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
         final CountDownLatch withdrawn = new CountDownLatch(1);
         volatile TimerThread.Request request;
@@ -66,9 +67,17 @@ class TimerThreadTest {
     @Test
     void wakeups_run_in_the_order_of_their_moments() throws InterruptedException {
         TimerThread timer = new TimerThread(HOUR);
+        CountDownLatch requested = new CountDownLatch(1);
+        timer.after(0, new Reporting() {
+            @Override
+            public void run() {
+                Wait.uninterrupted(requested);
+            }
+        });
         Reporting late = Reporting.on(timer, HOUR);
-        Reporting second = Reporting.on(timer, 2 * SOON);
-        Reporting first = Reporting.on(timer, SOON);
+        Reporting second = Reporting.on(timer, 0);
+        Reporting first = Reporting.on(timer, -HOUR);
+        requested.countDown();
 
         second.ran.take();
 

@@ -53,8 +53,8 @@ class NestedWaitTest {
             waiter.complete(Thread.currentThread());
             return pool.submit(() -> "inner").get();
         });
+        Wait.until(() -> !pool.getQueue().isEmpty()); // the inner task, for which there is no thread
         Wait.until(() -> waiter.join().getState() == Thread.State.WAITING);
-        assertThat(pool.getQueue()).hasSize(1); // the inner task, for which there is no thread
 
         List<Runnable> handedBack = pool.shutdownNow();
 
