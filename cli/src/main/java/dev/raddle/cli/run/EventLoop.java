@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EventLoop implements AutoCloseable {
     private static final int CAPACITY = 1024;
+    private static final RunListener NONE = event -> {}; // in the place of one, if an action fails
     private static final Duration TICK = Duration.ofMillis(100);
 
     private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(CAPACITY);
@@ -39,8 +40,8 @@ public final class EventLoop implements AutoCloseable {
     /**
      * Creates a loop.
      *
-     * @param onFailure the action to run, in the loop's thread, when a listener fails; that listener is not called
-     *     again
+     * @param onFailure the action to run, in the loop's thread, when a listener fails, which is not called again, or
+     *     an action of {@link #runLater}
      */
     public EventLoop(List<? extends RunListener> listeners, BiConsumer<RunListener, Throwable> onFailure) {
         this.listeners = new ArrayList<>(listeners);
@@ -113,7 +114,7 @@ public final class EventLoop implements AutoCloseable {
                     RunEvent event = posted.event.masked(secrets);
                     notifyListeners(listener -> listener.on(event));
                 }
-                case Action later -> later.action.run();
+                case Action later -> run(later.action);
                 case Marker marker -> {
                     marker.reached.countDown();
                     open = !marker.last;
@@ -131,6 +132,14 @@ public final class EventLoop implements AutoCloseable {
             return queue.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             return null; // no thread interrupts this one; it ends by close() alone
+        }
+    }
+
+    private void run(Runnable action) {
+        try {
+            action.run();
+        } catch (RuntimeException | Error e) {
+            onFailure.accept(NONE, e);
         }
     }
 

@@ -66,6 +66,22 @@ class EventLoopTest {
     }
 
     @Test
+    void an_action_that_throws_is_reported_and_the_events_after_it_are_delivered() {
+        IllegalStateException broken = new IllegalStateException("terminal is gone");
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
+        Recorder sound = new Recorder();
+        try (EventLoop loop = new EventLoop(List.of(sound), (listener, e) -> failures.add(e)).start()) {
+            loop.runLater(() -> {
+                throw broken;
+            });
+            loop.post(event("a"));
+        }
+
+        assertThat(sound.events()).hasSize(1);
+        assertThat(failures).containsExactly(broken);
+    }
+
+    @Test
     void posting_later_never_waits_and_loses_no_event() throws Exception {
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
