@@ -20,6 +20,7 @@ module dev.raddle {
     exports dev.raddle.pool;
     exports dev.raddle.group;
     exports dev.raddle.scope;
+    exports dev.raddle.structured;
     exports dev.raddle.flow;
     exports dev.raddle.testing;
 

@@ -64,6 +64,7 @@ class ArchitectureTest {
             "kernel", Set.of("lock", "task", "time"),
             "pool", Set.of("kernel", "lock", "task", "time"),
             "scope", Set.of("kernel", "lock", "task", "time"),
+            "structured", Set.of("scope", "kernel", "task", "time"),
             "group", Set.of("kernel", "task", "time"),
             "flow", Set.of("flow.threads", "scope", "kernel", "lock", "task", "time"),
             "flow.threads", Set.of("kernel", "lock", "task", "time"),

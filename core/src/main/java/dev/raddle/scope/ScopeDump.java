@@ -41,16 +41,6 @@ public final class ScopeDump {
     }
 
     /**
-     * Returns the tree of scopes that contains the given scope, starting at the outermost enclosing scope.
-     *
-     * @param scope any scope, open or not
-     * @return the tree as JSON
-     */
-    public static String json(JoinedScope<?, ?> scope) {
-        return json(scope.engine());
-    }
-
-    /**
      * Returns the tree of scopes that contains the given scope, starting at the outermost enclosing
      * {@code ThreadScope}. The children of a scope are the scopes that were opened inside it, by the same thread or in
      * its tasks. The threads are those that run tasks, including cancelled tasks that still run.
@@ -71,17 +61,6 @@ public final class ScopeDump {
      */
     public static String container(StructuredTaskScope<?> scope) {
         return scope.container.toString();
-    }
-
-    /**
-     * Returns the kind of a scope's thread container: {@code JDK scope}, {@code fallback} with the reason, or
-     * {@code scheduler} with its description. Suitable for checks that a scope does not use the fallback.
-     *
-     * @param scope any scope
-     * @return a description of the container
-     */
-    public static String container(JoinedScope<?, ?> scope) {
-        return container(scope.engine());
     }
 
     private String tree(DumpedScope outermost) {

@@ -1,8 +1,10 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.ScopeControl;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.Deadline;
-import java.io.Serial;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -13,9 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,56 +91,33 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
         super(options);
+        if (this instanceof ScopeControl.Holder holder) {
+            holder.receive(new Control(this));
+        }
     }
 
-    /**
-     * Opens a scope whose join succeeds if all its subtasks do.
-     *
-     * @param <T> the type of the results of subtasks
-     * @return a new scope, owned by the calling thread, whose {@code join()} returns null or throws
-     *     {@link FailedException}
-     */
-    @SuppressWarnings("NullAway") // Void is null
-    public static <T extends @Nullable Object> JoinedScope<T, Void> open() {
-        return open(Joiner.<T>awaitAllSuccessfulOrThrow());
-    }
+    /** The control of a scope for a subclass in another package of this module. */
+    private record Control(StructuredTaskScope<?> scope) implements ScopeControl {
 
-    /**
-     * Opens a scope with a policy.
-     *
-     * @param <T> the type of the results of subtasks
-     * @param <R> the type of the result of {@code join()}
-     * @param joiner the policy, for this scope only
-     * @return a new scope, owned by the calling thread
-     */
-    public static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(
-            Joiner<? super T, ? extends R> joiner) {
-        return open(joiner, Function.identity());
-    }
+        @Override
+        public TimeSource time() {
+            return scope.options.time;
+        }
 
-    /**
-     * Opens a scope with a policy, and a name, a timeout or a thread factory.
-     *
-     * {@snippet :
-     * try (var scope = StructuredTaskScope.open(
-     *         Joiner.<Quote>anySuccessfulOrThrow(),
-     *         config -> config.withName("quotes").withTimeout(Duration.ofMillis(200)))) {
-     *     providers.forEach(provider -> scope.fork(provider::quote));
-     *     return scope.join();
-     * }
-     * }
-     *
-     * @param <T> the type of the results of subtasks
-     * @param <R> the type of the result of {@code join()}
-     * @param joiner the policy, for this scope only
-     * @param configuration the function that changes the default configuration
-     * @return a new scope, owned by the calling thread
-     */
-    public static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(
-            Joiner<? super T, ? extends R> joiner,
-            Function<? super Configuration, ? extends Configuration> configuration) {
-        Objects.requireNonNull(joiner, "joiner");
-        return JoinedScope.open(joiner, configuration.apply(JoinedScope.Settings.DEFAULTS));
+        @Override
+        public OffloadExecutor offload() {
+            return scope.offload();
+        }
+
+        @Override
+        public void stop() {
+            scope.stop();
+        }
+
+        @Override
+        public boolean joinBy(Deadline deadline) throws InterruptedException {
+            return scope.joinBy(deadline);
+        }
     }
 
     /**
@@ -176,15 +153,12 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
             ensureInside("fork");
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
-        ForkedSubtask<U> subtask = create(task, round);
+        ForkedSubtask<U> subtask =
+                new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time, isPlaced));
         if (start(subtask, owned) && owned && round != forkRound) { // seldom written: runners read the fields beside it
             forkRound = round;
         }
         return subtask;
-    }
-
-    final <U extends T> ForkedSubtask<U> create(Callable<? extends U> task, int round) {
-        return new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time, isPlaced));
     }
 
     /**
@@ -206,7 +180,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         } else {
             owner.await(this, false);
         }
-        completeJoin(forkRound);
+        completeJoin();
         return this;
     }
 
@@ -230,16 +204,23 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      */
     public StructuredTaskScope<T> joinUntil(Instant deadline) throws InterruptedException, TimeoutException {
         Duration timeout = Duration.between(Instant.now(), deadline);
-        beginJoin();
-        if (!owner.await(this, Deadline.after(options.time, timeout))) {
+        if (!joinBy(Deadline.after(options.time, timeout))) {
             throw new TimeoutException("scope \"" + name + "\" was not joined by " + deadline + "; " + pending.count()
                     + " subtasks go on");
         }
-        completeJoin(forkRound);
         return this;
     }
 
-    final void beginJoin() {
+    private boolean joinBy(Deadline deadline) throws InterruptedException {
+        beginJoin();
+        boolean inTime = owner.await(this, deadline);
+        if (inTime) {
+            completeJoin();
+        }
+        return inTime;
+    }
+
+    private void beginJoin() {
         ensureOwner("join");
         lastJoinAttempted = forkRound;
         if (state == CLOSED) {
@@ -247,9 +228,9 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         }
     }
 
-    final void completeJoin(int round) {
+    private void completeJoin() {
         pending.clearIfEmpty();
-        lastJoinCompleted = round;
+        lastJoinCompleted = forkRound;
     }
 
     /**
@@ -320,10 +301,6 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @throws IllegalArgumentException if the subtask has not completed
      */
     protected void handleComplete(Subtask<? extends T> subtask) {
-        ensureComplete(subtask);
-    }
-
-    static void ensureComplete(Subtask<?> subtask) {
         if (subtask.state() == Subtask.State.UNAVAILABLE) {
             throw new IllegalArgumentException("a completed subtask is SUCCESS or FAILED, this is " + subtask);
         }
@@ -356,7 +333,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         }
     }
 
-    final void ensureOwner(String action) {
+    private void ensureOwner(String action) {
         if (Thread.currentThread() != owner.thread) {
             throw new WrongThreadException("only its owner, " + owner.thread + ", may " + action + " scope \"" + name
                     + "\"; this is " + Thread.currentThread());
@@ -617,167 +594,6 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
             Objects.requireNonNull(esf, "esf");
             ensureOwnerAndJoined();
             decision.throwIfFailed(esf);
-        }
-    }
-
-    /**
-     * The completion policy of one {@link JoinedScope}: it determines when {@code join()} ends and what it returns. A
-     * joiner must not be shared or reused.
-     *
-     * @param <T> the type of the results of subtasks
-     * @param <R> the type of the result of {@code join()}
-     * @see <a href="https://openjdk.org/jeps/505">JEP 505: Structured Concurrency</a>
-     */
-    @FunctionalInterface
-    public interface Joiner<T extends @Nullable Object, R extends @Nullable Object> {
-
-        /**
-         * Called for each fork before the subtask is started, by the owner. Also called if the subtask is not started.
-         *
-         * @param subtask the forked subtask, in the state {@code UNAVAILABLE}
-         * @return true to shut the scope down
-         * @throws IllegalArgumentException if the subtask is in another state
-         */
-        default boolean onFork(Subtask<? extends T> subtask) {
-            if (subtask.state() != Subtask.State.UNAVAILABLE) {
-                throw new IllegalArgumentException("a subtask just forked is UNAVAILABLE, this is " + subtask);
-            }
-            return false;
-        }
-
-        /**
-         * Called for each subtask that has ended, by its thread, unless the scope was shut down before. An
-         * implementation must be safe for use by many threads.
-         *
-         * @param subtask the completed subtask, in the state {@code SUCCESS} or {@code FAILED}
-         * @return true to shut the scope down
-         * @throws IllegalArgumentException if the subtask is in another state
-         */
-        default boolean onComplete(Subtask<? extends T> subtask) {
-            ensureComplete(subtask);
-            return false;
-        }
-
-        /**
-         * Returns the result. Called by the owner when all subtasks have ended or the scope is shut down.
-         *
-         * @return the result of {@code join()}
-         * @throws Throwable the cause of the exception that {@code join()} throws
-         */
-        R result() throws Throwable;
-
-        /**
-         * Returns a joiner that waits for all subtasks and shuts the scope down when one fails.
-         *
-         * @param <T> the type of the results of subtasks
-         * @return a joiner whose {@code result()} returns all subtasks in the order of their forks or throws the first
-         *     failure
-         */
-        static <T extends @Nullable Object> Joiner<T, Stream<Subtask<T>>> allSuccessfulOrThrow() {
-            return new Joiners.AllSuccessful<>();
-        }
-
-        /**
-         * Returns a joiner that shuts the scope down when a subtask succeeds.
-         *
-         * @param <T> the type of the results of subtasks
-         * @return a joiner whose {@code result()} returns the result of the first success or, if there is none, throws
-         *     the first failure, or {@code NoSuchElementException} if no subtask has completed
-         */
-        static <T extends @Nullable Object> Joiner<T, T> anySuccessfulOrThrow() {
-            return new Joiners.AnySuccessful<>();
-        }
-
-        /**
-         * Returns a joiner that shuts the scope down when a subtask succeeds. This is the name of
-         * {@link #anySuccessfulOrThrow()} in JDK 25.
-         *
-         * @param <T> the type of the results of subtasks
-         * @return a joiner whose {@code result()} returns the result of the first success or, if there is none, throws
-         *     the first failure, or {@code NoSuchElementException} if no subtask has completed
-         */
-        static <T extends @Nullable Object> Joiner<T, T> anySuccessfulResultOrThrow() {
-            return anySuccessfulOrThrow();
-        }
-
-        /**
-         * Returns a joiner that waits for all subtasks and shuts the scope down when one fails.
-         *
-         * @param <T> the type of the results of subtasks
-         * @return a joiner whose {@code result()} returns null or throws the first failure
-         */
-        static <T extends @Nullable Object> Joiner<T, Void> awaitAllSuccessfulOrThrow() {
-            return new Joiners.AwaitSuccessful<>();
-        }
-
-        /**
-         * Returns a joiner that waits for all subtasks, whether they succeed or fail.
-         *
-         * @param <T> the type of the results of subtasks
-         * @return a joiner whose {@code result()} returns null
-         */
-        static <T extends @Nullable Object> Joiner<T, Void> awaitAll() {
-            return new Joiners.AwaitAll<>();
-        }
-
-        /**
-         * Returns a joiner that waits for all subtasks and shuts the scope down when a predicate returns true.
-         *
-         * @param <T> the type of the results of subtasks
-         * @param isDone the predicate, called for each completed subtask by its thread
-         * @return a joiner whose {@code result()} returns all subtasks in the order of their forks
-         */
-        static <T extends @Nullable Object> Joiner<T, Stream<Subtask<T>>> allUntil(
-                Predicate<? super Subtask<? extends T>> isDone) {
-            return new Joiners.AllUntil<>(Objects.requireNonNull(isDone, "isDone"));
-        }
-    }
-
-    /** The configuration of a {@link JoinedScope}. Immutable. */
-    public sealed interface Configuration permits JoinedScope.Settings {
-
-        /**
-         * Returns this configuration with another thread factory.
-         *
-         * @param threadFactory the factory, called once for each subtask
-         * @return a new configuration
-         */
-        Configuration withThreadFactory(ThreadFactory threadFactory);
-
-        /**
-         * Returns this configuration with another name.
-         *
-         * @param name the scope's name in dumps and messages
-         * @return a new configuration
-         */
-        Configuration withName(String name);
-
-        /**
-         * Returns this configuration with a timeout, after which the scope is shut down.
-         *
-         * @param timeout the time from the opening
-         * @return a new configuration
-         */
-        Configuration withTimeout(Duration timeout);
-
-        /**
-         * Returns this configuration with options that JEP 505 does not have. They replace the name and the thread
-         * factory; the last call of the {@code with} methods wins.
-         *
-         * @param options the options
-         * @return a new configuration
-         */
-        Configuration withOptions(StructuredScopeOptions options);
-    }
-
-    /** Thrown by {@code join()} of a {@link JoinedScope} if the joiner throws. The cause is never null. */
-    public static final class FailedException extends RuntimeException {
-
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        FailedException(Throwable cause) {
-            super(cause);
         }
     }
 }

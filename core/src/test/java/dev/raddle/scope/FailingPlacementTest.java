@@ -3,7 +3,6 @@ package dev.raddle.scope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.NamedTask;
@@ -149,30 +148,6 @@ class FailingPlacementTest {
             scope.join();
             queue.tasks().getLast().run();
             assertThat(stuck.state()).isEqualTo(Subtask.State.UNAVAILABLE);
-        }
-    }
-
-    @Test
-    void a_placement_that_fails_to_withdraw_does_not_keep_a_join_waiting_after_its_timeout() throws Exception {
-        VirtualTime time = new VirtualTime();
-        Queue queue = new Queue(task -> () -> {
-            throw new IllegalArgumentException("planned");
-        });
-        ExceptionSink ignored = ExceptionSink.to((source, error) -> {});
-        try (var scope = StructuredTaskScope.open(
-                Joiner.allSuccessfulOrThrow(),
-                settings -> settings.withOptions(on(queue).withTimeSource(time).withExceptionSink(ignored))
-                        .withTimeout(Duration.ofSeconds(1)))) {
-            scope.fork(() -> "never begins");
-            Thread owner = Thread.currentThread();
-            Thread.startVirtualThread(() -> {
-                Wait.until(() -> owner.getState() == Thread.State.WAITING);
-                time.advance(Duration.ofSeconds(1));
-            });
-
-            assertThatThrownBy(scope::join).isInstanceOf(JoinedScope.TimeoutException.class);
-
-            queue.tasks().getFirst().run();
         }
     }
 

@@ -5,21 +5,22 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.concurrent.ThreadFactory;
 
 /** The container and the kind of threads of a scope under test. */
-enum Kind {
+public enum Kind {
     JDK_VIRTUAL(true, Thread.ofVirtual().factory()),
     JDK_PLATFORM(true, Thread.ofPlatform().factory()),
     PLAIN_VIRTUAL(false, Thread.ofVirtual().factory()),
     PLAIN_PLATFORM(false, Thread.ofPlatform().factory());
 
     private final boolean jdk;
-    final ThreadFactory factory;
+    public final ThreadFactory factory;
 
     Kind(boolean jdk, ThreadFactory factory) {
         this.jdk = jdk;
         this.factory = factory;
     }
 
-    StructuredScopeOptions options() {
+    /** {@return the options of a scope of this kind} */
+    public StructuredScopeOptions options() {
         return options(factory);
     }
 

@@ -10,7 +10,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
-import dev.raddle.scope.StructuredTaskScope.Joiner;
+import dev.raddle.structured.StructuredTaskScope.Joiner;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -137,12 +137,12 @@ class RetentionTest {
         assertOnlyKeptAreRetained();
     }
 
-    private void joinAll() throws InterruptedException {
-        try (var scope = StructuredTaskScope.open(Joiner.allSuccessfulOrThrow())) {
+    private void joinAll() throws Exception {
+        try (var scope = dev.raddle.structured.StructuredTaskScope.open(Joiner.allSuccessfulOrThrow())) {
             for (int i = 0; i < ALL; i++) {
                 keep(i, scope.fork(this::value));
             }
-            assertThat(scope.join().map(Subtask::get)).hasSize(ALL);
+            assertThat(scope.join()).hasSize(ALL);
         }
     }
 

@@ -355,16 +355,4 @@ class ScopeOptionsTest {
                 .isNotEqualTo(options.withPlainThreads());
         assertThat(options.withName("some-name").toString()).contains("some-name", threads.toString(), "PT1S");
     }
-
-    @Test
-    void configurations_that_were_changed_alike_are_equal_and_show_their_settings() {
-        StructuredTaskScope.Configuration plain = JoinedScope.Settings.DEFAULTS;
-
-        assertThat(plain.withName("some-name").withTimeout(SECOND))
-                .isEqualTo(plain.withTimeout(SECOND).withName("some-name"))
-                .hasSameHashCodeAs(plain.withTimeout(SECOND).withName("some-name"))
-                .isNotEqualTo(plain.withTimeout(SECOND).withName("other"))
-                .asString()
-                .contains("some-name", "PT1S");
-    }
 }

@@ -292,7 +292,6 @@ class SubtaskAndPolicyTest {
             assertNullRefused(() -> scope.joinUntil(null));
             assertNullRefused(() -> scope.throwIfFailed(null));
         }
-        assertNullRefused(() -> StructuredTaskScope.open(null));
         assertNullRefused(() -> StructuredScopeOptions.defaults().withThreadFactory(null));
     }
 

@@ -125,8 +125,7 @@ final class BusyCarriers {
             }
         });
         check(late, "timeout of a structured scope", () -> {
-            try (var scope = StructuredTaskScope.open(
-                    StructuredTaskScope.Joiner.<Integer>awaitAllSuccessfulOrThrow(),
+            try (var scope = dev.raddle.structured.StructuredTaskScope.<Integer>open(
                     each -> each.withTimeout(LIMIT)
                             .withThreadFactory(Thread.ofPlatform().daemon().factory()))) {
                 scope.fork(BusyCarriers::forever);

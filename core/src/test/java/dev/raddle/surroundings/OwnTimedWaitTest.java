@@ -10,15 +10,14 @@ import dev.raddle.group.GroupTask;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
-import dev.raddle.scope.JoinedScope;
 import dev.raddle.scope.StructuredTaskScope;
-import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.structured.StructuredTaskScope.CancelledByTimeoutException;
 import dev.raddle.testing.Wait;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -200,13 +199,13 @@ class OwnTimedWaitTest {
             assertThatThrownBy(() -> scope.joinUntil(Instant.now().plus(SHORT))).isInstanceOf(TimeoutException.class);
             scope.shutdown();
         }
-        try (var scope = StructuredTaskScope.open(Joiner.<Integer>awaitAll(), with -> with.withTimeout(SHORT))) {
+        try (var scope = dev.raddle.structured.StructuredTaskScope.<Integer>open(with -> with.withTimeout(SHORT))) {
             scope.fork(() -> {
                 hold.await();
                 return 1;
             });
 
-            assertThatThrownBy(scope::join).isInstanceOf(JoinedScope.TimeoutException.class);
+            assertThatThrownBy(scope::join).hasCauseInstanceOf(CancelledByTimeoutException.class);
             assertThat(scope.isCancelled()).isTrue();
         }
     }

@@ -11,7 +11,6 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.ScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
-import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
@@ -110,7 +109,7 @@ class ThreadDumpTest {
             }
         });
         assertTimedWaiting(() -> {
-            try (var scope = StructuredTaskScope.open(Joiner.<Integer>awaitAll(), with -> with.withTimeout(HOUR))) {
+            try (var scope = dev.raddle.structured.StructuredTaskScope.<Integer>open(with -> with.withTimeout(HOUR))) {
                 scope.fork(task);
                 return scope.join();
             }
