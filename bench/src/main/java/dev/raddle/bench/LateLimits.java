@@ -7,7 +7,6 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.ScopeOptions;
-import dev.raddle.scope.StructuredScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rate;
@@ -272,8 +271,7 @@ public class LateLimits {
     }
 
     private @Nullable Void joinUntil() throws InterruptedException {
-        var options = StructuredScopeOptions.defaults().withScheduler(threads);
-        try (var scope = new StructuredTaskScope<Void>(options)) {
+        try (var scope = new StructuredTaskScope<Void>("late", Thread.ofPlatform().daemon().factory())) {
             scope.fork(this::untilTheEnd);
             try {
                 scope.joinUntil(Instant.now().plus(LIMIT));

@@ -57,18 +57,18 @@ class ArchitectureTest {
     private static final JavaClasses SAMPLE_CLASSES = new ClassFileImporter().importPackages(SAMPLE);
 
     /** Every package of core, and the packages that it may import besides itself. */
-    private static final Map<String, Set<String>> MAY_IMPORT = Map.of(
-            "lock", Set.of(),
-            "time", Set.of("lock"),
-            "task", Set.of("time"),
-            "kernel", Set.of("lock", "task", "time"),
-            "pool", Set.of("kernel", "lock", "task", "time"),
-            "scope", Set.of("kernel", "lock", "task", "time"),
-            "structured", Set.of("scope", "kernel", "task", "time"),
-            "group", Set.of("kernel", "task", "time"),
-            "flow", Set.of("flow.threads", "scope", "kernel", "lock", "task", "time"),
-            "flow.threads", Set.of("kernel", "lock", "task", "time"),
-            "testing", Set.of("task", "time"));
+    private static final Map<String, Set<String>> MAY_IMPORT = Map.ofEntries(
+            Map.entry("lock", Set.of()),
+            Map.entry("time", Set.of("lock")),
+            Map.entry("task", Set.of("time")),
+            Map.entry("kernel", Set.of("lock", "task", "time")),
+            Map.entry("pool", Set.of("kernel", "lock", "task", "time")),
+            Map.entry("scope", Set.of("kernel", "lock", "task", "time")),
+            Map.entry("structured", Set.of("scope", "kernel", "task", "time")),
+            Map.entry("group", Set.of("kernel", "task", "time")),
+            Map.entry("flow", Set.of("flow.threads", "scope", "kernel", "lock", "task", "time")),
+            Map.entry("flow.threads", Set.of("kernel", "lock", "task", "time")),
+            Map.entry("testing", Set.of("task", "time")));
 
     /** Methods of {@link VarHandle} and of atomic classes that write. */
     private static final Pattern ATOMIC_WRITE = Pattern.compile(

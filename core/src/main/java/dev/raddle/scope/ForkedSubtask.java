@@ -4,9 +4,7 @@ import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.LateFailure;
 import dev.raddle.lock.Fields;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
-import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.NamedTask;
-import dev.raddle.task.Scheduler;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -26,10 +24,9 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
      *
      * `phase` only increases, and determines which thread counts this subtask as ended:
      *
-     *   WAITING ──► RUNNING ──► ENDED     by the thread that runs it, or by the scheduler that rejects it
+     *   WAITING ──► RUNNING ──► ENDED     by the thread that runs it
      *   WAITING ──────────────► ENDED     abandoned: by its forker, if the container did not start the thread; by the
-     *                                     owner, if that thread has terminated; by a shutdown that withdraws it from a
-     *                                     scheduler's queue
+     *                                     owner, if that thread has terminated
      *
      * Both transitions out of WAITING are a compare-and-set, so exactly one thread counts the end, once.
      *
@@ -37,9 +34,9 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
      * it has the view for the listener, if there is anything to observe; one field is enough for both.
      *
      * The window for interrupts is open from the start. It is closed by the one interrupt that is sent, by the thread
-     * that shuts down or by the forker that sees the shutdown; or by the runner in a pooled thread, which refuses later
-     * interrupts; or by a thread that rejects the subtask. A thread that has not begun may be interrupted: it begins
-     * with its interrupt status set. That is how a subtask forked before a shutdown runs after it.
+     * that shuts down or by the forker that sees the shutdown. A thread that has not begun may be interrupted: it
+     * begins with its interrupt status set. That is how a subtask forked before a shutdown runs after it. A thread that
+     * has ended its subtask may be interrupted too: it runs nothing else.
      */
     static final byte WAITING = 0;
     static final byte RUNNING = 1;
@@ -60,7 +57,6 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
     ForkedSubtask<?> next; // the next older subtask, null once this is unlinked; for writers see PendingSubtasks
 
     volatile @Nullable Thread thread; // from its creation to the subtask's end
-    volatile Scheduler.@Nullable Placement placement; // from when a scheduler has accepted this to the end
     final int forkedMillis; // the lower half of the time source's milliseconds
     volatile byte phase;
     private final StructuredTaskScope<? super T> scope;
@@ -107,9 +103,6 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         if (!PHASE.compareAndSet(this, WAITING, RUNNING)) {
             return;
         }
-        if (scope.isPlaced) {
-            enterPooledThread();
-        }
         Object outcome;
         try {
             outcome =
@@ -117,16 +110,9 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         } catch (Throwable failure) {
             outcome = new Failed(failure);
         }
-        complete(outcome, scope.isPlaced);
+        complete(outcome);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
-        }
-    }
-
-    private void enterPooledThread() {
-        thread = Thread.currentThread();
-        if (scope.isShutdown()) {
-            interruptRunner(); // the shutdown may have been before the thread was set
         }
     }
 
@@ -138,7 +124,6 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
             return false;
         }
         thread = null;
-        placement = null;
         if (result instanceof Observed(ObservedSubtask view)) {
             result = null;
             view.cancelled();
@@ -147,16 +132,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         return true;
     }
 
-    /** Fails this instead of running it. */
-    void fail(Throwable failure) {
-        if (PHASE.compareAndSet(this, WAITING, RUNNING)) {
-            closeWindow(); // the calling thread only rejects this: its interrupts are not of this scope
-            thread = Thread.currentThread();
-            complete(new Failed(failure), false);
-        }
-    }
-
-    private void complete(@Nullable Object outcome, boolean inPooledThread) {
+    private void complete(@Nullable Object outcome) {
         ObservedSubtask observer = result instanceof Observed(ObservedSubtask view) ? view : null;
         try {
             if (scope.state == SubtaskScope.OPEN) {
@@ -174,18 +150,8 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         if (observer != null) {
             notifyListener(observer);
         }
-        leave(inPooledThread);
-    }
-
-    private void leave(boolean inPooledThread) {
-        if (inPooledThread) {
-            refuseInterrupts(); // otherwise a late interrupt is harmless: the thread runs nothing else
-        }
         thread = null;
         phase = ENDED;
-        if (scope.isPlaced) {
-            placement = null;
-        }
         scope.ended(false);
     }
 
@@ -211,55 +177,13 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         }
     }
 
-    /** Withdraws this from its scheduler's queue, or interrupts its thread. Called when the scope is shut down. */
-    void cancel() {
-        Scheduler.Placement place = placement;
-        if (place != null && isWaiting() && withdraw(place)) {
-            abandon();
-        } else {
-            stop();
-        }
-    }
-
-    private boolean withdraw(Scheduler.Placement place) {
-        try {
-            return place.withdraw();
-        } catch (Throwable failure) {
-            scope.sink().report("withdraw() of subtask " + name() + " of scope \"" + scope.name + "\"", failure);
-            return false;
-        }
-    }
-
-    /** Interrupts the calling thread, which is about to run this, unless the interrupt was sent before. */
-    private void interruptRunner() {
-        if (closeWindow()) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     /** Interrupts the thread of this subtask unless it has shut down the scope, or has ended or been interrupted. */
-    private void stop() {
+    void interruptRunner() {
         Thread runner = thread;
         if (runner != null && runner.threadId() != scope.state) {
             interrupt(
                     runner, true, failure -> scope.sink().report("interrupt() of " + UserCode.textOf(runner), failure));
         }
-    }
-
-    /** Prevents further interrupts by this scope, waits for one that is being sent, and clears the interrupt status. */
-    private void refuseInterrupts() {
-        if (!closeWindow()) {
-            Thread.interrupted();
-        }
-    }
-
-    /** Returns whether a thread of a scheduler runs this, and not one of its own. */
-    boolean isPlaced() {
-        return scope.isPlaced;
-    }
-
-    ExceptionSink sink() {
-        return scope.sink();
     }
 
     /** Returns the name of the task, or that of its class. */
@@ -298,24 +222,6 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
         }
         Thread.State state = runner.getState();
         return (state == Thread.State.TERMINATED || state == Thread.State.NEW) && phase == WAITING;
-    }
-
-    /** Stores the placement, which a shutdown withdraws. After an earlier shutdown, the forker cancels this subtask. */
-    void setPlacement(Scheduler.Placement accepted) {
-        placement = accepted;
-        if (hasEnded()) {
-            placement = null;
-        }
-    }
-
-    /**
-     * Registers that a thread waits for this subtask, as {@link Scheduler.Placement#beginWait} does.
-     *
-     * @return the placement that has recorded the wait, or null; the caller ends the wait there
-     */
-    Scheduler.@Nullable Placement beginWait(Thread waiter) {
-        Scheduler.Placement place = placement;
-        return place != null && isWaiting() && place.beginWait(waiter) ? place : null;
     }
 
     @Override

@@ -88,7 +88,7 @@ final class JdkContainer extends JdkScope implements Container {
 
     private void startFromInside(ForkedSubtask<?> subtask) {
         ensureNothingBound(subtask.getClass());
-        SubtaskBody body = new SubtaskBody(subtask);
+        Runnable body = subtask::call;
         Thread thread = scope.newThread(body);
         ScopeStack.Request request = startRequest(subtask, thread);
         if (scope.owner.post(request)) {

@@ -72,11 +72,11 @@ final class PendingSubtasks {
     /**
      * Returns the time for {@link ForkedSubtask#forkedMillis}. If the thread of the last subtask has not begun yet,
      * little time has passed since its fork, and the time of that fork is used again, for at most 31 subtasks in a row.
-     * Reading a clock is expensive, because it waits for pending memory accesses. With a scheduler, the time is exact.
+     * Reading a clock is expensive, because it waits for pending memory accesses.
      */
-    int forkMillis(TimeSource time, boolean isPlaced) {
+    int forkMillis(TimeSource time) {
         ForkedSubtask<?> last = newest;
-        return !isPlaced && last != null && (listed & 31) != 0 && last.isWaiting()
+        return last != null && (listed & 31) != 0 && last.isWaiting()
                 ? last.forkedMillis
                 : (int) (time.nanoTime() / NANOS_PER_MILLI);
     }

@@ -1,25 +1,37 @@
 package dev.raddle.scope;
 
-import java.util.List;
+import dev.raddle.task.TaskContext;
 
 /** The fallback: plain threads from the factory. They inherit only registered scoped values and {@code TaskContext}. */
 final class PlainContainer implements Container {
 
     private final SubtaskScope scope;
-    private final List<ScopedValue<?>> registered;
     private final String reason;
 
-    PlainContainer(SubtaskScope scope, List<ScopedValue<?>> registered, String reason) {
+    PlainContainer(SubtaskScope scope, String reason) {
         this.scope = scope;
-        this.registered = registered;
         this.reason = reason;
     }
 
     @Override
     public void start(ForkedSubtask<?> subtask, boolean byOwner) {
-        Thread thread = scope.newThread(new SubtaskBody(subtask).withValues(scope.inside, registered));
+        ScopedValue.Carrier values = carried();
+        TaskContext context = TaskContext.current();
+        Thread thread = scope.newThread(() -> context.run(() -> subtask.run(values)));
         subtask.thread = thread;
         thread.start();
+    }
+
+    private ScopedValue.Carrier carried() {
+        ScopedValue.Carrier carried = scope.inside;
+        for (ScopedValue<?> key : scope.options.all.scopedValues) {
+            carried = with(carried, key);
+        }
+        return carried;
+    }
+
+    private static <V> ScopedValue.Carrier with(ScopedValue.Carrier carried, ScopedValue<V> key) {
+        return key.isBound() ? carried.where(key, key.get()) : carried;
     }
 
     @Override

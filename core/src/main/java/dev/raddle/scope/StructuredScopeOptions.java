@@ -4,7 +4,6 @@ import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet :
  * var options = StructuredScopeOptions.defaults()
  *         .withName("checkout")
- *         .withScheduler(executor.scheduler("tenant-a"));
+ *         .withPatience(Duration.ofSeconds(5));
  * try (var scope = new StructuredTaskScope<Price>(options)) {
  *     scope.fork(() -> price(order));
  *     scope.join();
@@ -30,11 +29,10 @@ import org.jspecify.annotations.Nullable;
 public final class StructuredScopeOptions {
 
     private static final StructuredScopeOptions DEFAULTS =
-            new StructuredScopeOptions(null, Thread.ofVirtual().factory(), null, false, ScopeOptions.defaults());
+            new StructuredScopeOptions(null, Thread.ofVirtual().factory(), false, ScopeOptions.defaults());
 
     final @Nullable String name; // null for the scope's identity
     final ThreadFactory threadFactory;
-    final @Nullable Scheduler scheduler; // null for a new thread for each subtask
     final boolean plainThreads; // whether to use them instead of the JDK's own scope
     final ScopeOptions.Draft all; // of the settings of a ThreadScope, those that have a setter here
     final TimeSource time;
@@ -44,12 +42,10 @@ public final class StructuredScopeOptions {
     private StructuredScopeOptions(
             @Nullable String name,
             ThreadFactory threadFactory,
-            @Nullable Scheduler scheduler,
             boolean plainThreads,
             ScopeOptions shared) {
         this.name = name;
         this.threadFactory = threadFactory;
-        this.scheduler = scheduler;
         this.plainThreads = plainThreads;
         this.shared = shared;
         this.all = shared.all;
@@ -58,7 +54,7 @@ public final class StructuredScopeOptions {
     }
 
     private StructuredScopeOptions with(ScopeOptions changed) {
-        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, changed);
+        return new StructuredScopeOptions(name, threadFactory, plainThreads, changed);
     }
 
     /**
@@ -83,30 +79,18 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withName(@Nullable String name) {
-        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, shared);
+        return new StructuredScopeOptions(name, threadFactory, plainThreads, shared);
     }
 
     /**
-     * Returns these options with another thread factory, which is not used with a scheduler.
+     * Returns these options with another thread factory.
      *
      * @param threadFactory the factory, called once for each subtask by the thread that forks
      * @return new options
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
         Objects.requireNonNull(threadFactory, "threadFactory");
-        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, shared);
-    }
-
-    /**
-     * Returns these options with subtasks run by a scheduler, such as a group of an executor. When the scope is shut
-     * down, subtasks that have not begun leave the scheduler's queue at once.
-     *
-     * @param scheduler the scheduler that runs the subtasks
-     * @return new options
-     */
-    public StructuredScopeOptions withScheduler(Scheduler scheduler) {
-        Objects.requireNonNull(scheduler, "scheduler");
-        return new StructuredScopeOptions(name, threadFactory, scheduler, plainThreads, shared);
+        return new StructuredScopeOptions(name, threadFactory, plainThreads, shared);
     }
 
     /**
@@ -142,8 +126,8 @@ public final class StructuredScopeOptions {
     }
 
     /**
-     * Returns these options with one more scoped value that subtasks inherit with a scheduler and with plain threads.
-     * In all other cases the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on.
+     * Returns these options with one more scoped value that subtasks inherit also in plain threads, which are used if
+     * this JDK has no suitable scope. Otherwise the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on.
      *
      * @param value the scoped value to add, which is bound in subtasks as where they are forked
      * @return new options
@@ -154,7 +138,7 @@ public final class StructuredScopeOptions {
 
     /** Returns these options with plain threads instead of the JDK's own scope. */
     StructuredScopeOptions withPlainThreads() {
-        return new StructuredScopeOptions(name, threadFactory, scheduler, true, shared);
+        return new StructuredScopeOptions(name, threadFactory, true, shared);
     }
 
     /**
@@ -182,7 +166,7 @@ public final class StructuredScopeOptions {
     }
 
     private List<@Nullable Object> values() {
-        return Arrays.asList(name, threadFactory, scheduler, plainThreads, shared);
+        return Arrays.asList(name, threadFactory, plainThreads, shared);
     }
 
     @Override
@@ -197,7 +181,6 @@ public final class StructuredScopeOptions {
 
     @Override
     public String toString() {
-        return "StructuredScopeOptions[name=" + name + ", threadFactory=" + threadFactory + ", scheduler=" + scheduler
-                + shared.shared() + "]";
+        return "StructuredScopeOptions[name=" + name + ", threadFactory=" + threadFactory + shared.shared() + "]";
     }
 }

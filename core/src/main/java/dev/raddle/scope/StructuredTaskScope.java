@@ -140,8 +140,8 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * @throws WrongThreadException if the caller is neither the owner nor inside this scope
      * @throws StructureViolationException if other scoped values are bound than where this scope was opened, or, in a
      *     subtask that forks, than where the subtask began
-     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the
-     *     subtask; the scope continues as if there had been no fork
+     * @throws RejectedExecutionException if the thread factory returned null; the scope continues as if there had been
+     *     no fork
      */
     public <U extends T> Subtask<U> fork(Callable<? extends U> task) {
         Objects.requireNonNull(task, "task");
@@ -154,7 +154,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
         ForkedSubtask<U> subtask =
-                new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time, isPlaced));
+                new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time));
         if (start(subtask, owned) && owned && round != forkRound) { // seldom written: runners read the fields beside it
             forkRound = round;
         }
@@ -167,19 +167,14 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * <p>An overriding method must call this one.
      *
      * @return this scope
-     * @throws IllegalStateException if this scope is closed; or if the owner is a task of a group and a subtask that
-     *     waits in that group could never begin, because every running task of the group waits in the same way
+     * @throws IllegalStateException if this scope is closed
      * @throws WrongThreadException if the caller is not the owner
      * @throws InterruptedException if the owner was interrupted before or while it waited; no subtask is interrupted,
      *     and the owner may join again
      */
     public StructuredTaskScope<T> join() throws InterruptedException {
         beginJoin();
-        if (isPlaced) {
-            awaitPlaced();
-        } else {
-            owner.await(this, false);
-        }
+        owner.await(this, false);
         completeJoin();
         return this;
     }
@@ -238,9 +233,9 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      * caller's are interrupted, and the owner returns from {@code join}. The owner and every thread inside this scope
      * may call this method.
      *
-     * <p>Results of subtasks that end later are discarded; {@link #handleComplete} is not called for them. With a
-     * scheduler, subtasks that have not begun leave its queue. This method does not wait; {@link #close()} does. It has
-     * no effect if this scope is shut down. An overriding method must call this one.
+     * <p>Results of subtasks that end later are discarded; {@link #handleComplete} is not called for them. This method
+     * does not wait; {@link #close()} does. It has no effect if this scope is shut down. An overriding method must call
+     * this one.
      *
      * @throws IllegalStateException if this scope is closed
      * @throws WrongThreadException if the caller is neither the owner nor inside this scope

@@ -6,18 +6,13 @@ import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
-import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +52,6 @@ abstract class SubtaskScope {
 
     private static final ScopedValue<SubtaskScope> CURRENT = ScopedValue.newInstance();
     private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", long.class);
-    private static final VarHandle CHILDREN = Fields.handle(MethodHandles.lookup(), "children", Set.class);
     private static final VarHandle OUTER_FORKS = Fields.handle(MethodHandles.lookup(), "outerForks", Map.class);
 
     final String name;
@@ -70,7 +64,6 @@ abstract class SubtaskScope {
     final ScopedValue.Carrier inside = ScopedValue.where(CURRENT, this); // marks a thread as inside this scope
     final Container container;
 
-    private volatile @Nullable Set<SubtaskScope> children; // created lazily
     volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily; null while there are none
 
     volatile long state;
@@ -80,7 +73,6 @@ abstract class SubtaskScope {
 
     private volatile boolean severed;
     private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // of the owner
-    final boolean isPlaced; // whether a scheduler runs the subtasks; if not, each has a thread of its own
 
     /** Opens a scope owned by the calling thread. */
     @SuppressWarnings("this-escape") // the container and the stack use only fields that are set by then
@@ -91,13 +83,9 @@ abstract class SubtaskScope {
         this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.isPlaced = options.scheduler != null;
         TimerUse.begin(options.time);
         this.container = openContainer();
         owner.innermost = this;
-        if (parent != null) {
-            parent.addChild(this);
-        }
     }
 
     /** Returns what {@link Objects#toIdentityString} does, without several copies of the text. */
@@ -108,10 +96,6 @@ abstract class SubtaskScope {
     }
 
     private Container openContainer() {
-        Scheduler scheduler = options.scheduler;
-        if (scheduler != null) {
-            return new SchedulerContainer(this, scheduler, options.all.scopedValues);
-        }
         String reason = options.plainThreads ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
         if (reason == null) {
             try {
@@ -120,7 +104,7 @@ abstract class SubtaskScope {
                 reason = "the JDK refused to open a scope: " + refused;
             }
         }
-        return new PlainContainer(this, options.all.scopedValues, reason);
+        return new PlainContainer(this, reason);
     }
 
     /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
@@ -147,7 +131,7 @@ abstract class SubtaskScope {
             }
         }
         if (state != OPEN) {
-            subtask.cancel();
+            subtask.interruptRunner();
         }
         return started;
     }
@@ -167,7 +151,7 @@ abstract class SubtaskScope {
         if (!STATE.compareAndSet(this, OPEN, Thread.currentThread().threadId())) {
             return false;
         }
-        pending.forEach(ForkedSubtask::cancel);
+        pending.forEach(ForkedSubtask::interruptRunner);
         owner.wake();
         return true;
     }
@@ -184,27 +168,6 @@ abstract class SubtaskScope {
         return pending.count() == 0 || (!closing && state != OPEN);
     }
 
-    /**
-     * Waits until the join of a scope with a scheduler is over. Throws if the caller is a task and waits for subtasks
-     * that could never begin.
-     */
-    final void awaitPlaced() throws InterruptedException {
-        List<Scheduler.Placement> registered = new ArrayList<>(); // a subtask forgets its placement when it ends
-        try {
-            if (!isWaitOver(false)) {
-                pending.forEach(each -> {
-                    Scheduler.Placement place = each.beginWait(owner.thread);
-                    if (place != null) {
-                        registered.add(place);
-                    }
-                });
-            }
-            owner.await(this, false);
-        } finally {
-            registered.forEach(each -> each.endWait(owner.thread));
-        }
-    }
-
     /** Waits for the last subtask and closes the container. Called by the owner of a scope that is shut down. */
     final void closeContainer() {
         boolean interrupted = pending.count() > 0 && awaitStragglers();
@@ -219,9 +182,6 @@ abstract class SubtaskScope {
         } finally {
             state = CLOSED;
             pending.clearIfEmpty();
-            if (parent != null) {
-                parent.removeChild(this);
-            }
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -265,11 +225,8 @@ abstract class SubtaskScope {
         if (straggler.hasEnded()) {
             return;
         }
-        boolean isDropped = thread == null && straggler.isWaiting();
         IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
-                + "\" " + (isDropped ? "has not begun" : "ignores its interrupt") + " and keeps the scope open; it was "
-                + (isDropped ? "accepted by " + UserCode.textOf(options.scheduler) : "forked") + " "
-                + ageMillis(straggler) + " ms ago"
+                + "\" ignores its interrupt and keeps the scope open; it was forked " + ageMillis(straggler) + " ms ago"
                 + (thread == null ? "" : " and runs in " + UserCode.textOf(thread)));
         where.setStackTrace(stack);
         options.all.sink.report("close() of scope \"" + name + "\"", where);
@@ -358,22 +315,6 @@ abstract class SubtaskScope {
             OUTER_FORKS.compareAndSet(this, null, new ConcurrentHashMap<>());
         }
         Objects.requireNonNull(outerForks).put(runner, forks);
-    }
-
-    private void addChild(SubtaskScope child) {
-        if (children == null) {
-            CHILDREN.compareAndSet(this, null, ConcurrentHashMap.newKeySet());
-        }
-        Objects.requireNonNull(children).add(child);
-    }
-
-    private void removeChild(SubtaskScope child) {
-        Objects.requireNonNull(children).remove(child);
-    }
-
-    final Collection<SubtaskScope> children() {
-        Set<SubtaskScope> known = children;
-        return known == null ? List.of() : known;
     }
 
     /** Returns the scope that the same owner had opened last before this one, or null if none is open. */

@@ -204,21 +204,6 @@ class CapDeadlockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void a_join_of_a_structured_scope_in_the_full_group_is_refused(int limit) throws InterruptedException {
-        try (GroupExecutor executor = limited(limit)) {
-            StructuredScopeOptions options = StructuredScopeOptions.defaults().withScheduler(executor.scheduler("a"));
-            assertRefused(inAll(executor, limit, () -> {
-                try (StructuredTaskScope<Integer> scope = new StructuredTaskScope<>(options)) {
-                    scope.fork(() -> 1);
-                    scope.fork(() -> 2);
-                    return scope.join();
-                }
-            }));
-        }
-    }
-
-    @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_flow_with_a_node_in_the_full_group_of_its_joiner_fails_at_that_node(boolean callersThread)
             throws InterruptedException {

@@ -12,7 +12,7 @@ final class ContainerProbe {
             try (var scope = new StructuredTaskScope<String>()) {
                 var subtask = scope.fork(() -> NAME.orElse("not inherited"));
                 scope.join();
-                System.out.println(ScopeDump.container(scope) + "; " + subtask.get() + "; "
+                System.out.println(scope.container + "; " + subtask.get() + "; "
                         + StructuredTaskScope.class.getModule());
                 return null;
             }

@@ -92,7 +92,13 @@ class ExhaustedScopeTest {
     private static int forkNearTheEndOfTheStack() throws Exception {
         Queue<Runnable> placed = new ConcurrentLinkedQueue<>();
         StructuredScopeOptions options = StructuredScopeOptions.defaults()
-                .withScheduler(placed::add)
+                .withPlainThreads()
+                .withThreadFactory(run -> new Thread(run) {
+                    @Override
+                    public void start() {
+                        placed.add(run);
+                    }
+                })
                 .addListener(new TaskListener() {})
                 .withExceptionSink(ExceptionSink.to((source, failure) -> {}));
         var scope = new StructuredTaskScope<String>(options); // not in a try block: closing waits for lost subtasks

@@ -25,7 +25,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tasks and subtasks in the queue of a scheduler. */
+/** Tasks in the queue of a scheduler. */
 @Timeout(120)
 class FailingPlacementTest {
 
@@ -44,58 +44,6 @@ class FailingPlacementTest {
         public Placement place(Placeable task) {
             tasks.add(task);
             return placement.apply(task);
-        }
-    }
-
-    private record Stuck() implements NamedTask, Callable<String> {
-        @Override
-        public String name() {
-            return "stuck";
-        }
-
-        @Override
-        public String call() {
-            return "ran";
-        }
-    }
-
-    private static StructuredScopeOptions on(Scheduler scheduler) {
-        return StructuredScopeOptions.defaults().withScheduler(scheduler);
-    }
-
-    @Test
-    void every_wait_that_a_placement_has_recorded_ends_although_the_subtask_has_ended_before() throws Exception {
-        List<Runnable> awaited = new ArrayList<>();
-        List<Thread> waiters = new CopyOnWriteArrayList<>();
-        Queue queue = new Queue(task -> new Scheduler.Placement() {
-            @Override
-            public boolean withdraw() {
-                return false;
-            }
-
-            @Override
-            public boolean beginWait(Thread waiter) {
-                waiters.add(waiter);
-                awaited.add(task);
-                if (awaited.size() == 2) {
-                    awaited.forEach(Thread::startVirtualThread);
-                }
-                return true;
-            }
-
-            @Override
-            public void endWait(Thread waiter) {
-                waiters.remove(waiter);
-            }
-        });
-        try (var scope = new StructuredTaskScope<Integer>(on(queue))) {
-            scope.fork(() -> 1);
-            scope.fork(() -> 2);
-
-            scope.join();
-
-            assertThat(awaited).hasSize(2);
-            assertThat(waiters).isEmpty();
         }
     }
 
@@ -123,74 +71,6 @@ class FailingPlacementTest {
             assertThatThrownBy(outer::await).isSameAs(failure);
 
             assertThat(gate.awaitedRuns()).isEmpty();
-        }
-    }
-
-    @Test
-    void a_placement_that_fails_to_withdraw_is_reported_and_the_other_subtasks_are_stopped() throws Exception {
-        IllegalArgumentException failure = new IllegalArgumentException("planned");
-        Map<String, Throwable> reports = new ConcurrentHashMap<>();
-        Queue queue = new Queue(task -> () -> {
-            throw failure;
-        });
-        BlockingTask running = new BlockingTask();
-        try (var scope = new StructuredTaskScope<Object>(
-                on(queue).withName("s").withExceptionSink(ExceptionSink.to(reports::put)))) {
-            scope.fork(running);
-            Thread.startVirtualThread(queue.tasks().getFirst());
-            running.awaitBegun();
-            Subtask<Object> stuck = scope.fork(new Stuck());
-
-            scope.shutdown();
-
-            running.awaitInterrupt();
-            assertThat(reports).containsExactly(Map.entry("withdraw() of subtask stuck of scope \"s\"", failure));
-            scope.join();
-            queue.tasks().getLast().run();
-            assertThat(stuck.state()).isEqualTo(Subtask.State.UNAVAILABLE);
-        }
-    }
-
-    @Test
-    void a_thread_that_rejects_a_subtask_after_a_shutdown_keeps_its_interrupt() throws Exception {
-        Queue queue = new Queue(task -> () -> false); // the rejecting thread has taken the task
-        try (var scope = new StructuredTaskScope<String>(on(queue))) {
-            scope.fork(() -> "never");
-            scope.shutdown();
-            Thread.currentThread().interrupt();
-
-            queue.tasks().getFirst().reject(new RejectedExecutionException("planned"));
-
-            assertThat(Thread.interrupted()).isTrue();
-            scope.join();
-        }
-    }
-
-    @Test
-    void a_thread_that_rejects_a_subtask_is_not_interrupted_by_a_shutdown() throws Exception {
-        Queue queue = new Queue(task -> () -> false);
-        CountDownLatch completing = new CountDownLatch(1);
-        CountDownLatch shutdown = new CountDownLatch(1);
-        AtomicBoolean interrupted = new AtomicBoolean();
-        try (var scope = new StructuredTaskScope<String>(on(queue)) {
-            @Override
-            protected void handleComplete(Subtask<? extends String> subtask) {
-                completing.countDown();
-                Wait.uninterruptibly(shutdown);
-                interrupted.set(Thread.currentThread().isInterrupted());
-            }
-        }) {
-            scope.fork(() -> "never");
-            Thread rejecting = Thread.startVirtualThread(
-                    () -> queue.tasks().getFirst().reject(new RejectedExecutionException("planned")));
-            completing.await();
-
-            scope.shutdown();
-            shutdown.countDown();
-
-            rejecting.join();
-            assertThat(interrupted).isFalse();
-            scope.join();
         }
     }
 }

@@ -147,18 +147,6 @@ class RetentionTest {
     }
 
     @Test
-    void a_subtask_that_a_scheduler_ran_keeps_no_sibling() throws Exception {
-        StructuredScopeOptions options = StructuredScopeOptions.defaults().withScheduler(Scheduler.fixed(2));
-        try (var scope = new StructuredTaskScope.ShutdownOnFailure(options)) {
-            for (int i = 0; i < ALL; i++) {
-                keep(i, scope.fork(this::value));
-            }
-            scope.join().throwIfFailed();
-        }
-        assertOnlyKeptAreRetained();
-    }
-
-    @Test
     void a_task_keeps_no_sibling() throws Exception {
         List<ThreadScope> scopes = List.of(
                 ThreadScope.open(),

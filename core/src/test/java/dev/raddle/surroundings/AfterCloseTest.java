@@ -81,17 +81,6 @@ class AfterCloseTest {
     }
 
     @Test
-    void a_structured_scope_leases_its_scheduler_until_it_is_closed() throws Exception {
-        try (StructuredTaskScope<Integer> scope =
-                new StructuredTaskScope<>(StructuredScopeOptions.defaults().withScheduler(leased))) {
-            scope.fork(() -> 1);
-            scope.join();
-            assertThat(leased.open()).isOne();
-        }
-        assertThat(leased.open()).isZero();
-    }
-
-    @Test
     void a_flow_leases_the_scheduler_of_its_compute_nodes_until_it_has_ended() throws Exception {
         FlowBuilder<Void> flow = FlowPlan.define("flow");
         FlowPlan<Void, Integer> plan =

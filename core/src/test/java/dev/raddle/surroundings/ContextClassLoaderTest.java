@@ -184,12 +184,6 @@ class ContextClassLoaderTest {
                 try (ThreadScope scope = ThreadScope.open("scope").withScheduler(group)) {
                     assertThat(scope.submit(SEEN).await()).isSameAs(APPLICATION);
                 }
-                try (var scope = new StructuredTaskScope<ClassLoader>(
-                        StructuredScopeOptions.defaults().withScheduler(group))) {
-                    var subtask = scope.fork(SEEN);
-                    scope.join();
-                    assertThat(subtask.get()).isSameAs(APPLICATION);
-                }
                 var flow = FlowPlan.define("flow");
                 var node = flow.node("node", SEEN::call).group("a");
                 FlowResult<ClassLoader> result =
@@ -323,14 +317,6 @@ class ContextClassLoaderTest {
             under(APPLICATION, () -> executor.submit("a", SEEN)).await();
         }
         assertThat(foreign.submit(SEEN).get()).isSameAs(OTHER);
-        under(APPLICATION, () -> {
-            try (var scope = new StructuredTaskScope<ClassLoader>(
-                    StructuredScopeOptions.defaults().withScheduler(scheduler))) {
-                scope.fork(SEEN);
-                return scope.join();
-            }
-        });
-        assertThat(foreign.submit(SEEN).get()).isSameAs(OTHER);
         var flow = FlowPlan.define("flow");
         var node = flow.node("node", SEEN::call);
         var plan = flow.returning(node);
@@ -341,19 +327,13 @@ class ContextClassLoaderTest {
     // Scopes.
 
     @Test
-    void tasks_and_subtasks_of_scopes_see_the_loader_of_their_submitter_on_every_scheduler() throws Exception {
+    void tasks_of_scopes_see_the_loader_of_their_submitter_on_every_scheduler() throws Exception {
         for (Map.Entry<String, Scheduler> each : schedulers().entrySet()) {
             Seen listener = new Seen();
             under(APPLICATION, () -> {
                 try (ThreadScope scope =
                         ThreadScope.open("scope").withScheduler(each.getValue()).addListener(listener)) {
                     assertThat(scope.submit(SEEN).await()).as(each.getKey()).isSameAs(APPLICATION);
-                }
-                try (var scope = new StructuredTaskScope<ClassLoader>(
-                        StructuredScopeOptions.defaults().withScheduler(each.getValue()))) {
-                    var subtask = scope.fork(SEEN);
-                    scope.join();
-                    assertThat(subtask.get()).as(each.getKey()).isSameAs(APPLICATION);
                 }
                 return null;
             });

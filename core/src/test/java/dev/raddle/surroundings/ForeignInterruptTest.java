@@ -103,14 +103,6 @@ class ForeignInterruptTest {
                 return scope.submit(SEES_INTERRUPT).await();
             }
         });
-        all.put("subtask", scheduler -> {
-            try (var scope = new StructuredTaskScope<Boolean>(
-                    StructuredScopeOptions.defaults().withScheduler(scheduler))) {
-                var subtask = scope.fork(SEES_INTERRUPT);
-                scope.join();
-                return subtask.get();
-            }
-        });
         all.put("node", scheduler -> {
             var flow = FlowPlan.define("flow");
             var node = flow.node("node", SEES_INTERRUPT::call);

@@ -168,33 +168,4 @@ class WrongSchedulerTest {
                 .containsExactly("shutdown of a group executor: task \"dropped\" in group \"a\" was accepted by"
                         + " accepting scheduler, which had not run it after 1000 ms");
     }
-
-    @Test
-    void the_close_of_a_structured_scope_reports_the_subtasks_that_its_scheduler_has_never_run() throws Exception {
-        StructuredScopeOptions options = StructuredScopeOptions.defaults()
-                .withName("s")
-                .withScheduler(scheduler)
-                .withTimeSource(time)
-                .withPatience(Duration.ofSeconds(10))
-                .withExceptionSink(sink);
-        FutureTask<Boolean> owner = new FutureTask<>(() -> {
-            try (StructuredTaskScope<Integer> scope = new StructuredTaskScope<>(options)) {
-                scope.fork(() -> 1);
-                scope.shutdown();
-                scope.join();
-            }
-            return true;
-        });
-        Thread.startVirtualThread(owner);
-        time.awaitAlarms(1);
-        time.advance(Duration.ofSeconds(10));
-        accepted.take().run();
-
-        assertThat(owner.get()).isTrue();
-        assertThat(reported)
-                .singleElement()
-                .asString()
-                .contains(
-                        " has not begun and keeps the scope open; it was accepted by accepting scheduler 10000 ms ago");
-    }
 }

@@ -282,7 +282,9 @@ class UserCodeThatThrowsTest {
             void run(Parts parts) throws Exception {
                 StructuredScopeOptions options = StructuredScopeOptions.defaults()
                         .withExceptionSink(parts.sink())
-                        .withScheduler(parts.scheduler());
+                        .withThreadFactory(run -> parts.broken == Broken.THREAD
+                                ? new ThreadThatThrows(run)
+                                : Thread.ofVirtual().unstarted(run));
                 try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(options) {
                     @Override
                     protected void handleComplete(Subtask<? extends String> subtask) {

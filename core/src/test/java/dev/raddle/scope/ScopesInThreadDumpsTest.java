@@ -22,8 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Scopes in thread dumps, in the JDK's and in our own. */
-class ScopeDumpTest {
+/** Scopes in the thread dumps of the JDK. */
+class ScopesInThreadDumpsTest {
 
     private final CountDownLatch opened = new CountDownLatch(2);
     private final AtomicReference<Thread> first = new AtomicReference<>();
@@ -157,123 +157,6 @@ class ScopeDumpTest {
     void the_jdks_dump_shows_scopes_nested_in_one_thread(Kind kind, @TempDir Path directory) throws Exception {
         kind.needsTheJdk("the JDK's dump shows its own containers only");
         nestingIsShown(kind, scope -> jcmd(directory));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void our_own_dump_shows_the_tree(Kind kind) throws Exception {
-        treeIsShown(kind, ScopeDump::json);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void our_own_dump_shows_scopes_nested_in_one_thread(Kind kind) throws Exception {
-        nestingIsShown(kind, ScopeDump::json);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void our_own_dump_has_state_age_and_name_of_each_subtask(Kind kind) throws Exception {
-        VirtualTime time = new VirtualTime();
-        var options = kind.options(run -> {
-                    Thread thread = kind.factory.newThread(run);
-                    thread.setName("load \"user\\\t");
-                    return thread;
-                })
-                .withTimeSource(time);
-        try (var scope = new StructuredTaskScope<>(options.withName("named"))) {
-            opened.countDown();
-            scope.fork(() -> blockIn(first));
-            opened.await();
-            time.advance(Duration.ofMillis(1_500));
-            String dump = ScopeDump.json(scope);
-
-            assertThat(dump.replaceAll("\\s+", " "))
-                    .contains("\"subtask\": { \"name\": \"load \\\"user\\\\\\u0009\", \"state\": \"RUNNING\","
-                            + " \"ageMillis\": \"1500\" }")
-                    .contains("\"state\": \"OPEN\"", "\"threadCount\": \"1\"", "\"waiting\": []")
-                    .contains("\"startedBy\": \"" + ScopeDump.container(scope) + "\"")
-                    .contains("ScopeDumpTest.blockIn");
-            scope.shutdown();
-            assertThat(ScopeDump.json(scope)).contains("\"state\": \"SHUTDOWN\"");
-            scope.join();
-        }
-    }
-
-    @Test
-    void our_own_dump_has_the_schema_of_the_jdks(@TempDir Path directory) throws Exception {
-        try (var scope = new StructuredTaskScope<>("scope", Thread.ofVirtual().factory())) {
-            opened.countDown();
-            scope.fork(() -> blockIn(first));
-            opened.await();
-            Wait.until(() -> first.get().getState() == Thread.State.WAITING);
-            String ours = ScopeDump.json(scope);
-            Pattern property = Pattern.compile("\"(\\w+)\": ");
-
-            assertThat(ours)
-                    .startsWith("{\n  \"threadDump\": {\n    \"processId\": ")
-                    .endsWith("}\n");
-            assertThat(property.matcher(ours).results().map(result -> result.group(1)))
-                    .contains("processId", "time", "runtimeVersion", "threadContainers", "container", "parent", "owner")
-                    .contains("threads", "tid", "name", "stack", "threadCount");
-            assertThat(jcmd(directory)).contains("\"threadContainers\": [", "\"threadCount\": ");
-            scope.shutdown();
-            scope.join();
-        }
-    }
-
-    // 2.9
-
-    @Test
-    void a_thread_scope_is_dumped_with_its_inner_scopes() throws Exception {
-        VirtualTime time = new VirtualTime();
-        BlockingTask parent = new BlockingTask();
-        BlockingTask child = new BlockingTask();
-        BlockingTask stubborn = BlockingTask.uninterruptible();
-        AtomicReference<ThreadScope> inTask = new AtomicReference<>();
-        try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time).withConcurrencyLimit(2)) {
-            Task<String> nests = outer.submit("nests", () -> {
-                try (ThreadScope inner = ThreadScope.open("inner").withTimeSource(time)) {
-                    inTask.set(inner);
-                    inner.submit("child", child::call);
-                    return parent.call();
-                }
-            });
-            Task<String> goesOn = outer.submit("goes on", stubborn::call);
-            outer.submit("waits", () -> "");
-            outer.schedule(Duration.ofDays(1), () -> "");
-            parent.awaitBegun();
-            child.awaitBegun();
-            stubborn.awaitBegun();
-            goesOn.cancel();
-            time.advance(Duration.ofMillis(1234));
-            try (ThreadScope here = ThreadScope.open("here")) {
-                String dump = ScopeDump.json(here);
-                assertThat(dump).isEqualTo(dump.strip() + "\n").contains("\"container\": \"<root>\"");
-
-                Part outerPart = Part.of(dump, "outer");
-                assertThat(outerPart.property("parent")).isEqualTo("<root>");
-                outerPart.isOwnedBy(Thread.currentThread());
-                outerPart.hasThread(nests.runner().orElseThrow());
-                outerPart.hasThread(stubborn.thread());
-                assertThat(outerPart.property("threadCount")).isEqualTo("2");
-                assertThat(outerPart.property("state")).isNotEmpty();
-                assertThat(outerPart.property("startedBy")).isEqualTo("scheduler: virtual threads");
-                assertThat(outerPart.text())
-                        .contains("\"name\": \"nests\"", "\"name\": \"waits\"", "\"ageMillis\": \"1234\"")
-                        .contains("\"state\": \"WAITING\"", "\"name\": \"task-4\"");
-
-                Part innerPart = Part.of(dump, "inner");
-                assertThat(innerPart.property("parent")).startsWith("outer/dev.raddle.scope.ThreadScope@");
-                innerPart.isOwnedBy(nests.runner().orElseThrow());
-                innerPart.hasThread(child.thread());
-                assertThat(Part.of(dump, "here").property("parent")).startsWith("outer/");
-                assertThat(ScopeDump.json(inTask.get())).contains("\"container\": \"here/");
-            }
-            outer.cancel("enough");
-            assertThat(ScopeDump.json(outer)).contains("\"state\": \"SHUTDOWN\"");
-            stubborn.release();
-        }
     }
 
     @Test
