@@ -1,8 +1,10 @@
 package dev.raddle.flow;
 
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
@@ -233,6 +235,18 @@ public interface FlowJournal {
      * @param id the id of the node
      */
     default void attemptEnded(String id) {}
+
+    /**
+     * Returns the current moment for what is recorded and compared with moments of other processes. A journal that
+     * several machines use can return that of a clock that they share, since their own need not agree. The default
+     * implementation returns that of the run.
+     *
+     * @param ofRun the time source of the run
+     * @return the moment
+     */
+    default Instant instant(TimeSource ofRun) {
+        return ofRun.instant();
+    }
 
     /**
      * Returns a journal in memory. It lasts as long as the JVM.

@@ -113,16 +113,16 @@ final class NodeWaits {
         RunJournal journal = run.outermostJournal();
         String path = run.path(node);
         Instant known = journal == null ? null : journal.recovered.sleeps.get(path);
-        if (known != null) {
-            return Duration.between(run.time.instant(), known);
+        if (journal != null && known != null) {
+            return Duration.between(journal.instant(), known);
         }
         Object awaited = run.callInStarterContext(() -> run.graph.bodies[node].call(run, node));
         Object given = Objects.requireNonNull(awaited, () -> noMoment(node));
-        Duration until =
-                given instanceof Instant moment ? Duration.between(run.time.instant(), moment) : (Duration) given;
+        Instant now = journal == null ? run.time.instant() : journal.instant();
+        Duration until = given instanceof Instant moment ? Duration.between(now, moment) : (Duration) given;
         Duration length = Duration.ofNanos(Deadline.nanos(until)); // a moment beyond the range is no failure
         if (journal != null && length.isPositive()) {
-            journal.record(new Entry.SleepUntil(path, run.time.instant().plus(length)));
+            journal.record(new Entry.SleepUntil(path, now.plus(length)));
         }
         return length;
     }

@@ -140,7 +140,7 @@ final class RunJournal {
     }
 
     private static void beginTry(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
-        Entry.Begun begun = new Entry.Begun(run.time.instant(), withDependents(run.graph, found, run.options.again));
+        Entry.Begun begun = new Entry.Begun(journal.instant(run.time), withDependents(run.graph, found, run.options.again));
         journal.record(begun);
         found.apply(begun);
     }
@@ -216,13 +216,18 @@ final class RunJournal {
 
     // What was recorded before this run.
 
+    /** Returns the current moment, by the clock of the journal. */
+    Instant instant() {
+        return journal.instant(run.time);
+    }
+
     /** Returns the remaining part of a timeout of the run, which counts from the begin of the first process. */
     Duration remaining(Duration timeout, TimeSource time) {
         Instant begun = recovered.begun;
         if (begun == null) {
             return timeout;
         }
-        Duration elapsed = Duration.between(begun, time.instant());
+        Duration elapsed = Duration.between(begun, journal.instant(time));
         return elapsed.isNegative() ? timeout : timeout.minus(elapsed);
     }
 
@@ -237,7 +242,7 @@ final class RunJournal {
 
     /** Returns the time since the begin of the try. */
     long elapsedNanos() {
-        return hasBegunTry || map != null ? 0 : nanosUntil(run.time.instant());
+        return hasBegunTry || map != null ? 0 : nanosUntil(instant());
     }
 
     /** Returns the time of a moment since the begin of the try. */
@@ -256,9 +261,9 @@ final class RunJournal {
     Duration untilDeadline(int node, Duration timeout) {
         Instant until = recovered.deadlines.get(run.graph.ids[node]);
         Instant triggered = triggers.get(node);
-        Duration passed = triggered == null ? null : Duration.between(triggered, run.time.instant());
+        Duration passed = triggered == null ? null : Duration.between(triggered, instant());
         return until != null
-                ? Duration.between(run.time.instant(), until)
+                ? Duration.between(instant(), until)
                 : passed == null ? null : timeout.minus(passed.isNegative() ? Duration.ZERO : passed);
     }
 
@@ -293,7 +298,7 @@ final class RunJournal {
     void beginNode(int node, @Nullable Deadline deadline) throws Exception {
         String id = run.graph.ids[node];
         if (map == null && deadline != null && !recovered.deadlines.containsKey(id)) {
-            record(new Entry.DeadlineSet(id, run.time.instant().plus(deadline.remaining())));
+            record(new Entry.DeadlineSet(id, instant().plus(deadline.remaining())));
         }
     }
 
@@ -367,7 +372,7 @@ final class RunJournal {
         if (map != null) {
             record(new Entry.ElementEnded(map, node, value));
         } else if (size != null && via == ValueSource.ACTION) {
-            record(new Entry.MapEnded(id, size, number, run.time.instant()));
+            record(new Entry.MapEnded(id, size, number, instant()));
         } else {
             Throwable recoveredFrom = slot instanceof NodeEnd end ? end.cause() : null;
             recordEnd(node, NodeState.SUCCESS, via, value, recoveredFrom, number);
@@ -379,7 +384,7 @@ final class RunJournal {
             throws Exception {
         RecordedFailure failure = cause == null ? null : RecordedFailure.of(cause);
         String id = run.graph.ids[node];
-        record(new Entry.NodeEnded(id, state, via, value, attempts[node], failure, number, run.time.instant()));
+        record(new Entry.NodeEnded(id, state, via, value, attempts[node], failure, number, instant()));
     }
 
     /** Returns whether what an action has done was undone when its end could not be recorded. */
@@ -417,7 +422,7 @@ final class RunJournal {
             boolean before = isIncomplete;
             isIncomplete = true; // if this is not recorded, the next run comes here again
             RecordedFailure recordedCause = cause == null ? null : RecordedFailure.of(cause);
-            record(new Entry.Compensating(status, recordedCause, run.time.instant()));
+            record(new Entry.Compensating(status, recordedCause, instant()));
             isIncomplete = before;
         }
     }

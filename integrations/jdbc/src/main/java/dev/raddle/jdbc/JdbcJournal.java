@@ -7,11 +7,13 @@ import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.ValueSource;
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -64,6 +66,7 @@ final class JdbcJournal implements FlowJournal {
 
     private final Database database;
     private final JournalWriter writer;
+    private final DatabaseClock clock;
     private final EntryRow.Maker maker;
     private final Duration maxIdle; // of transactions of nodes
     private final Set<String> nodes; // of the plan, without those of nested plans
@@ -84,6 +87,7 @@ final class JdbcJournal implements FlowJournal {
     JdbcJournal(
             Database database,
             JournalWriter writer,
+            DatabaseClock clock,
             EntryRow.Maker maker,
             Set<String> nodes,
             BiConsumer<String, @Nullable Object> signalCheck,
@@ -91,6 +95,7 @@ final class JdbcJournal implements FlowJournal {
             boolean wasLost) {
         this.database = database;
         this.writer = writer;
+        this.clock = clock;
         this.maker = maker;
         this.nodes = Set.copyOf(nodes);
         this.signalCheck = signalCheck;
@@ -388,6 +393,12 @@ final class JdbcJournal implements FlowJournal {
     /** Sets what delivers the signals that were sent to the run. */
     void setDelivery(Runnable delivers) {
         delivery = delivers;
+    }
+
+    /** A time source of the user has moments of its own. */
+    @Override
+    public Instant instant(TimeSource ofRun) {
+        return ofRun == TimeSource.system() ? clock.now() : ofRun.instant();
     }
 
     @Override

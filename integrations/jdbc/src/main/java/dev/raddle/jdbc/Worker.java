@@ -110,6 +110,7 @@ final class Worker {
     private final Database database;
     private final RunTable runs;
     private final JournalWriter writer;
+    private final DatabaseClock clock;
     private final ServiceSettings settings;
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Consumer<String> onEnd;
@@ -136,10 +137,11 @@ final class Worker {
         this.registrations = registrations;
         this.onEnd = onEnd;
         retention = new Retention(database, settings.retention(), awaited, () -> isClosing);
-        scheduler = scheduler(clock);
+        this.clock = clock;
+        scheduler = scheduler();
     }
 
-    private Scheduler scheduler(DatabaseClock clock) {
+    private Scheduler scheduler() {
         List<Task<?>> tasks = new ArrayList<>();
         registrations.keySet().forEach(name -> tasks.add(taskOf(name)));
         return Scheduler.create(database.source(), tasks)
@@ -254,6 +256,7 @@ final class Worker {
         JdbcJournal journal = new JdbcJournal(
                 database,
                 writer,
+                clock,
                 maker,
                 registration.nodes(),
                 registration.plan()::checkSignal,

@@ -83,6 +83,37 @@ class ClockTest {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {-600, 600})
+    void moments_of_runs_are_those_of_the_database_whatever_the_clock_of_their_worker_says(int seconds) throws Exception {
+        UnaryOperator<String> ahead =
+                sql -> sql.replaceAll("(clock_timestamp|now)\\(\\)", "($1() + interval '" + seconds + " seconds')");
+        FlowBuilder<String> f = FlowPlan.define("vote", String.class);
+        Node<String> vote = f.signal("vote", String.class).timeout(Duration.ofMinutes(5));
+        FlowPlan<String, String> plan = f.returning(vote);
+        try (TestPool pool = new TestPool(database.url(), 24, ahead);
+                FlowService service = FlowService.on(pool)
+                        .applySchema()
+                        .register(plan, "1", FlowCodec.text())
+                        .pollInterval(Duration.ofMillis(20))
+                        .start()) {
+            service.submit("vote", "run-1", "p");
+            Await.until(
+                    "the time of the node is recorded",
+                    () -> service.entries("run-1").stream()
+                            .anyMatch(entry -> entry.kind().equals("DEADLINE")));
+            Instant claimed = service.status("run-1").orElseThrow().begunAt(); // by the database
+
+            assertThat(service.entries("run-1"))
+                    .filteredOn(entry -> entry.kind().equals("BEGUN"))
+                    .singleElement()
+                    .satisfies(entry -> assertThat(entry.at())
+                            .isBetween(claimed.minusSeconds(240), claimed.plusSeconds(240)));
+            assertThat(service.signal("run-1", "vote", "yes")).isTrue();
+            assertThat(service.await("run-1", Await.BOUND).state()).isEqualTo(RunState.SUCCESS);
+        }
+    }
+
     private void jumps(int seconds, boolean whileTheySleep, UnaryOperator<String> ofTheDatabase, TimeSource ofOneWorker)
             throws Exception {
         try (TestPool pool = new TestPool(database.url(), 24, ofTheDatabase);

@@ -69,6 +69,7 @@ class JdbcJournalTest {
         return new JdbcJournal(
                 new Database(database.pool()),
                 through,
+                new DatabaseClock(new Database(database.pool())),
                 maker,
                 Set.of("a", "b"),
                 (id, value) -> {},
