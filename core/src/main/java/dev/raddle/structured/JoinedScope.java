@@ -32,7 +32,16 @@ final class JoinedScope<T extends @Nullable Object, R extends @Nullable Object, 
     JoinedScope(Joiner<? super T, ? extends R, X> joiner, Settings settings) {
         this.joiner = (Joiner<T, R, X>) joiner;
         this.engine = new ScopeEngine<>(settings.options(), this.joiner);
-        this.timeout = settings.timeout() == null ? null : new Timeout(engine, settings.timeout());
+        this.timeout = settings.timeout() == null ? null : armed(settings.timeout());
+    }
+
+    private Timeout armed(Duration length) {
+        try {
+            return new Timeout(engine, length);
+        } catch (Throwable noTime) {
+            engine.close(); // no caller has this scope
+            throw noTime;
+        }
     }
 
     /**
