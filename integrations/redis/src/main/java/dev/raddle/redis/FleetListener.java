@@ -22,8 +22,8 @@ public interface FleetListener {
     default void acquired(String groupKey, Duration waited) {}
 
     /**
-     * An outage began: the instance has no valid lease, or the server has lost data of the namespace or was replaced. The
-     * {@linkplain OutageMode outage mode} applies.
+     * An outage began: the instance has no valid lease, or the server has lost data of the namespace or was replaced.
+     * The {@linkplain OutageMode outage mode} applies.
      *
      * @param reason the reason, without passwords
      */
@@ -45,8 +45,8 @@ public interface FleetListener {
     default void leaseLost(int permits, String reason) {}
 
     /**
-     * The namespace is new, or the server has lost data of it or was replaced by another one. It grants nothing until the
-     * leases that it may have forgotten have ended; the permits that this instance holds remain valid.
+     * The namespace is new, or the server has lost data of it or was replaced by another one. It grants nothing until
+     * the leases that it may have forgotten have ended; the permits that this instance holds remain valid.
      *
      * @param quarantine the time for which nothing is granted
      */

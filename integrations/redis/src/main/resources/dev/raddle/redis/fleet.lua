@@ -180,7 +180,7 @@ local function exists(c, i)
   return redis.call('TYPE', c.keys[i])['ok'] ~= 'none'
 end
 
--- Which keys have elements at the end of a call, '1' or '0' for each in their order. Those of `own` are those of `held`.
+-- Which keys have elements at the end of a call, '1' or '0' for each in their order. `own` has as many as `held`.
 local function present(c)
   local isHeld = exists(c, 2)
   local all = {c.written['*'], isHeld, isHeld, c.isRenewed and not c.leave or exists(c, 4), true,

@@ -21,6 +21,8 @@ final class FaultPlan {
         EMPTY_SERVER,
         /** The server does not run for longer than the leases, then continues. */
         STOP_SERVER,
+        /** One key of the fleet is gone, as after an eviction. */
+        LOSE_KEY,
         /** The server forgets its scripts and functions. */
         FLUSH_SCRIPTS,
         /** The server is killed and its replica takes over. */

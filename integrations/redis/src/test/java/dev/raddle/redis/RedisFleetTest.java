@@ -120,6 +120,16 @@ class RedisFleetTest {
         return fleet(options -> options);
     }
 
+    /** An instance that loses no lease to the pauses of a busy machine, in a namespace without a quarantine. */
+    private RedisFleet unbroken(UnaryOperator<FleetOptions.Builder> more) {
+        server.command("HSETNX", "{raddle}:meta", "inc", "1");
+        return fleet(options -> more.apply(options.lease(UNBROKEN)));
+    }
+
+    private RedisFleet unbroken() {
+        return unbroken(options -> options);
+    }
+
     private RedisURI uri() {
         return RedisURI.create("127.0.0.1", server.port());
     }
@@ -162,8 +172,8 @@ class RedisFleetTest {
 
     @Test
     void two_instances_share_a_limit_and_every_task_runs() {
-        RedisFleet a = fleet();
-        RedisFleet b = fleet(options -> options.slice(Duration.ZERO));
+        RedisFleet a = unbroken();
+        RedisFleet b = unbroken(options -> options.slice(Duration.ZERO));
         a.setLimit("g", 3);
         FakeExecutor first = executor(a);
         FakeExecutor second = executor(b);
@@ -177,8 +187,8 @@ class RedisFleetTest {
 
     @Test
     void a_cap_holds_over_all_groups_and_instances() {
-        RedisFleet a = fleet();
-        RedisFleet b = fleet();
+        RedisFleet a = unbroken();
+        RedisFleet b = unbroken();
         a.setCap(4);
         FakeExecutor first = executor(a);
         FakeExecutor second = executor(b);
@@ -252,7 +262,7 @@ class RedisFleetTest {
 
     @Test
     void fencing_numbers_never_fall_within_an_instance_and_group() {
-        RedisFleet fleet = fleet();
+        RedisFleet fleet = unbroken();
         fleet.setLimit("g", 1);
         FakeExecutor executor = executor(fleet);
         ConcurrentLinkedQueue<Long> fences = new ConcurrentLinkedQueue<>();
@@ -305,7 +315,7 @@ class RedisFleetTest {
 
     @Test
     void executors_of_one_instance_share_fairly_even_with_equal_keys() {
-        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(10)));
+        RedisFleet fleet = unbroken(options -> options.slice(Duration.ofSeconds(10)));
         fleet.setLimit("g", 1);
         FakeExecutor first = executor(fleet);
         FakeExecutor second = executor(fleet);
@@ -340,8 +350,8 @@ class RedisFleetTest {
 
     @Test
     void a_live_holder_keeps_its_permit_for_many_leases() {
-        RedisFleet a = fleet();
-        RedisFleet b = fleet();
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(2)));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(2)));
         a.setLimit("g", 1);
         FakeExecutor holder = executor(a);
         FakeExecutor waiter = executor(b);
@@ -351,7 +361,7 @@ class RedisFleetTest {
         waiter.submit("g", NOTHING);
         long calls = a.stats().calls();
 
-        until(() -> a.stats().calls() > calls + 20); // heartbeats
+        until(() -> a.stats().calls() > calls + 13); // heartbeats of two leases
 
         assertThat(waiter.ended.get()).isZero();
         gate.countDown();
@@ -361,8 +371,8 @@ class RedisFleetTest {
 
     @Test
     void when_the_server_is_gone_permits_are_revoked_and_an_empty_one_is_filled_again() throws Exception {
-        RedisFleet a = fleet();
-        RedisFleet b = fleet();
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(1)));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(1)));
         a.setDefaultLimit(2);
         a.setLimit("g", 1);
         FakeExecutor first = executor(a);
@@ -372,11 +382,12 @@ class RedisFleetTest {
         until(() -> peak.of("g") == 1);
         second.submit("g", 5, NOTHING);
         until(() -> b.stats().wanted() == 5);
+        events.clear(); // of a slow start
 
         server.kill();
         event("outage: ");
         event("outage: ");
-        assertThat(first.revoked.get()).isEqualTo(1);
+        assertThat(first.revoked.get()).isPositive();
         assertThat(first.reason).contains("the lease ended without an answer of the server");
         assertThat(second.ended.get()).isZero();
         server.restart();
@@ -388,8 +399,8 @@ class RedisFleetTest {
 
     @Test
     void a_server_that_lost_its_data_gets_limits_and_permits_back_from_its_instances() throws Exception {
-        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(3)));
-        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        RedisFleet a = unbroken();
+        RedisFleet b = unbroken();
         a.setLimit("g", 1);
         FakeExecutor first = executor(a);
         FakeExecutor second = executor(b);
@@ -420,6 +431,7 @@ class RedisFleetTest {
         FakeExecutor executor = executor(fleet);
         executor.submit("g", 1, NOTHING);
         until(() -> executor.ended.get() == 1);
+        events.clear(); // of a slow start
 
         server.kill();
         event("outage: ");
@@ -438,9 +450,8 @@ class RedisFleetTest {
     void one_key_that_is_gone_is_an_outage_with_its_name_until_limits_and_permits_are_back(String name)
             throws Exception {
         RedisCommands<String, String> redis = redis();
-        redis.hset("{raddle}:meta", "inc", "1"); // no quarantine
-        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(3)));
-        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        RedisFleet a = unbroken();
+        RedisFleet b = unbroken();
         a.setCap(2);
         a.setLimit("g", 1);
         a.setRate("rated", Rate.of(1, Duration.ofDays(1)));
@@ -578,7 +589,7 @@ class RedisFleetTest {
     @Test
     void flushed_scripts_and_functions_are_loaded_again() {
         RedisCommands<String, String> redis = redis();
-        RedisFleet fleet = fleet();
+        RedisFleet fleet = unbroken();
         FakeExecutor executor = executor(fleet);
         executor.submit("g", 1, NOTHING);
         until(() -> executor.ended.get() == 1);
@@ -671,7 +682,7 @@ class RedisFleetTest {
         executor.submit("g", 3, NOTHING);
 
         until(() -> proxy.accepted() >= 3);
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(10)); // of one attempt
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(20)); // of two attempts
         proxy.forward(FaultProxy.Direction.TO_CLIENT);
 
         until(() -> executor.ended.get() == 3);
@@ -690,7 +701,7 @@ class RedisFleetTest {
 
         event("outage ended");
         until(() -> executor.ended.get() == 3);
-        assertThat(fleet.stats().backendUp()).isTrue();
+        until(() -> fleet.stats().backendUp());
     }
 
     @Test
@@ -780,7 +791,7 @@ class RedisFleetTest {
 
     @Test
     void a_permit_that_no_task_used_is_refunded_to_the_rate() {
-        RedisFleet fleet = fleet();
+        RedisFleet fleet = unbroken();
         fleet.setLimit("g", 1);
         fleet.setRate("g", Rate.of(1, Duration.ofHours(1)).burst(2));
         FakeExecutor executor = executor(fleet);
@@ -842,8 +853,8 @@ class RedisFleetTest {
 
     @Test
     void a_changed_limit_reaches_every_executor() {
-        RedisFleet a = fleet();
-        RedisFleet b = fleet();
+        RedisFleet a = unbroken();
+        RedisFleet b = unbroken();
         a.setLimit("g", 1);
         FakeExecutor executor = executor(b);
         CountDownLatch gate = new CountDownLatch(1);
@@ -860,7 +871,7 @@ class RedisFleetTest {
     @Test
     void a_closed_executor_and_a_closed_fleet_return_everything() {
         RedisCommands<String, String> redis = redis();
-        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(10)));
+        RedisFleet fleet = unbroken(options -> options.slice(Duration.ofSeconds(10)));
         FakeExecutor executor = executor(fleet);
         executor.submit("g", 5, NOTHING);
         until(() -> executor.ended.get() == 5 && fleet.stats().leases() > 0);
@@ -889,8 +900,8 @@ class RedisFleetTest {
 
     @Test
     void the_status_names_instances_holders_and_limits() {
-        RedisFleet a = fleet(options -> options.instanceName("pod-7"));
-        RedisFleet b = fleet(options -> options.instanceName("pod-8"));
+        RedisFleet a = unbroken(options -> options.instanceName("pod-7"));
+        RedisFleet b = unbroken(options -> options.instanceName("pod-8"));
         a.setCap(50);
         a.setLimit("a|b", 1);
         a.setRate("a|b", Rate.perSecond(1000));

@@ -232,6 +232,7 @@ final class TestFleet implements AutoCloseable {
                 Await.pass(beyondLease(step));
                 server.proceed();
             }
+            case LOSE_KEY -> server.command("DEL", new Keys(namespace).all()[step.size() % 10]);
             case FLUSH_SCRIPTS -> flushScripts();
             case FAILOVER -> failOver(step);
             case CUT -> proxy.cut();
