@@ -3,8 +3,11 @@ package dev.raddle.examples.orders;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.slf4j.MdcPropagator;
 import java.io.IOException;
 import java.util.List;
+import org.slf4j.MDC;
 
 /**
  * The flow of an order, wherever it runs: reserve a book, charge the customer, ship the parcel. If there is no way to
@@ -21,6 +24,12 @@ record OrderFlow(String worker, String last, Shop shop) {
 
     /** The order whose customer is not found. */
     static final String LOST = "7";
+
+    /** The entry of the logging context that an order keeps in all processes. */
+    static final String REQUEST = "request";
+
+    /** The options of each run, where runs are kept for others. */
+    static final RunOptions OPTIONS = RunOptions.defaults().addPropagator(MdcPropagator.saving(REQUEST));
 
     /** The parameter is the number of the order. */
     FlowPlan<String, String> plan() {
@@ -50,9 +59,13 @@ record OrderFlow(String worker, String last, Shop shop) {
         return f.returning(ship);
     }
 
-    /** Prints what has happened. It is not recorded yet: that follows when the node has returned. */
+    /**
+     * Prints what has happened, with the request that has ordered, as a logger would print it. It is not recorded yet:
+     * that follows when the node has returned.
+     */
     private String done(String step, String order) throws IOException {
-        System.out.println(worker + " " + step + " order " + order);
+        String request = MDC.get(REQUEST);
+        System.out.println(worker + " " + step + " order " + order + (request == null ? "" : " of " + request));
         if (step.equals(last)) {
             WorkerProcess.awaitEndOfInput();
         }

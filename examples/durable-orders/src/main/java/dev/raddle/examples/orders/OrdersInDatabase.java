@@ -8,6 +8,7 @@ import dev.raddle.jdbc.FlowService;
 import java.io.IOException;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.slf4j.MDC;
 
 /** The orders are in a database. When a worker was killed, another one takes its orders over. */
 public final class OrdersInDatabase {
@@ -38,7 +39,7 @@ public final class OrdersInDatabase {
 
     private static FlowService.Builder service(DataSource source, String name, FlowPlan<String, String> plan) {
         return FlowService.on(source)
-                .register(plan, "1", FlowCodec.text())
+                .register(plan, "1", FlowCodec.text(), OrderFlow.OPTIONS)
                 .applySchema()
                 .name(name)
                 .heartbeat(Duration.ofMillis(250), 4)
@@ -59,7 +60,9 @@ public final class OrdersInDatabase {
         FlowPlan<String, String> plan = new OrderFlow("shop", "", shop).plan();
         try (FlowService service = service(source, "shop", plan).submitOnly().start()) {
             for (String order : OrderFlow.ORDERS) {
-                service.submit("order", "order-" + order, order);
+                try (var _ = MDC.putCloseable(OrderFlow.REQUEST, "request " + order)) { // which the web server does
+                    service.submit("order", "order-" + order, order);
+                }
             }
             start("worker-1", "shipped", url).killWhenItHas("shipped");
             start("worker-2", "freed", url).killWhenItHas("freed");

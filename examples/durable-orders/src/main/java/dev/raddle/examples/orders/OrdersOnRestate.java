@@ -2,6 +2,7 @@ package dev.raddle.examples.orders;
 
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.restate.RestateFlows;
+import dev.raddle.restate.RestateOptions;
 import dev.restate.sdk.endpoint.Endpoint;
 import dev.restate.sdk.http.vertx.RestateHttpServer;
 import java.io.IOException;
@@ -41,7 +42,9 @@ public final class OrdersOnRestate {
     }
 
     private static void work(OrderFlow flow, int port) throws IOException {
-        RestateHttpServer.listen(Endpoint.bind(RestateFlows.service("order", flow.plan(), FlowCodec.text())), port);
+        RestateOptions options = RestateOptions.defaults().withRun(OrderFlow.OPTIONS);
+        RestateHttpServer.listen(
+                Endpoint.bind(RestateFlows.service("order", flow.plan(), FlowCodec.text(), options)), port);
         System.out.println(flow.worker() + " is ready");
         WorkerProcess.awaitEndOfInput();
         System.exit(0); // the server has threads of its own
@@ -52,9 +55,12 @@ public final class OrdersOnRestate {
         WorkerProcess first = start("worker-1", "shipped", port, directory);
         first.awaitLine("is ready");
         String workers = "{\"uri\": \"http://localhost:%s\"}".formatted(port);
-        post(admin.resolve("/deployments"), "application/json", workers, CREATED);
+        post(request(admin.resolve("/deployments"), "application/json"), workers, CREATED);
         for (String order : OrderFlow.ORDERS) {
-            post(calls.resolve("/order/order-" + order + "/run/send"), "application/octet-stream", order, ACCEPTED);
+            URI run = calls.resolve("/order/order-" + order + "/run/send");
+            HttpRequest.Builder request = request(run, "application/octet-stream")
+                    .header("mdc-" + OrderFlow.REQUEST, "request " + order); // the context of the run
+            post(request, order, ACCEPTED);
         }
         first.killWhenItHas("shipped");
         start("worker-2", "freed", port, directory).killWhenItHas("freed");
@@ -75,14 +81,17 @@ public final class OrdersOnRestate {
         return WorkerProcess.start(OrdersOnRestate.class, name, last, port, directory.toString());
     }
 
-    private static void post(URI uri, String type, String body, int expected) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(uri)
-                .header("content-type", type)
-                .POST(BodyPublishers.ofString(body))
-                .build();
-        HttpResponse<String> answer = send(request);
+    private static HttpRequest.Builder request(URI uri, String type) {
+        return HttpRequest.newBuilder(uri).header("content-type", type);
+    }
+
+    private static void post(HttpRequest.Builder request, String body, int expected)
+            throws IOException, InterruptedException {
+        HttpResponse<String> answer =
+                send(request.POST(BodyPublishers.ofString(body)).build());
         if (answer.statusCode() != expected) {
-            throw new IOException("the engine is not new: " + uri + ": " + answer.statusCode() + " " + answer.body());
+            throw new IOException(
+                    "the engine is not new: " + answer.uri() + ": " + answer.statusCode() + " " + answer.body());
         }
     }
 

@@ -27,7 +27,7 @@ class DurableOrdersTest {
     private static final Path ROOT = Path.of("..", "..");
     private static final String SUMMARY = "charged: 10, refunded: 1, in stock: 91";
     private static final List<String> STEPS = List.of("reserved", "charged", "shipped", "refunded", "freed");
-    private static final Pattern STEP = Pattern.compile("worker-(\\d) (\\w+) order (\\d+)");
+    private static final Pattern STEP = Pattern.compile("worker-(\\d) (\\w+) order (\\d+)(?: of request (\\d+))?");
 
     @TempDir
     private Path directory;
@@ -60,6 +60,7 @@ class DurableOrdersTest {
             List<String> lines = run(commandOf(OrdersInDatabase.class, server.getJdbcUrl("postgres", "postgres")));
 
             ensureNothingIsLostOrRepeated(lines);
+            ensureEachStepHasItsRequest(lines);
             assertThat(lines).contains("order-1: SUCCESS", "order-7: FAILED", "order-10: SUCCESS");
         }
     }
@@ -73,6 +74,7 @@ class DurableOrdersTest {
             List<String> lines = run(commandOf(OrdersOnRestate.class, server.ingressUrl(), server.adminUrl(), port));
 
             ensureNothingIsLostOrRepeated(lines);
+            ensureEachStepHasItsRequest(lines);
             assertThat(lines).contains("order-1: 200 parcel 1", "order-10: 200 parcel 10");
             assertThat(lines).anyMatch(line -> line.matches("order-7: 500 .*order.* is FAILED.*no such address.*"));
         }
@@ -93,7 +95,7 @@ class DurableOrdersTest {
 
     private static void ensureNothingIsLostOrRepeated(List<String> lines) {
         assertThat(lines).endsWith(SUMMARY);
-        assertThat(lines)
+        assertThat(lines.stream().map(line -> line.replaceAll(" of request \\d+$", "")))
                 .containsSubsequence(
                         "--- worker-1 is killed when it has shipped an order, before that is recorded",
                         "worker-2 refunded order 7",
@@ -115,6 +117,12 @@ class DurableOrdersTest {
                     .as("no worker does a step twice, in order " + order)
                     .doesNotHaveDuplicates();
         }
+    }
+
+    private static void ensureEachStepHasItsRequest(List<String> lines) {
+        assertThat(lines.stream().map(STEP::matcher).filter(Matcher::matches).map(Matcher::toMatchResult))
+                .isNotEmpty()
+                .allSatisfy(step -> assertThat(step.group(4)).isEqualTo(step.group(3)));
     }
 
     // The commands.
