@@ -8,7 +8,6 @@ import dev.raddle.flow.threads.ReadyStack;
 import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.RunRequest;
 import dev.raddle.flow.threads.Runner;
-import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.Scheduler;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
@@ -204,13 +203,12 @@ final class Dispatcher {
         if (!run.progress.tryAddRemaining()) {
             return; // the group keys must not be computed after the end of the run
         }
-        new OffloadExecutor(run.options.sink)
-                .execute(() -> entry.runTransitions(runner -> {
-                    runner.finished++;
-                    for (int node; (node = nodes.takeFirst(run.states)) >= 0; ) {
-                        runner.grouped.add(run.states, node);
-                    }
-                }));
+        run.runElsewhere(() -> entry.runTransitions(runner -> {
+            runner.finished++;
+            for (int node; (node = nodes.takeFirst(run.states)) >= 0; ) {
+                runner.grouped.add(run.states, node);
+            }
+        }));
     }
 
     private void placeInGroup(Runner runner, int node) {

@@ -6,7 +6,6 @@ import dev.raddle.flow.threads.GroupWaits;
 import dev.raddle.flow.threads.ReadyStack;
 import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.Runner;
-import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.lock.Fields;
 import dev.raddle.lock.OwnThread;
@@ -324,7 +323,7 @@ final class Engine extends Run implements RunEntry {
         runner.postponed = 0;
         DeferredSteps deferred = runner.deferred();
         if (deferred.isGrouped) { // not under the permit of another node
-            new OffloadExecutor(run.options.sink).execute(() -> runPostponed(places, null));
+            run.runElsewhere(() -> runPostponed(places, null));
         } else {
             deferred.add(() -> runPostponed(places, deferred));
         }
@@ -405,7 +404,7 @@ final class Engine extends Run implements RunEntry {
             undo.start();
         } catch (Throwable noThread) {
             run.report("start of the thread for compensations", NodeEnd.NO_NODE, noThread);
-            new OffloadExecutor(run.options.sink).execute(compensation);
+            run.runElsewhere(compensation);
         }
     }
 

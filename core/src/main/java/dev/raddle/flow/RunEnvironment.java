@@ -210,7 +210,12 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Decides what an alarm made necessary, outside its thread because callbacks are called. */
     void decide(Runnable decision) {
-        new OffloadExecutor(options.sink, time, loader).execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
+        new OffloadExecutor(options.sink, time, loader, true).execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
+    }
+
+    /** Runs an action that may take long in a thread of its own, also if the time source would run it. */
+    void runElsewhere(Runnable action) {
+        new OffloadExecutor(options.sink, TimeSource.system(), loader, false).execute(action);
     }
 
     @Override

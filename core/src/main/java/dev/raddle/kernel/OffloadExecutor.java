@@ -26,27 +26,7 @@ public record OffloadExecutor(
      * @param time the time source of the alarms
      */
     public OffloadExecutor(ExceptionSink sink, TimeSource time) {
-        this(sink, time, Thread.currentThread().getContextClassLoader());
-    }
-
-    /**
-     * Creates an executor for the decisions of alarms.
-     *
-     * @param sink the sink for the failure if no thread can be started
-     * @param time the time source of the alarms
-     * @param loader the context class loader of the code
-     */
-    public OffloadExecutor(ExceptionSink sink, TimeSource time, @Nullable ClassLoader loader) {
-        this(sink, time, loader, true);
-    }
-
-    /**
-     * Creates an executor for user code that may take long, for real time.
-     *
-     * @param sink the sink for the failure if no thread can be started
-     */
-    public OffloadExecutor(ExceptionSink sink) {
-        this(sink, TimeSource.system(), Thread.currentThread().getContextClassLoader(), false);
+        this(sink, time, Thread.currentThread().getContextClassLoader(), true);
     }
 
     /**

@@ -12,7 +12,7 @@ public final class TimerUse {
     private TimerUse() {}
 
     /**
-     * Ensures that the thread is running. It stays for some seconds.
+     * Ensures that the thread is running. It may end some seconds later if no alarm is armed by then.
      *
      * @param time the time source of a scope or run
      */

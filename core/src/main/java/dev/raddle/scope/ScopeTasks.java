@@ -125,7 +125,7 @@ final class ScopeTasks {
 
     /** Returns an executor for user code that an alarm makes necessary. */
     OffloadExecutor offload() {
-        return new OffloadExecutor(options.sink, time, loader);
+        return new OffloadExecutor(options.sink, time, loader, true);
     }
 
     // Submitting.

@@ -206,7 +206,7 @@ abstract class SubtaskScope {
     }
 
     final OffloadExecutor offload() {
-        return new OffloadExecutor(options.all.sink, options.time, loader);
+        return new OffloadExecutor(options.all.sink, options.time, loader, true);
     }
 
     private boolean awaitAll() {
