@@ -158,58 +158,49 @@ class Group extends TaskGate {
         return own;
     }
 
-    /** Lets a run enter, or rejects it if a queue is full. */
+    /**
+     * Lets a run enter, or rejects it if a queue is full. If there was no need for the time so far, tries once more with
+     * it: a rate needs it that is new, and so does the description of a rejection.
+     */
     Entry admit(GroupRun<?> run) {
         long now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
-        Entry entry;
-        lock();
-        try {
-            entry = tryEnter(run, now);
-        } finally {
-            unlock();
-        }
-        reportDemand();
-        return isFull(entry) ? enterOrReject(run) : entry;
-    }
-
-    /** Tries once more with the time, which a rate needs that is new, and so does the description of a rejection. */
-    private Entry enterOrReject(GroupRun<?> run) {
-        long now = GrantedPermits.moment(engine.time.nanoTime());
-        Refusal full = null;
-        Entry entry;
-        lock();
-        try {
-            entry = tryEnter(run, now);
-            if (isFull(entry)) {
-                full = refusal(run, entry, now);
+        for (; ; ) {
+            Entry entry;
+            boolean isFull;
+            Refusal full = null;
+            lock();
+            try {
+                if (life == RETIRED) {
+                    return Entry.RETIRED;
+                }
+                if (life == CLOSING || engine.isShutdown()) {
+                    return Entry.CLOSED;
+                }
+                if (run.isDecided()) {
+                    return Entry.ENDED;
+                }
+                entry = enter(run, now);
+                checkDemand(now, false);
+                if (entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown) {
+                    entry = Entry.UNRESOLVED;
+                }
+                isFull = entry == Entry.QUEUE_FULL || entry == Entry.COMMON_QUEUE_FULL;
+                if (isFull && now != GrantedPermits.NO_TIME) {
+                    full = refusal(run, entry, now);
+                }
+            } finally {
+                unlock();
             }
-        } finally {
-            unlock();
+            reportDemand();
+            if (!isFull) {
+                return entry;
+            }
+            if (full != null) {
+                run.reject(full.of(run, ""), true);
+                return entry;
+            }
+            now = GrantedPermits.moment(engine.time.nanoTime());
         }
-        reportDemand();
-        if (full != null) {
-            run.reject(full.of(run, ""), true);
-        }
-        return entry;
-    }
-
-    private static boolean isFull(Entry entry) {
-        return entry == Entry.QUEUE_FULL || entry == Entry.COMMON_QUEUE_FULL;
-    }
-
-    private Entry tryEnter(GroupRun<?> run, long now) {
-        if (life == RETIRED) {
-            return Entry.RETIRED;
-        }
-        if (life == CLOSING || engine.isShutdown()) {
-            return Entry.CLOSED;
-        }
-        if (run.isDecided()) {
-            return Entry.ENDED;
-        }
-        Entry entry = enter(run, now);
-        checkDemand(now, false);
-        return entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown ? Entry.UNRESOLVED : entry;
     }
 
     /**
