@@ -29,13 +29,9 @@ final class JoinDecision<S extends @Nullable Object, F> {
      *
      *   rule                      needed  tolerated  the deciding caller    value of the join, or its exception
      *   ------------------------  ------  ---------  ---------------------  ---------------------------------------
-     *   ShutdownOnSuccess,        1       ALL        shuts the scope down   the first success, or else (1) the first
-     *     Joiner.anySuccessful…                                             failure
-     *   ShutdownOnFailure,        ALL     0          shuts the scope down   the first failure, if there is one;
-     *     Joiner.all…, await-                                               otherwise nothing, or all subtasks
-     *     AllSuccessfulOrThrow
-     *   Joiner.awaitAll           ALL     ALL                               nothing
-     *   Joiner.allUntil           a predicate decides    shuts down         all subtasks
+     *   ShutdownOnSuccess         1       ALL        shuts the scope down   the first success, or else (1) the first
+     *                                                                       failure
+     *   ShutdownOnFailure         ALL     0          shuts the scope down   the first failure, if there is one
      *   JoinStrategy of k of n    k       n - k      cancels the other      k values in order of completion, or all
      *                                                alternatives (2)       failures in order of the alternatives (3)
      *   FAIL_FAST                 ALL     0          cancels the others     the first failure by time, with the other
@@ -52,9 +48,8 @@ final class JoinDecision<S extends @Nullable Object, F> {
      *
      * Rules that look alike differ for these reasons:
      *
-     *   (1) Without a completion, ShutdownOnSuccess throws IllegalStateException and a joiner NoSuchElementException:
-     *       JEP 462 and JEP 505 say so. No rule of theirs suppresses later failures, because these are discarded with
-     *       their subtasks.
+     *   (1) Without a completion, ShutdownOnSuccess throws IllegalStateException: JEP 462 says so. Neither of its rules
+     *       suppresses later failures, because these are discarded with their subtasks.
      *   (2) The joining thread cancels them, not the thread that decides: it also waits until they have left the scope.
      *   (3) A cancelled alternative counts as a failure, because it will have no value. Everywhere else a cancelled
      *       task does not count: its canceller knows why it has no value. A scope that is closed decides a race, too.
