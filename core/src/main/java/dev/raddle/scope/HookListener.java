@@ -90,7 +90,7 @@ final class HookListener implements TaskListener {
         this.hook = hook;
         this.scopeId = scopeId;
         this.scope = scope;
-        this.sink = options.sink;
+        this.sink = options.all.sink;
         this.scheduler = UserCode.textOf(options.all.scheduler);
     }
 

@@ -85,8 +85,7 @@ public final class ScopeOptions {
 
     private static final ScopeOptions DEFAULTS = new ScopeOptions(new Draft());
 
-    final Draft all;
-    final ExceptionSink sink;
+    final Draft all; // the settings; the following fields are derived from them
     final Propagation propagation;
     final int defaultRank; // of the default priority
     final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
@@ -94,8 +93,7 @@ public final class ScopeOptions {
 
     private ScopeOptions(Draft draft) {
         all = draft;
-        sink = draft.sink;
-        propagation = new Propagation(true, draft.propagators, draft.scopedValues, sink);
+        propagation = new Propagation(true, draft.propagators, draft.scopedValues, draft.sink);
         defaultRank = draft.defaultPriority.rank();
         defaultRetry = nullIfOnce(draft.retryPolicy);
         onVirtualThreads = draft.scheduler == Scheduler.virtualThreads();

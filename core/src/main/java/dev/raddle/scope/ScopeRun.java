@@ -559,7 +559,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final ExceptionSink sink() {
-        return scope.options.sink;
+        return scope.options.all.sink;
     }
 
     @Override

@@ -108,7 +108,7 @@ final class ScopeTasks {
         TaskListener listener = changed.all.listener;
         HookListener hook = changed.all.hook == null ? null : new HookListener(changed.all.hook, id, name, changed);
         TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
-        events = both == null ? null : new ScopeEvents(name, changed.sink, both, hook);
+        events = both == null ? null : new ScopeEvents(name, changed.all.sink, both, hook);
     }
 
     /** Records that a task is submitted. Returns true to exactly one caller. */
@@ -120,12 +120,12 @@ final class ScopeTasks {
 
     /** Runs user code and reports what it throws to the sink. */
     void runGuarded(String source, Runnable userCode) {
-        ScopeEvents.runGuarded(name, options.sink, source, userCode);
+        ScopeEvents.runGuarded(name, options.all.sink, source, userCode);
     }
 
     /** Returns an executor for user code that an alarm makes necessary. */
     OffloadExecutor offload() {
-        return new OffloadExecutor(options.sink, time, loader, true);
+        return new OffloadExecutor(options.all.sink, time, loader, true);
     }
 
     // Submitting.
