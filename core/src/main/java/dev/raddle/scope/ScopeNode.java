@@ -1,12 +1,21 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.OverdueReports;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -14,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link ThreadScope} in the tree of scopes that are open inside each other: its place in its owner's thread, its
- * deadline, and its cancellation with all inside. {@link ScopeClosing} has its end.
+ * deadline, its cancellation with all inside, and its end.
  */
-final class ScopeNode extends ScopeClosing {
+final class ScopeNode extends EnclosingScope {
 
     /*
      * Overview.
@@ -32,9 +41,11 @@ final class ScopeNode extends ScopeClosing {
      * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
      * outer scope does not wait for that task.
      *
-     * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and it can
-     * never be closed. So the scope is `detached` then: removed from its thread, from the outer scope's set and from
-     * the time source. The next use of the scope reverts that, because a block will close it.
+     * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and no block
+     * will close it. So the setter ends it, unless the owner has opened another scope since, and so is in the block.
+     *
+     * The owner ends the scope: it closes the gate, closes the scopes that it has left open inside this one, waits
+     * until the gate is empty, runs the deferred actions, the latest first, and releases the scheduler's lease.
      *
      * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
      * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
@@ -45,10 +56,13 @@ final class ScopeNode extends ScopeClosing {
     final Thread owner = Thread.currentThread();
     private final @Nullable EnclosingScope enclosing; // this scope has no more time than it
     final @Nullable ScopeNode parent; // cancelling it cancels this scope
-    volatile boolean detached; // reset under this
     private volatile @Nullable ScopeToken token; // null until used; created under this
     private volatile @Nullable ScopeDeadline deadline;
     private volatile @Nullable Set<ScopeNode> nested; // null until used; created under this
+    private Scheduler.@Nullable Lease lease; // null if there is none; guarded by this
+    private @Nullable Deque<Runnable> deferred; // the latest action first; null if there is none; guarded by this
+    private boolean finished; // guarded by this
+    private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
     ScopeNode(ThreadScope scope, @Nullable String name, ScopeOptions options) {
         this.scope = scope;
@@ -71,16 +85,6 @@ final class ScopeNode extends ScopeClosing {
         };
     }
 
-    @Override
-    ScopeTasks tasks() {
-        return tasks;
-    }
-
-    @Override
-    Thread owner() {
-        return owner;
-    }
-
     // The owner's thread.
 
     /** Opens this scope: sets its limits, and makes it the calling owner's innermost scope. */
@@ -92,10 +96,6 @@ final class ScopeNode extends ScopeClosing {
         if (enclosing != null || all.deadline != null) {
             limitTime(all.deadline);
         }
-        enterThread();
-    }
-
-    private void enterThread() {
         enter();
         if (parent != null && !parent.tasks.gate.ended) {
             parent.nested().add(this);
@@ -106,8 +106,19 @@ final class ScopeNode extends ScopeClosing {
         }
     }
 
-    @Override
-    void leaveThread() {
+    /** Ends this scope, to which no variable may refer, because a setter has thrown. */
+    void endAfter(Throwable refused) {
+        if (Thread.currentThread() == owner && entered() == this) {
+            try {
+                end();
+            } catch (Throwable failure) {
+                UserCode.addSuppressed(refused, failure);
+            }
+        }
+    }
+
+    /** Removes this scope from its owner's thread, from those that its parent cancels, and from the time source. */
+    private void leaveThread() {
         leave();
         if (parent != null) {
             parent.nested().remove(this);
@@ -116,33 +127,6 @@ final class ScopeNode extends ScopeClosing {
         if (set != null) {
             set.disarm();
         }
-    }
-
-    /** Detaches this scope, which may be unreachable, unless the owner is in a block that will close it. */
-    void detach() {
-        if (Thread.currentThread() == owner && entered() == this && !tasks.begun) {
-            leaveThread();
-            detached = true;
-        }
-    }
-
-    /** Reverts {@link #detach}, because the scope is used. */
-    void attach() {
-        if (detached && endDetachment()) {
-            ScopeDeadline set = deadline;
-            if (set != null) {
-                set.arm();
-            }
-            if (Thread.currentThread() == owner) {
-                enterThread();
-            }
-        }
-    }
-
-    private synchronized boolean endDetachment() {
-        boolean ended = detached;
-        detached = false;
-        return ended;
     }
 
     @Override
@@ -196,12 +180,12 @@ final class ScopeNode extends ScopeClosing {
     }
 
     /**
-     * {@inheritDoc}
+     * Closes the gate and cancels whatever has not ended. If every task has ended, there remain only what was scheduled
+     * for later, the token, and the scopes inside.
      *
-     * <p>If every task has ended, there remain only what was scheduled for later, the token, and the scopes inside.
+     * @return whether every task of this scope has ended
      */
-    @Override
-    boolean close() {
+    private boolean close() {
         if (!tasks.gate.closeIfEmpty()) {
             cancel(tasks.gate.endOfScope());
             return false;
@@ -267,8 +251,8 @@ final class ScopeNode extends ScopeClosing {
         }
     }
 
-    @Override
-    void failChannels() {
+    /** Fails the channels. A cancelling thread may run the token's actions only after the scope is closed. */
+    private void failChannels() {
         ScopeToken used = token;
         if (used != null) {
             used.failChannels();
@@ -327,5 +311,208 @@ final class ScopeNode extends ScopeClosing {
                 notifier.execute(() -> cancelNested(cause, false)); // the others have alarms that fire now
             }
         }
+    }
+
+    // The end. The owner calls `end`; any thread may defer an action until then.
+
+    /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
+    void takeLease() {
+        Scheduler.Lease taken = tasks.options.all.scheduler.lease();
+        if (!keep(taken)) {
+            taken.close();
+        }
+    }
+
+    private synchronized boolean keep(Scheduler.Lease taken) {
+        if (!finished) {
+            lease = taken;
+        }
+        return !finished;
+    }
+
+    /** Adds an action that runs when every task has ended. */
+    synchronized void defer(Runnable cleanUp) {
+        if (finished) {
+            throw tasks.closedException("a deferred action");
+        }
+        if (deferred == null) {
+            deferred = new ArrayDeque<>();
+        }
+        deferred.push(cleanUp);
+    }
+
+    /** Closes the scope. The deferred actions run when the gate is empty, however long that takes. */
+    void end() {
+        requireMayClose();
+        if (tasks.gate.ended) {
+            return;
+        }
+        boolean ended = close();
+        List<String> inner = closeInner();
+        boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : awaitEmpty();
+        tasks.gate.ended = true;
+        leaveThread();
+        try {
+            failChannels();
+        } finally {
+            finish(inner, interrupted);
+        }
+    }
+
+    private void requireMayClose() {
+        for (EnclosingScope inside = EnclosingScope.ofTask(); inside != null; inside = inside.enclosing()) {
+            if (inside == this) {
+                throw new IllegalStateException(label() + " cannot be closed by one of its own tasks, for which it"
+                        + " waits; cancel it through its token");
+            }
+        }
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException(label() + " can be closed only by its owner, " + owner + ", was closed by "
+                    + Thread.currentThread());
+        }
+    }
+
+    /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
+    private List<String> closeInner() {
+        EnclosingScope last = enteredSince();
+        if (last == null) {
+            return List.of();
+        }
+        List<String> labels = new ArrayList<>();
+        for (; last != null; last = enteredSince()) {
+            labels.add(last.label());
+            try {
+                ((ScopeNode) last).scope.close(); // only scopes enter threads
+            } catch (Throwable failure) {
+                addFailure(failure);
+            }
+        }
+        return labels;
+    }
+
+    /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
+    private boolean awaitEmpty() {
+        boolean interrupted = Thread.interrupted();
+        Signal empty = tasks.gate.untilEmpty();
+        if (!empty.isSet()) {
+            interrupted |= awaitWithReports(empty);
+        }
+        return Thread.interrupted() || interrupted;
+    }
+
+    private boolean awaitWithReports(Signal empty) {
+        OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
+                tasks.time,
+                tasks.options.all.patience,
+                tasks.offload(),
+                tasks.gate::placed,
+                ScopeRun::lastRunner,
+                this::reportStraggler);
+        stragglers.arm();
+        Dispatch.startAll();
+        boolean interrupted = false;
+        try {
+            while (!empty.isSet()) {
+                try {
+                    empty.await();
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            stragglers.end();
+        }
+        return interrupted;
+    }
+
+    private void reportStraggler(ScopeRun<?> run, @Nullable Thread thread, StackTraceElement[] stack) {
+        if (thread == null) {
+            return; // it has just ended
+        }
+        String task = "task \"" + run.name() + "\"";
+        IllegalStateException where = new IllegalStateException(task + " ignores its interrupt; it has run for "
+                + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.begunNanos())) + " in "
+                + UserCode.textOf(thread));
+        where.setStackTrace(stack);
+        tasks.options.all.sink.report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
+    }
+
+    private void addFailure(Throwable failure) {
+        if (failures == null) {
+            failures = new ArrayList<>();
+        }
+        failures.add(failure);
+    }
+
+    /**
+     * Runs the deferred actions and releases the scheduler. Then throws if something was wrong.
+     *
+     * @param inner the labels of scopes that were still open inside this one, and were closed
+     * @param interrupted whether to set the interrupt status
+     */
+    private void finish(List<String> inner, boolean interrupted) {
+        Collection<Runnable> cleanUps;
+        Scheduler.@Nullable Lease taken;
+        synchronized (this) {
+            finished = true;
+            cleanUps = deferred == null ? List.of() : deferred;
+            deferred = null; // a closed scope keeps neither reachable
+            taken = lease;
+            lease = null;
+        }
+        int failed = runDeferred(cleanUps);
+        boolean released = release(taken);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (!inner.isEmpty()) {
+            throw violation(inner, failures == null ? List.of() : failures);
+        }
+        if (failures != null) {
+            throw new AggregateException(
+                    "at the end of scope \"" + tasks.name + "\" " + failureText(failed, released), failures);
+        }
+    }
+
+    /** Runs deferred actions, the latest first. Returns how many have failed. */
+    private int runDeferred(Collection<Runnable> cleanUps) {
+        int failed = 0;
+        for (Runnable cleanUp : cleanUps) {
+            try {
+                cleanUp.run();
+            } catch (Throwable failure) {
+                addFailure(failure);
+                failed++;
+            }
+        }
+        return failed;
+    }
+
+    /** Closes the scheduler's lease. Returns whether that succeeded. */
+    private boolean release(Scheduler.@Nullable Lease taken) {
+        try {
+            if (taken != null) {
+                taken.close();
+            }
+            return true;
+        } catch (Throwable failure) {
+            addFailure(failure);
+            return false;
+        }
+    }
+
+    private StructureViolationException violation(List<String> inner, List<Throwable> failures) {
+        StructureViolationException violation = new StructureViolationException(
+                "scopes close in the reverse order of their opening; scope \"" + tasks.name
+                        + "\" was closed before " + String.join(", ", inner)
+                        + " inside it, which were closed as well");
+        failures.forEach(failure -> UserCode.addSuppressed(violation, failure));
+        return violation;
+    }
+
+    private static String failureText(int actions, boolean released) {
+        String deferred = actions == 0 ? "" : actions + " of the deferred actions failed, and all of them were run";
+        String scheduler = released ? "" : "the release of the scheduler failed";
+        return deferred + (actions == 0 || released ? "" : "; ") + scheduler;
     }
 }

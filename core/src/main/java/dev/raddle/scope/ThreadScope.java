@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The thread that opens a scope owns it. The owner configures the scope, with {@link ScopeOptions} or before the
  * first task, and closes it. Any thread may call every other method, including the scope's own tasks. Setters that are
- * called in the head of a {@code try} statement may throw before the scope is assigned to a variable. A scope whose
- * setter has thrown therefore leaves its owner's thread, and enters it again when it is used. It cannot detect an
- * argument expression that throws before the setter is called. Options have neither problem. Hooks, listeners and
- * deferred actions are never called under a lock.
+ * called in the head of a {@code try} statement may throw before the scope is assigned to a variable. A setter that
+ * throws therefore closes the scope, unless others are open inside it. An argument expression that throws before the
+ * setter is called leaves the scope open. Options have neither problem. Hooks, listeners and deferred actions are never
+ * called under a lock.
  *
  * <p>A scope has no deadline unless one is set. A scope that is opened inside another, in the same thread or in one of
  * its tasks, has no more time than the outer scope has left, and no more than the task has left if the task has a
@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
 public final class ThreadScope implements AutoCloseable {
 
     // ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in its owner's thread and in the tree
-    // of scopes, with its deadline and its cancellation. ScopeClosing has what close() does.
+    // of scopes, with its deadline, its cancellation and its end.
 
     /**
      * What {@link ThreadScope#map} calls for each element.
@@ -142,18 +142,17 @@ public final class ThreadScope implements AutoCloseable {
 
     // Configuring.
 
-    /** Changes the options. If that throws, detaches this scope, which may be unreachable then. */
+    /** Changes the options. If that throws, closes this scope, which may be unreachable then. */
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
         tasks.requireOpen(method);
         if (tasks.begun) {
             throw new IllegalStateException(
                     method + " of " + node.label() + " came too late; call it before the first submit or schedule");
         }
-        node.attach();
         try {
             tasks.configure(change.apply(tasks.options), node.deadline());
         } catch (Throwable refused) {
-            node.detach();
+            node.endAfter(refused);
             throw refused;
         }
         return this;
@@ -233,14 +232,11 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withDeadline(Duration length) {
-        configure("withDeadline", all -> all.withDeadline(length));
-        try {
+        return configure("withDeadline", all -> {
+            ScopeOptions limited = all.withDeadline(length);
             node.limitTime(length);
-        } catch (Throwable noTime) {
-            node.detach();
-            throw noTime;
-        }
-        return this;
+            return limited;
+        });
     }
 
     /**
@@ -428,7 +424,6 @@ public final class ThreadScope implements AutoCloseable {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
         if (!tasks.begun && tasks.begin()) {
-            node.attach();
             if (!tasks.options.onVirtualThreads) {
                 node.takeLease();
             }
@@ -702,7 +697,6 @@ public final class ThreadScope implements AutoCloseable {
      */
     public <T> Channel<T> openChannel(int capacity) {
         tasks.requireOpen("a channel");
-        node.attach();
         Channel<T> channel = Channel.bounded(capacity);
         node.token().add(channel);
         return channel;
@@ -730,7 +724,6 @@ public final class ThreadScope implements AutoCloseable {
     public void defer(Runnable cleanUp) {
         Objects.requireNonNull(cleanUp, "cleanUp");
         tasks.requireOpen("a deferred action");
-        node.attach();
         node.defer(cleanUp);
     }
 

@@ -99,17 +99,26 @@ class ScopeOptionsTest {
 
     @ParameterizedTest
     @MethodSource("refused")
-    void a_scope_whose_setter_has_thrown_can_still_be_used(Refused setter) throws Exception {
+    void a_scope_whose_setter_has_thrown_is_closed(Refused setter) {
         try (ThreadScope scope = ThreadScope.open("s").withTimeSource(time).withDeadline(SECOND)) {
             assertThatThrownBy(() -> setter.call().accept(scope)).isInstanceOf(RuntimeException.class);
-            Task<String> task = scope.submit("t", () -> Tasks.forever());
-            assertThat(ThreadScope.current()).contains(scope);
-            try (ThreadScope inner = ThreadScope.open()) {
-                assertThat(inner.remaining()).contains(SECOND);
-            }
-            time.advance(SECOND);
-            assertThatThrownBy(task::await).isInstanceOf(ScopeTimeoutException.class);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> scope.submit("t", () -> "never"))
+                    .withMessage("scope \"s\" is closed, task \"t\" came too late; submit inside its try block");
+            assertThat(scope.token().isCancelled()).isTrue();
         }
+    }
+
+    @Test
+    void what_a_deferred_action_throws_is_suppressed_in_the_exception_of_the_setter() {
+        ThreadScope scope = ThreadScope.open();
+        scope.defer(() -> {
+            throw new IllegalStateException("of the action");
+        });
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> scope.withConcurrencyLimit(0))
+                .satisfies(refused -> assertThat(refused.getSuppressed()).hasSize(1));
+        assertThat(ThreadScope.current()).isEmpty();
     }
 
     @Test

@@ -234,13 +234,17 @@ class SubmissionTest {
 
     @Test
     void invalid_arguments_are_rejected_with_the_value_found() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadScope.open("s").withConcurrencyLimit(0))
+                .withMessage("concurrency limit must be at least 1, was 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadScope.open("s").withPatience(Duration.ofSeconds(-1)))
+                .withMessage("patience of scope \"s\" must be positive, was PT-1S");
+        assertThatNullPointerException()
+                .isThrownBy(() -> ThreadScope.open("s").addHook(null));
+        assertThatNullPointerException()
+                .isThrownBy(() -> ThreadScope.open("s").withDeadline(null));
         try (ThreadScope scope = ThreadScope.open("s")) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> scope.withConcurrencyLimit(0))
-                    .withMessage("concurrency limit must be at least 1, was 0");
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> scope.withPatience(Duration.ofSeconds(-1)))
-                    .withMessage("patience of scope \"s\" must be positive, was PT-1S");
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> scope.submit("t", () -> "", Duration.ZERO))
                     .withMessage("timeout of task \"t\" must be positive, was PT0S");
@@ -251,8 +255,6 @@ class SubmissionTest {
                     .isThrownBy(() -> scope.openChannel(0))
                     .withMessage("capacity of a channel must be at least 1, was 0");
             assertThatNullPointerException().isThrownBy(() -> scope.submit(null, () -> ""));
-            assertThatNullPointerException().isThrownBy(() -> scope.addHook(null));
-            assertThatNullPointerException().isThrownBy(() -> scope.withDeadline(null));
             assertThatNullPointerException().isThrownBy(() -> scope.defer(null));
             assertThat(scope.withPatience(Duration.ofSeconds(1)).metrics().submitted())
                     .as("none of these was a task")
