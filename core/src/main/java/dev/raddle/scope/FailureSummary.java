@@ -26,7 +26,7 @@ final class FailureSummary {
                     failed.add(run);
                 }
                 case Outcome.Cancelled<?> cancelled ->
-                    expired = expired != null ? expired : scope.gate.expiredBy(cancelled.cause());
+                    expired = expired != null ? expired : scope.pending.expiredBy(cancelled.cause());
                 default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
             }
         }

@@ -72,7 +72,7 @@ final class MapOperation<E, R> {
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
             acquirePlace();
-            if (scope.gate.closed || (failed && scope.options.all.failurePolicy.cancelsOthers())) {
+            if (scope.pending.isClosed() || (failed && scope.options.all.failurePolicy.cancelsOthers())) {
                 return;
             }
             scope.requireOpen("a task");
@@ -109,7 +109,7 @@ final class MapOperation<E, R> {
 
     private void requireComplete() {
         if (runs.size() < elements.size()) {
-            RuntimeException closed = scope.gate.closeException();
+            RuntimeException closed = scope.pending.closeException();
             if (closed == null) {
                 throw new AssertionError("a map stops early if a task has failed or its scope is closed");
             }

@@ -50,7 +50,7 @@ final class MultiWait implements ScopeRun.Wait {
             for (ScopeRun<?> run : runs) {
                 run.addWait(wait);
             }
-            if (scope.gate.isLimited() || !scope.options.onVirtualThreads) {
+            if (scope.gate != null || !scope.options.onVirtualThreads) {
                 for (ScopeRun<?> run : runs) {
                     run.awaitEnd(); // detects a wait that could never end, run by run
                 }
@@ -59,6 +59,7 @@ final class MultiWait implements ScopeRun.Wait {
         } finally {
             wait.end();
         }
+        scope.pending.clearIfEmpty();
         return FailureSummary.of(scope, runs);
     }
 

@@ -32,6 +32,7 @@ final class PeriodicRun extends ScopeRun<Object> {
 
     private PeriodicRun(ScopeTasks scope, Runnable job, Deadline first, Duration period, Rhythm rhythm) {
         super(scope, scope.nextId(), null, Executors.callable(job), scope.defaultSettings(), first.nanoTime());
+        neverPending();
         this.job = job;
         this.period = Deadline.nanos(period);
         this.rhythm = rhythm;
@@ -59,7 +60,7 @@ final class PeriodicRun extends ScopeRun<Object> {
     }
 
     private void beginRound() {
-        if (isDecided() || !scope.gate.beginTimerSubmission()) {
+        if (isDecided() || !scope.pending.beginTimerSubmission()) {
             return;
         }
         try {
@@ -74,7 +75,7 @@ final class PeriodicRun extends ScopeRun<Object> {
         } catch (Throwable failure) {
             fail(failure);
         } finally {
-            scope.gate.endTimerSubmission();
+            scope.pending.endTimerSubmission();
         }
     }
 
@@ -131,13 +132,10 @@ final class PeriodicRun extends ScopeRun<Object> {
         super.settled(outcome);
     }
 
-    // Each round notifies listeners and is counted. The job itself is not a task that runs.
+    // Each round notifies listeners. The job itself is not a task that runs.
 
     @Override
     void notifyListener(Outcome<Object> outcome) {}
-
-    @Override
-    void countEnd() {}
 
     @Override
     boolean isTask() {

@@ -167,7 +167,7 @@ final class Race<T> {
             }
             ended++;
             decided = decides(index, contender.result());
-            if (!decided && scope.gate.closed) {
+            if (!decided && scope.pending.isClosed()) {
                 decision.end();
                 decided = true;
             }
@@ -229,7 +229,7 @@ final class Race<T> {
         if (decision.hasSucceeded()) {
             return decision.successes();
         }
-        RuntimeException closed = scope.gate.closeException();
+        RuntimeException closed = scope.pending.closeException();
         if (closed != null) {
             throw closed;
         }

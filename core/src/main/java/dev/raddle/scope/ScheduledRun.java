@@ -4,11 +4,12 @@ import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
 /**
- * A task that is admitted after a delay. Until then it is only in the scope's set of scheduled tasks.
+ * A task that is admitted after a delay. Until then it is only counted and listed in the scope.
  */
 final class ScheduledRun<T> extends ScopeRun<T> {
 
@@ -24,31 +25,22 @@ final class ScheduledRun<T> extends ScopeRun<T> {
     static <T> ScheduledRun<T> submit(ScopeTasks scope, Duration delay, Callable<? extends T> callable) {
         ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.time, delay));
         StackRoom.ensure(); // a counted run must be ended
-        scope.countSubmission(run);
-        scope.schedule(run, run::schedule);
+        Signal submitted = new Signal(); // until then an alarm that fires has no effect
+        Runnable begin = () -> scope.offload().execute(() -> submitted.whenSet(run::begin));
+        run.alarm.arm(scope.time, run.moment.remaining(), begin);
+        scope.add(run);
+        submitted.set();
         return run;
     }
 
-    /** Arms the alarm that admits this run. */
-    private void schedule() {
-        alarm.arm(time(), moment.remaining(), () -> scope.offload().execute(this::begin));
-    }
-
     private void begin() {
-        if (isDecided() || !scope.gate.beginTimerSubmission()) {
-            return; // the thread that closes the gate cancels the scheduled tasks
-        }
-        try {
-            scope.admit(this, true);
-            scope.unschedule(this); // after admit: a thread that cancels all reads this set first, and then the gate
-        } finally {
-            scope.gate.endTimerSubmission();
+        if (!isDecided()) {
+            scope.admit(this);
         }
     }
 
     @Override
     protected void settled(Outcome<T> outcome) {
-        scope.unschedule(this);
         alarm.disarm();
         super.settled(outcome);
     }

@@ -1,105 +1,66 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Bounds;
-import dev.raddle.kernel.FairCap;
-import dev.raddle.kernel.TaskGate;
 import dev.raddle.task.Outcome;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLongFieldUpdater;
-import org.jspecify.annotations.Nullable;
 
-/**
- * A gate that counts the tasks of a scope exactly. A start is counted in an atomic counter of its own, before the task
- * is visibly running. Everything else is counted and read under the gate's lock, which a task acquires in any case when
- * it ends. The number of running tasks is the difference of starts and ends. A task's end is counted after its start,
- * so a start count read while holding the lock is never less than the number of ends.
- */
-abstract class ScopeMeter extends TaskGate {
+/** Sums of what the runs of a scope have done. Confined to a thread or guarded by the lock of {@link PendingRuns}. */
+final class ScopeMeter {
 
-    private static final AtomicLongFieldUpdater<ScopeMeter> STARTED =
-            AtomicLongFieldUpdater.newUpdater(ScopeMeter.class, "started");
-
-    private volatile long started;
-
-    /** The ends without a value. Guarded by the gate's lock. */
-    private static final class Others {
-        long failed;
-        long cancelled;
-        long failedBeforeStart;
-        long cancelledBeforeStart;
-
-        long sum() {
-            return failed + cancelled + failedBeforeStart + cancelledBeforeStart;
-        }
-    }
-
-    // Guarded by the gate's lock.
-    private long submitted;
+    private long running;
     private long succeeded;
-    private @Nullable Others others; // null while there are none
+    private long failed;
+    private long cancelled;
+    private long failedBeforeStart;
+    private long cancelledBeforeStart;
     private long totalNanos;
     private long maxNanos;
     private long waitNanos;
 
-    ScopeMeter(Bounds bounds, FairCap cap) {
-        super(bounds, cap);
+    void addRunning() {
+        running++;
     }
 
-    private Others others() {
-        Others all = others == null ? new Others() : others;
-        others = all;
-        return all;
-    }
-
-    final void countStart() {
-        STARTED.getAndIncrement(this);
-    }
-
-    /** Reverts {@link #countStart}, because the task was ended before its callable was called. */
-    final void uncountStart() {
-        STARTED.getAndDecrement(this);
-    }
-
-    final void addSubmission() {
-        submitted++;
-    }
-
-    final void addEnd(Outcome<?> outcome, long waitedNanos, long ranNanos) {
+    void addEnd(Outcome<?> outcome, long waitedNanos, long ranNanos) {
         waitNanos += waitedNanos;
         totalNanos += ranNanos;
         maxNanos = Math.max(maxNanos, ranNanos);
         switch (outcome.status()) {
             case SUCCESS -> succeeded++;
-            case FAILED -> others().failed++;
-            default -> others().cancelled++;
+            case FAILED -> failed++;
+            default -> cancelled++;
         }
     }
 
-    final void addEndBeforeStart(Outcome<?> outcome) {
+    void addEndBeforeStart(Outcome<?> outcome) {
         if (outcome instanceof Outcome.Failure<?>) {
-            others().failedBeforeStart++;
+            failedBeforeStart++;
         } else {
-            others().cancelledBeforeStart++;
+            cancelledBeforeStart++;
         }
     }
 
-    /** Returns the number of submitted tasks whose end was not counted yet. */
-    final long unsettled() {
-        return submitted - succeeded - (others == null ? 0 : others.sum());
+    /** Adds the sums of ended runs. */
+    void add(ScopeMeter ended) {
+        succeeded += ended.succeeded;
+        failed += ended.failed;
+        cancelled += ended.cancelled;
+        failedBeforeStart += ended.failedBeforeStart;
+        cancelledBeforeStart += ended.cancelledBeforeStart;
+        totalNanos += ended.totalNanos;
+        maxNanos = Math.max(maxNanos, ended.maxNanos);
+        waitNanos += ended.waitNanos;
     }
 
-    final ScopeMetrics readMetrics() {
-        Others rest = others == null ? new Others() : others;
-        long begun = started;
+    ScopeMetrics metrics(long submitted) {
         return new ScopeMetrics(
                 submitted,
-                begun,
+                running + succeeded + failed + cancelled,
                 succeeded,
-                rest.failed,
-                rest.cancelled,
-                begun - succeeded - rest.failed - rest.cancelled,
-                rest.failedBeforeStart,
-                rest.cancelledBeforeStart,
+                failed,
+                cancelled,
+                running,
+                failedBeforeStart,
+                cancelledBeforeStart,
                 Duration.ofNanos(totalNanos),
                 Duration.ofNanos(maxNanos),
                 Duration.ofNanos(waitNanos));

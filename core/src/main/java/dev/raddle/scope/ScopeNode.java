@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -30,22 +31,21 @@ final class ScopeNode extends EnclosingScope {
     /*
      * Overview.
      *
-     * The state of a scope is the state of its gate: tasks enter while the gate is open. The gate is closed once, with
-     * the reason, by the first of cancel, the deadline's alarm and close(). The thread that closes it removes all tasks
-     * from the queue, cancels those and the running ones, and then the scheduled ones. The gate is closed under its
-     * lock, so each task was either seen by the closing thread or saw the closed gate.
+     * A scope is closed to further tasks once, with the reason, by the first of cancel, the deadline's alarm and the
+     * owner's close(). The thread that closes it cancels all tasks that have not ended, and the periodic jobs. Each
+     * task was either seen by that thread or saw that the scope is closed (PendingRuns).
      *
      * A scope that is opened inside another, by the owner of the outer scope or in one of its tasks, is in the outer
-     * scope's set `nested` from its opening to its end. Cancelling closes the gates of the whole tree; the gate of each
-     * scope is closed before its set is read. An opened scope adds itself to the set before it reads the gate of the
-     * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
-     * outer scope does not wait for that task.
+     * scope's set `nested` from its opening to its end. Cancelling closes the whole tree; each scope is closed before
+     * its set is read. An opened scope adds itself to the set before it reads whether the outer scope is closed. So
+     * none is missed. A scope in a task that a group runs beside the outer scope is in no set: the outer scope does not
+     * wait for that task.
      *
      * If a setter in the head of a try-with-resources statement throws, no variable refers to the scope, and no block
      * will close it. So the setter ends it, unless the owner has opened another scope since, and so is in the block.
      *
-     * The owner ends the scope: it closes the gate, closes the scopes that it has left open inside this one, waits
-     * until the gate is empty, runs the deferred actions, the latest first, and releases the scheduler's lease.
+     * The owner ends the scope: it closes it to further tasks, closes the scopes that it has left open inside, waits
+     * until every task has ended, runs the deferred actions, the latest first, and releases the scheduler's lease.
      *
      * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
      * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
@@ -87,19 +87,16 @@ final class ScopeNode extends EnclosingScope {
 
     // The owner's thread.
 
-    /** Opens this scope: sets its limits, and makes it the calling owner's innermost scope. */
+    /** Opens this scope: sets its deadline, and makes it the calling owner's innermost scope. */
     void open() {
-        ScopeOptions.Draft all = tasks.options.all;
-        if (all.concurrencyLimit != Integer.MAX_VALUE) {
-            tasks.gate.setLimit(all.concurrencyLimit);
-        }
-        if (enclosing != null || all.deadline != null) {
-            limitTime(all.deadline);
+        Duration length = tasks.options.all.deadline;
+        if (enclosing != null || length != null) {
+            limitTime(length);
         }
         enter();
-        if (parent != null && !parent.tasks.gate.ended) {
+        if (parent != null && !parent.tasks.ended) {
             parent.nested().add(this);
-            CancelledException cause = parent.tasks.gate.closeCause();
+            CancelledException cause = parent.tasks.pending.closeCause();
             if (cause != null) {
                 cancel(cancelledWith(parent, cause));
             }
@@ -161,13 +158,13 @@ final class ScopeNode extends EnclosingScope {
 
     /** Cancels the tasks of this scope and the scopes inside it, unless it was cancelled before. */
     void cancel(CancelledException cause) {
-        if (closeGate(cause) && nested != null) {
+        if (closeTasks(cause) && nested != null) {
             cancelNested(cause, true);
         }
     }
 
-    private boolean closeGate(CancelledException cause) {
-        if (!tasks.gate.close(cause, null)) {
+    private boolean closeTasks(CancelledException cause) {
+        if (!tasks.pending.close(cause, null)) {
             return false;
         }
         cancelTasks(cause);
@@ -180,22 +177,18 @@ final class ScopeNode extends EnclosingScope {
     }
 
     /**
-     * Closes the gate and cancels whatever has not ended. If every task has ended, there remain only what was scheduled
-     * for later, the token, and the scopes inside.
-     *
-     * @return whether every task of this scope has ended
+     * Closes this scope to further tasks and cancels whatever has not ended. If every task has ended, there remain only
+     * periodic jobs, the token, and the scopes inside.
      */
-    private boolean close() {
-        if (!tasks.gate.closeIfEmpty()) {
-            cancel(tasks.gate.endOfScope());
-            return false;
-        }
-        if (token != null || nested != null || tasks.scheduled != null) {
-            CancelledException cause = tasks.gate.endOfScope();
+    private void close() {
+        PendingRuns pending = tasks.pending;
+        boolean wasEmpty = pending.isEmpty();
+        if (pending.close(wasEmpty ? null : pending.endOfScope(), null)
+                && !(wasEmpty && pending.isEmpty() && token == null && nested == null && tasks.jobs == null)) {
+            CancelledException cause = Objects.requireNonNull(pending.closeCause());
             cancelTasks(cause);
             cancelNested(cause, true);
         }
-        return true;
     }
 
     /** Cancels the scopes inside this one, at all depths. Scopes may nest deeply, so this does not recurse. */
@@ -204,7 +197,7 @@ final class ScopeNode extends EnclosingScope {
         outers.add(this);
         for (ScopeNode outer; (outer = outers.poll()) != null; ) {
             for (ScopeNode inner : outer.children()) {
-                if ((includingExpired || !inner.hasExpired()) && inner.closeGate(inner.cancelledWith(this, cause))) {
+                if ((includingExpired || !inner.hasExpired()) && inner.closeTasks(inner.cancelledWith(this, cause))) {
                     outers.add(inner);
                 }
             }
@@ -231,14 +224,14 @@ final class ScopeNode extends EnclosingScope {
         return known != null ? known : createToken();
     }
 
-    /** Creates the token. The thread that closes the gate reads the field after that, and this one the other way. */
+    /** Creates the token. The thread that closes the scope reads the field after that, and this one the other way. */
     private ScopeToken createToken() {
         ScopeToken created;
         synchronized (this) {
             created = token == null ? new ScopeToken(this) : token;
             token = created;
         }
-        if (tasks.gate.closed) {
+        if (tasks.pending.isClosed()) {
             created.runActions();
         }
         return created;
@@ -299,12 +292,12 @@ final class ScopeNode extends EnclosingScope {
 
     /** Ends this scope at its deadline. The notifier calls user code, which may take long, for each task by itself. */
     void expire(ScopeDeadline passed, Executor notifier) {
-        if (deadline != passed || tasks.gate.closed) {
+        if (deadline != passed || tasks.pending.isClosed()) {
             return; // another deadline was set meanwhile, or the scope was cancelled
         }
         DeadlineExpiry expiry = DeadlineExpiry.of(tasks.name, passed.budget, tasks.pendingNames());
         CancelledException cause = expiry.cause();
-        if (tasks.gate.close(cause, expiry)) {
+        if (tasks.pending.close(cause, expiry)) {
             tasks.cancelAllExcept(null, cause, notifier);
             notifier.execute(this::runTokenActions);
             if (nested != null) {
@@ -341,16 +334,17 @@ final class ScopeNode extends EnclosingScope {
         deferred.push(cleanUp);
     }
 
-    /** Closes the scope. The deferred actions run when the gate is empty, however long that takes. */
+    /** Closes the scope. The deferred actions run when every task has ended, however long that takes. */
     void end() {
         requireMayClose();
-        if (tasks.gate.ended) {
+        if (tasks.ended) {
             return;
         }
-        boolean ended = close();
+        close();
         List<String> inner = closeInner();
-        boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : awaitEmpty();
-        tasks.gate.ended = true;
+        boolean interrupted = awaitEmpty();
+        tasks.ended = true;
+        tasks.pending.clearIfEmpty(); // a handle that is kept retains no other task
         leaveThread();
         try {
             failChannels();
@@ -393,9 +387,8 @@ final class ScopeNode extends EnclosingScope {
     /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
     private boolean awaitEmpty() {
         boolean interrupted = Thread.interrupted();
-        Signal empty = tasks.gate.untilEmpty();
-        if (!empty.isSet()) {
-            interrupted |= awaitWithReports(empty);
+        if (!tasks.pending.isEmpty()) {
+            interrupted |= awaitWithReports(tasks.pending.untilEmpty());
         }
         return Thread.interrupted() || interrupted;
     }
@@ -405,7 +398,7 @@ final class ScopeNode extends EnclosingScope {
                 tasks.time,
                 tasks.options.all.patience,
                 tasks.offload(),
-                tasks.gate::placed,
+                tasks.pending::unfinished,
                 ScopeRun::lastRunner,
                 this::reportStraggler);
         stragglers.arm();

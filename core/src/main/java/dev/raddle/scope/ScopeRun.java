@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
@@ -17,6 +18,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -31,14 +33,15 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of a {@link ThreadScope}: the handle, the permit in the scope's gate, and the runnable given to the scheduler.
+ * A task of a {@link ThreadScope}: the handle, the member of the scope's list, the permit in the scope's gate if it has
+ * a limit, and the runnable given to the scheduler.
  */
 class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /*
      * Overview.
      *
-     * TaskRun holds the state of the run; the gate knows whether the run waits or is held (ScopeGate). Two further
+     * TaskRun holds the state of the run; a gate knows whether the run waits or is held (ScopeGate). Three further
      * fields change independently:
      *
      *   placement   the place in the scheduler's queue, if it can be withdrawn. A thread that ends the run from outside
@@ -47,13 +50,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *               and then reads whether the run is decided; the ending thread decides it and then reads the
      *               placement. At least one of them sees the other's write, and clears the placement after that.
      *   waits       the waits to notify at the end, or SETTLED.
+     *   gone        which parts of the end have happened: SETTLED_PART, from which the outcome is in the metrics, and
+     *               LEFT, from which no thread runs the callable or will. The run is pending until it has both.
      *
      * The order at the end, if the runner decides: the listener is notified, waits that cancel others are notified of a
-     * failure, the end is counted and the permit released in one step, waits are woken. If another thread decides, the
-     * permit is released when the callable has actually ended.
+     * failure, both parts of the end are marked in one step, the permit is released, waits are woken. If another thread
+     * decides, the permit is released when the callable has actually ended, and so is LEFT marked.
      *
-     * An ended run refers to no sibling, queue or thread. So a handle that is kept does not retain the tasks that ran
-     * beside it.
+     * An ended run refers to no queue or thread, and to no sibling once it is unlinked (PendingRuns). So a handle that
+     * is kept does not retain the tasks that ran beside it.
      */
 
     /** A wait for several runs, of which each run notifies it. */
@@ -71,25 +76,48 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Several waits for one run: the latest, and a Wait or Waits. Immutable. */
     private record Waits(Wait latest, Object others) {}
 
+    /** The alarm of a run's own time limit, and what its text needs. */
+    private static final class Timed {
+        final Signal submitted = new Signal(); // an alarm that fires earlier has its effect then
+        final Alarm alarm;
+        volatile @Nullable Attempts<?> attempts; // null unless the run is being repeated
+
+        Timed(ScopeRun<?> run, TimeLimit limit) {
+            OffloadExecutor elsewhere = run.scope.offload();
+            alarm = limit.deadline()
+                    .alarm(() -> elsewhere.execute(() -> submitted.whenSet(() -> run.expire(limit))));
+        }
+    }
+
     /** The run is settled and notifies no further waits. */
     private static final Object SETTLED = new Object();
 
+    private static final GrantedPermits NO_GRANTS = new GrantedPermits();
+
+    private static final byte SETTLED_PART = 1;
+    private static final byte LEFT = 2;
+    private static final byte ENDED = SETTLED_PART | LEFT;
+
     private static final VarHandle WAITS = Fields.handle(MethodHandles.lookup(), "waits", Object.class);
+    private static final VarHandle GONE = Fields.handle(MethodHandles.lookup(), "gone", byte.class);
 
     final ScopeTasks scope;
     private final long id;
     private final @Nullable String name;
     private final RunSettings settings;
-    private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
     private volatile @Nullable Object waits; // null, a Wait, Waits or SETTLED
+    private volatile byte gone;
     private volatile boolean endedFromOutside; // set before the end is attempted
 
-    private @Nullable Alarm limitAlarm; // written by the submitter before the run is admitted
+    @Nullable
+    ScopeRun<?> older; // the next in the scope's list; written before the run is listed, then guarded by the list
+
+    private @Nullable Timed timed; // null without a time limit of its own; written by the submitter before any other
     private @Nullable Thread
             lastRunner; // written by the runner, before it is entered and when it leaves; for diagnosis
     private long waited; // written by the runner
-    private boolean counted; // whether the start was counted; written by the runner before it is entered
+    private boolean hasStarted; // written by the runner before it is entered
     private boolean decidedByRunner; // written by the runner if it decided; no other thread reads it then
 
     ScopeRun(
@@ -108,16 +136,26 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     // Admission, placement and execution.
 
-    /** Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. */
+    /**
+     * Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. It has no
+     * effect before {@link #submitted} is called.
+     */
     final void arm() {
         TimeLimit limit = settings.limit;
-        if (limit != null && isTimed()) {
-            limitAlarm = limit.deadline().alarm(() -> scope.offload().execute(() -> expire(limit)));
+        if (limit != null && limit.enclosure() == null) {
+            timed = new Timed(this, limit);
+        }
+    }
+
+    /** Records that the run is listed, so that it may end. */
+    final void submitted() {
+        if (timed != null) {
+            timed.submitted.set();
         }
     }
 
     private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), attempts, isRunning()), Runnable::run);
+        endFromOutside(over.outcome(name(), timed == null ? null : timed.attempts, isRunning()), Runnable::run);
     }
 
     @Override
@@ -179,7 +217,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return; // its runner completes it
         }
         GrantedPermits grants = more == null ? new GrantedPermits() : more;
-        leave(false, grants);
+        leave(LEFT, grants);
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
         }
@@ -195,13 +233,34 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Leaves the gate, in whatever place the run is there. */
-    private void leave(boolean counts, GrantedPermits grants) {
-        scope.gate.remove(this, counts, grants);
+    /** Marks parts of the end, one of which is LEFT, and leaves the gate, in whatever place the run is there. */
+    private void leave(byte parts, GrantedPermits grants) {
+        markGone(parts);
+        ScopeGate gate = scope.gate;
+        if (gate != null) {
+            gate.leave(this, grants);
+        }
         leftScope();
     }
 
-    /** Called when the run has left the scope's gate. */
+    private void markGone(byte parts) {
+        byte before = (byte) GONE.getAndBitwiseOr(this, parts);
+        if (before != ENDED && (before | parts) == ENDED) {
+            scope.pending.countEnd();
+        }
+    }
+
+    /** Makes this a run that is never counted or listed. Called before it is used. */
+    final void neverPending() {
+        gone = ENDED;
+    }
+
+    /** Returns whether this run is not pending any more. */
+    final boolean hasEnded() {
+        return gone == ENDED;
+    }
+
+    /** Called when the run has left the scope. */
     void leftScope() {}
 
     @Override
@@ -213,8 +272,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     protected final void started(long waitNanos) {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
-        counted = true;
-        scope.gate.countStart();
+        hasStarted = true;
         ScopeEvents events = scope.events;
         if (events != null) {
             events.notifyStarted(this, waitNanos);
@@ -264,11 +322,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private T callRepeatedly(Callable<? extends T> callable, RetryPolicy retry) throws Exception {
         Callable<T> attempt = () -> settings.context.call(callable); // the one before cannot have changed it
         Attempts<T> all = new Attempts<>(attempt, retry, this::isDecided, time(), name(), settings.limit);
-        attempts = all;
+        Timed own = timed;
+        if (own == null) {
+            return all.call();
+        }
+        own.attempts = all;
         try {
             return all.call();
         } finally {
-            attempts = null; // it refers to the callable
+            own.attempts = null; // it refers to the callable
         }
     }
 
@@ -287,11 +349,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (!decidedByRunner) {
             notifyWaitsOfFailure(outcome); // of a timeout; the thread that ended the run may notify later
         }
-        GrantedPermits grants = new GrantedPermits();
-        scope.gate.release(this, decidedByRunner ? outcome : null, ranNanos, grants);
-        leftScope();
+        GrantedPermits grants = scope.gate == null ? NO_GRANTS : new GrantedPermits();
+        leave(decidedByRunner ? ENDED : LEFT, grants);
         lastRunner = null;
-        if (scope.gate.isLimited()) { // otherwise no run waits
+        if (grants != NO_GRANTS) {
             scope.dispatch(grants);
         }
         return null;
@@ -299,8 +360,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected void settled(Outcome<T> outcome) {
-        if (limitAlarm != null) {
-            limitAlarm.cancel();
+        if (timed != null) {
+            timed.alarm.cancel();
         }
         if (!decidedByRunner) {
             notifyListener(outcome);
@@ -320,15 +381,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Counts the end. If the run never began, also releases its permit, because the scheduler may never run it. */
+    /** Marks the end. If the run never began, also releases its permit, because the scheduler may never run it. */
     private void settleFromOutside() {
         if (wasEntered()) {
-            scope.gate.countEnd(this);
+            markGone(SETTLED_PART);
             return;
         }
         withdraw(placement);
         GrantedPermits grants = new GrantedPermits();
-        leave(true, grants);
+        leave(ENDED, grants);
         scope.dispatch(grants);
     }
 
@@ -349,22 +410,18 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Counts the end of a run that its runner has decided. Called once, under the gate's lock. */
-    final void countOwnEnd(Outcome<?> outcome, long ranNanos) {
-        scope.gate.addEnd(outcome, waited, ranNanos);
-    }
-
-    /** Counts the end of a run that another thread has decided. Called once, under the gate's lock. */
-    void countEnd() {
-        Outcome<T> outcome = settledOutcome();
-        if (wasEntered()) {
-            scope.gate.addEnd(outcome, waited, endNanos() - startNanos());
-            return;
+    /** Adds this run to the sums of its scope. */
+    final void addTo(ScopeMeter sums) {
+        if ((gone & SETTLED_PART) != 0) {
+            Outcome<T> outcome = settledOutcome();
+            if (wasEntered()) {
+                sums.addEnd(outcome, waited, endNanos() - startNanos());
+            } else {
+                sums.addEndBeforeStart(outcome);
+            }
+        } else if (hasStarted) {
+            sums.addRunning();
         }
-        if (counted) {
-            scope.gate.uncountStart();
-        }
-        scope.gate.addEndBeforeStart(outcome);
     }
 
     void notifyListener(Outcome<T> outcome) {
@@ -408,10 +465,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private void leaveQueue(Executor notifier) {
-        GrantedPermits grants = new GrantedPermits();
-        if (scope.gate.withdraw(this, grants)) {
-            leftScope();
-            notifier.execute(() -> scope.dispatch(grants));
+        if (scope.gate != null) {
+            GrantedPermits grants = new GrantedPermits();
+            scope.gate.withdraw(this, grants);
+            if (!grants.isEmpty()) {
+                notifier.execute(() -> scope.dispatch(grants));
+            }
         }
     }
 
@@ -430,7 +489,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     final Outcome<T> awaitEnd() throws InterruptedException {
-        if (isSettled() || (placement == null && !scope.gate.isLimited())) {
+        if (isSettled() || (placement == null && scope.gate == null)) {
             return awaitOutcome();
         }
         WaitRegistration waiting = beginWait();
@@ -442,10 +501,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     /** A registered wait for a run: in the scope if it has a limit, and at the scheduler if that has one. */
-    record WaitRegistration(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
+    record WaitRegistration(
+            ScopeRun<?> run, Thread waiter, @Nullable ScopeGate gate, Scheduler.@Nullable Placement place) {
         void remove() {
-            if (inScope) {
-                run.scope.gate.endWait(waiter, run);
+            if (gate != null) {
+                gate.endWait(waiter, run);
             }
             if (place != null) {
                 place.endWait(waiter);
@@ -458,13 +518,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      */
     final WaitRegistration beginWait() {
         Thread self = Thread.currentThread();
-        boolean inScope = scope.gate.isLimited() && scope.gate.beginWait(self, this);
+        ScopeGate limit = scope.gate;
+        ScopeGate gate = limit != null && limit.beginWait(self, this) ? limit : null;
         Scheduler.Placement place = placement;
         try {
             boolean inPlace = place != null && !isTimeBounded() && place.beginWait(self);
-            return new WaitRegistration(this, self, inScope, inPlace ? place : null);
+            return new WaitRegistration(this, self, gate, inPlace ? place : null);
         } catch (Throwable failure) { // usually because the wait is hopeless
-            new WaitRegistration(this, self, inScope, null).remove();
+            new WaitRegistration(this, self, gate, null).remove();
             throw failure;
         }
     }
@@ -476,7 +537,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final T await() throws InterruptedException {
-        return valueOf(awaitEnd());
+        Outcome<T> outcome = awaitEnd();
+        scope.pending.clearAfter(this);
+        return valueOf(outcome);
     }
 
     @Override
@@ -516,7 +579,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private RuntimeException asCancelled(Throwable cause) {
-        ScopeTimeoutException expired = scope.gate.expiredBy(cause);
+        ScopeTimeoutException expired = scope.pending.expiredBy(cause);
         if (expired != null) {
             return expired;
         }
@@ -624,12 +687,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Returns the outcome of a settled run. */
     final Outcome<T> result() {
         return settledOutcome();
-    }
-
-    /** Returns whether an alarm may end this run before it is admitted. */
-    final boolean isTimed() {
-        TimeLimit limit = settings.limit;
-        return limit != null && limit.enclosure() == null;
     }
 
     final long begunNanos() {

@@ -35,14 +35,13 @@ final class ScopeTasks {
     /*
      * Overview.
      *
-     * The path of a task is: submit ─► admit (ScopeGate) ─► place (Scheduler) ─► run, settle (ScopeRun). The gate holds
-     * every task that has not ended. So it is the list of the tasks to cancel and to wait for; a task enters and leaves
-     * it in O(1). A task that is submitted when the gate is closed is cancelled by its submitter.
+     * The path of a task is: submit ─► list (PendingRuns) ─► admit (ScopeGate, if there is a limit) ─► place
+     * (Scheduler) ─► run, settle (ScopeRun). A task that is submitted when the scope is closed is cancelled by its
+     * submitter. It may end at any point of the path: it is never placed then, and leaves the gate that it has entered.
      *
-     * A task scheduled for later is in the set `scheduled`. When its time comes it enters the gate, and leaves the set
-     * after that. A task is added to the set before its submitter reads whether the gate is closed, and the gate is
-     * closed before the set is read, so no task is missed. A thread that cancels all tasks reads the set first, and
-     * then the gate, because it may not have closed the gate.
+     * A task scheduled for later is listed at once, and admitted when its time comes. A periodic job is never listed;
+     * it is in the set `jobs`, and submits a task for each round. A job is added to the set before its submitter reads
+     * whether the scope is closed, and the scope is closed before the set is read, so no job is missed.
      */
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -52,7 +51,12 @@ final class ScopeTasks {
     final long id = IDS.incrementAndGet(); // of the scope
     final String name; // of the scope
     final ScopeNode enclosure; // the scope itself, in contexts
-    final ScopeGate gate;
+    final PendingRuns pending;
+    volatile boolean ended; // whether close() has waited for every task; written by the owner
+
+    @Nullable
+    ScopeGate gate; // null without a limit; written before the first task is submitted
+
     ScopeOptions options; // written by the owner before the first task is submitted, like those below
     TimeSource time;
 
@@ -65,7 +69,7 @@ final class ScopeTasks {
     @SuppressWarnings("UnusedVariable") // by LAST_ID
     private volatile long lastId;
 
-    volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
+    volatile @Nullable Set<PeriodicRun> jobs; // null until used; created under this
 
     /** What running tasks have registered at tokens, by their threads; null until used; created under this. */
     private volatile @Nullable Map<Thread, Set<Registration>> registrations;
@@ -81,7 +85,7 @@ final class ScopeTasks {
     ScopeTasks(ScopeNode enclosure, @Nullable String name, ScopeOptions options, @Nullable Deadline outer) {
         this.enclosure = enclosure;
         this.name = name == null ? "scope-" + id : name;
-        this.gate = new ScopeGate(this.name);
+        this.pending = new PendingRuns(this.name, enclosure.owner);
         this.time = outer == null ? TimeSource.system() : outer.time();
         this.options = options;
         configure(options, outer);
@@ -114,6 +118,10 @@ final class ScopeTasks {
     /** Records that a task is submitted. Returns true to exactly one caller. */
     synchronized boolean begin() {
         boolean first = !begun;
+        int limit = options.all.concurrencyLimit;
+        if (first && limit != Integer.MAX_VALUE) {
+            gate = new ScopeGate(name, limit);
+        }
         begun = true;
         return first;
     }
@@ -131,7 +139,7 @@ final class ScopeTasks {
     // Submitting.
 
     void requireOpen(String what) {
-        if (gate.ended) {
+        if (ended) {
             throw closedException(what);
         }
     }
@@ -217,52 +225,42 @@ final class ScopeTasks {
                 Thread.currentThread().getContextClassLoader());
     }
 
-    /** Counts a run, notifies the listener of its submission and admits it. */
+    /** Submits a run. If its alarm cannot be armed, throws before that has an effect. */
     void submit(ScopeRun<?> run) {
         StackRoom.ensure(); // a counted run must be admitted or ended
-        boolean counted = events != null || run.isTimed(); // it may end before it is admitted
-        if (counted) {
-            countSubmission(run);
-            arm(run);
-        }
-        admit(run, counted);
-    }
-
-    /** Arms the alarm of a counted run, or ends the run if that is impossible. */
-    private static void arm(ScopeRun<?> run) {
-        try {
-            run.arm();
-        } catch (Throwable noTime) {
-            run.cancel(new CancelledException("the timeout of the task could not be armed", noTime), Runnable::run);
-            run.leftScope();
-            throw noTime;
+        run.arm();
+        boolean open = add(run);
+        run.submitted();
+        if (open) {
+            admit(run);
         }
     }
 
-    /** Counts a run that is admitted later, and notifies the listener of its submission. */
-    void countSubmission(ScopeRun<?> run) {
-        gate.countSubmission();
+    /**
+     * Counts and lists a run, and notifies the listener of its submission. Returns false if the scope is closed; the
+     * run is cancelled then.
+     */
+    boolean add(ScopeRun<?> run) {
+        pending.count();
         if (events != null) {
             events.notifySubmitted(run);
         }
+        pending.list(run); // after the listener was notified: another thread may end it now
+        if (!pending.isClosed()) {
+            return true;
+        }
+        run.cancel(Objects.requireNonNull(pending.closeCause()), Runnable::run);
+        return false;
     }
 
-    /** Admits a run to the gate, and places it if the gate holds it. */
-    void admit(ScopeRun<?> run, boolean counted) {
-        switch (gate.admit(run, counted)) {
-            case HELD -> {
-                if (options.onVirtualThreads) {
-                    run.place(null);
-                } else {
-                    Dispatch.start(run);
-                }
-            }
-            case WAITING -> run.leaveIfEnded();
-            case CANCELLED -> {
-                CancelledException cause = gate.closeCause();
-                run.cancel(cause == null ? new CancelledException("scope was closed") : cause, Runnable::run);
-                run.leftScope();
-            }
+    /** Lets a run enter the gate, if there is one, and places it unless it waits there. */
+    void admit(ScopeRun<?> run) {
+        if (gate != null && !gate.admit(run)) {
+            run.leaveIfEnded();
+        } else if (options.onVirtualThreads) {
+            run.place(null);
+        } else {
+            Dispatch.start(run);
         }
     }
 
@@ -281,32 +279,32 @@ final class ScopeTasks {
     // Scheduling.
 
     /**
-     * Adds a task that is admitted later, or cancels it if the gate is closed.
+     * Adds a periodic job, or cancels it if the scope is closed.
      *
-     * @param arm the action that arms the alarm of its admission
+     * @param arm the action that arms the alarm of its first round
      */
-    void schedule(ScopeRun<?> run, Runnable arm) {
-        scheduled().add(run);
-        CancelledException cause = gate.closeCause();
+    void schedule(PeriodicRun job, Runnable arm) {
+        jobs().add(job);
+        CancelledException cause = pending.closeCause();
         if (cause != null) {
-            run.cancel(cause, Runnable::run);
+            job.cancel(cause, Runnable::run);
             return;
         }
         try {
             arm.run();
         } catch (Throwable failure) {
-            run.cancel(failure, Runnable::run);
+            job.cancel(failure, Runnable::run);
             throw failure;
         }
     }
 
-    void unschedule(ScopeRun<?> run) {
-        scheduled().remove(run);
+    void unschedule(PeriodicRun job) {
+        jobs().remove(job);
     }
 
-    private synchronized Set<ScopeRun<?>> scheduled() {
-        Set<ScopeRun<?>> all = scheduled == null ? ConcurrentHashMap.newKeySet() : scheduled;
-        scheduled = all;
+    private synchronized Set<PeriodicRun> jobs() {
+        Set<PeriodicRun> all = jobs == null ? ConcurrentHashMap.newKeySet() : jobs;
+        jobs = all;
         return all;
     }
 
@@ -361,20 +359,22 @@ final class ScopeTasks {
     // Cancelling.
 
     /**
-     * Takes all runs and cancels them, the last one first. So waiting runs are cancelled before placed ones, whose
-     * permits they would be granted.
+     * Cancels all runs, the last one first, and the jobs. The waiting runs leave the gate before, so that they are not
+     * granted the permits of those that are cancelled.
      *
-     * @param failed the failed task because of which the others are cancelled; null if the gate is closed
+     * @param failed the failed task because of which the others are cancelled; null if the scope is closed
      * @param notifier the executor that calls user code
      */
     void cancelAllExcept(@Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier) {
-        List<ScopeRun<?>> all = new ArrayList<>();
-        Set<ScopeRun<?>> later = scheduled; // read before the gate
-        if (later != null) {
-            all.addAll(later);
+        if (gate != null) {
+            gate.removeWaiting();
         }
-        gate.takeAll(all);
-        for (ScopeRun<?> run : all.reversed()) {
+        List<ScopeRun<?>> all = pending.unfinished();
+        Set<PeriodicRun> periodic = jobs;
+        if (periodic != null) {
+            all.addAll(periodic);
+        }
+        for (ScopeRun<?> run : all) {
             if (run != failed) {
                 run.cancel(cause, notifier);
             }
@@ -383,12 +383,12 @@ final class ScopeTasks {
 
     // Inspecting.
 
-    /** Returns the unfinished tasks: first placed and running ones, then waiting ones, then scheduled ones. */
-    List<ScopeRun<?>> pending() {
-        List<ScopeRun<?>> all = new ArrayList<>(gate.all());
-        Set<ScopeRun<?>> later = scheduled;
-        if (later != null) {
-            all.addAll(later);
+    /** Returns the unfinished tasks in order of submission, and then the jobs. */
+    List<ScopeRun<?>> unfinished() {
+        List<ScopeRun<?>> all = new ArrayList<>(pending.unfinished().reversed());
+        Set<PeriodicRun> periodic = jobs;
+        if (periodic != null) {
+            all.addAll(periodic);
         }
         return all;
     }
@@ -397,7 +397,7 @@ final class ScopeTasks {
      * Returns the names of the unfinished tasks in order of submission. A periodic job is listed as its current round.
      */
     List<String> pendingNames() {
-        return pending().stream()
+        return unfinished().stream()
                 .filter(run -> !run.isDone() && run.isTask())
                 .sorted(Comparator.comparingLong(ScopeRun::id))
                 .map(ScopeRun::name)

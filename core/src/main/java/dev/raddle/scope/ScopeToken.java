@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The cancellation token of a scope. It is cancelled when the scope's gate is closed. */
+/** The cancellation token of a scope. It is cancelled when the scope is closed to further tasks. */
 final class ScopeToken implements CancellationToken {
 
     private final ScopeNode node;
@@ -22,12 +22,12 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public boolean isCancelled() {
-        return node.tasks.gate.closed;
+        return node.tasks.pending.isClosed();
     }
 
     @Override
     public void throwIfCancelled() {
-        CancelledException cause = node.tasks.gate.closeCause();
+        CancelledException cause = node.tasks.pending.closeCause();
         if (cause != null) {
             throw cause;
         }
@@ -46,7 +46,7 @@ final class ScopeToken implements CancellationToken {
         return running == null ? made : running.tasks.endingWithTask(made);
     }
 
-    /** Fails the channels and runs the registered actions. Called when the gate was closed. */
+    /** Fails the channels and runs the registered actions. Called when the scope was closed to further tasks. */
     void runActions() {
         failChannels();
         cancelled.set();
@@ -67,7 +67,7 @@ final class ScopeToken implements CancellationToken {
 
     /** Fails the open channels if the scope is cancelled. */
     void failChannels() {
-        RuntimeException reason = node.tasks.gate.closeException();
+        RuntimeException reason = node.tasks.pending.closeException();
         List<Channel<?>> all;
         synchronized (this) {
             all = channels == null ? List.of() : List.copyOf(channels);

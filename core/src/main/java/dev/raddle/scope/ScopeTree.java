@@ -54,9 +54,9 @@ public record ScopeTree(
                 scope.tasks.name,
                 scope.scope.id(),
                 scope.owner,
-                !scope.tasks.gate.closed,
+                !scope.tasks.pending.isClosed(),
                 String.valueOf(scope.tasks.options.all.scheduler),
-                scope.tasks.pending().stream()
+                scope.tasks.unfinished().stream()
                         .map(ScopeTree::task)
                         .sorted(Comparator.comparing(task -> task.thread() == null))
                         .toList(),

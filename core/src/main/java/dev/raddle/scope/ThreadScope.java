@@ -215,9 +215,7 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withConcurrencyLimit(int tasks) {
-        configure("withConcurrencyLimit", all -> all.withConcurrencyLimit(tasks));
-        this.tasks.gate.setLimit(tasks);
-        return this;
+        return configure("withConcurrencyLimit", all -> all.withConcurrencyLimit(tasks));
     }
 
     /**
@@ -420,7 +418,7 @@ public final class ThreadScope implements AutoCloseable {
 
     /** Checks that this scope is open, and takes a lease of the scheduler before the first task. */
     private void begin(@Nullable String taskName) {
-        if (tasks.gate.ended) {
+        if (tasks.ended) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
         if (!tasks.begun && tasks.begin()) {
@@ -772,7 +770,7 @@ public final class ThreadScope implements AutoCloseable {
      * @return the metrics, read in one moment
      */
     public ScopeMetrics metrics() {
-        return tasks.gate.metrics();
+        return tasks.pending.metrics();
     }
 
     /** {@return the name of this scope} */
@@ -797,7 +795,7 @@ public final class ThreadScope implements AutoCloseable {
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
-        String state = tasks.gate.ended ? "closed" : tasks.gate.closed ? "cancelled" : "open";
+        String state = tasks.ended ? "closed" : tasks.pending.isClosed() ? "cancelled" : "open";
         return node.label() + ", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 }

@@ -164,7 +164,7 @@ class ClosingTest {
             lost = scope.submit(() -> "never");
             Task<String> next = scope.submit(() -> "never");
             assertThat(lost.cancel()).isTrue();
-            assertThat(scope.tasks.gate.placed()).extracting(ScopeRun::id).containsExactly(next.id());
+            assertThat(scope.tasks.pending.unfinished()).extracting(ScopeRun::id).containsExactly(next.id());
         }
         assertThat(lost.isCancelled()).isTrue();
     }
@@ -210,7 +210,7 @@ class ClosingTest {
         Thread closer = Thread.ofPlatform().start(block);
         stubborn.awaitInterrupt();
         Wait.until(() -> stubborn.thread().getState() == Thread.State.WAITING); // its text has the state
-        Wait.until(() -> closing.get().tasks.gate.placed().size() == 1); // the quick one has ended
+        Wait.until(() -> closing.get().tasks.pending.unfinished().size() == 1); // the quick one has ended
         for (int interval = 1; interval <= 3; interval++) {
             time.awaitAlarms(1);
             time.advance(SECOND.multipliedBy(2).minusNanos(1));

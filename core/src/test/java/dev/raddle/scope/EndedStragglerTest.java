@@ -48,7 +48,7 @@ class EndedStragglerTest {
             try (ThreadScope scope = ThreadScope.open("s").withTimeSource(time)) {
                 Runnable endTask = () -> {
                     stubborn.release();
-                    Wait.until(() -> scope.tasks.gate.placed().isEmpty());
+                    Wait.until(() -> scope.tasks.pending.unfinished().isEmpty());
                 };
                 scope.withScheduler(task -> new EndingThread(task, endTask).start());
                 scope.withPatience(PATIENCE).withExceptionSink(sink);

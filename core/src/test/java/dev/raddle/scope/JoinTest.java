@@ -78,7 +78,7 @@ class JoinTest {
 
             assertThat(value).isEqualTo("winner");
             assertThat(ended).isTrue();
-            assertThat(scope.tasks.gate.all()).isEmpty();
+            assertThat(scope.tasks.pending.unfinished()).isEmpty();
             assertThat(scope.metrics().cancelled()).isEqualTo(1);
             assertThat(scope.token().isCancelled()).isFalse();
         }
@@ -145,7 +145,7 @@ class JoinTest {
                     JoinStrategy.firstSuccess(),
                     List.of(noting("a", () -> "a"), noting("b", new BlockingTask()), noting("c", new BlockingTask())));
             assertThat(value).isEqualTo("a");
-            assertThat(scope.tasks.gate.all()).isEmpty();
+            assertThat(scope.tasks.pending.unfinished()).isEmpty();
             assertThat(begun).startsWith("a").doesNotContain("c");
         }
     }
@@ -168,7 +168,7 @@ class JoinTest {
                             () -> "first")));
             Thread thread = Thread.startVirtualThread(join);
             Wait.until(() ->
-                    scope.metrics().succeeded() == 1 && scope.tasks.gate.all().size() == 2);
+                    scope.metrics().succeeded() == 1 && scope.tasks.pending.unfinished().size() == 2);
             assertThat(join.isDone()).isFalse();
             first.countDown();
             thread.join();
@@ -189,7 +189,7 @@ class JoinTest {
                                     .extracting(Throwable::getMessage)
                                     .containsExactly("b"))
                     .hasMessage("join strategy, quorum of 3 in scope \"s\" is impossible: 1 of 3 failed, 3 needed");
-            assertThat(scope.tasks.gate.all()).as("nothing is left running").isEmpty();
+            assertThat(scope.tasks.pending.unfinished()).as("nothing is left running").isEmpty();
         }
     }
 
@@ -244,7 +244,7 @@ class JoinTest {
             assertThat(one.interrupts()).isEqualTo(1);
             assertThat(three.interrupts()).isEqualTo(1);
             assertThat(begun).isEmpty();
-            assertThat(scope.tasks.gate.all()).isEmpty();
+            assertThat(scope.tasks.pending.unfinished()).isEmpty();
         }
         assertThat(time.alarms()).isZero();
     }

@@ -235,7 +235,7 @@ class RetryTest {
             assertThat(byHandle.cancel()).isTrue();
 
             assertThatThrownBy(byHandle::await).isInstanceOf(CancelledException.class);
-            scope.tasks.gate.untilEmpty().await(); // its thread has finished
+            scope.tasks.pending.untilEmpty().await(); // its thread has finished
             assertThat(time.nanoTime()).isZero();
             assertThat(time.alarms()).isZero();
             assertThat(calls).hasValue(1);

@@ -364,7 +364,7 @@ class ScopeSchedulerTest {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
             List<Task<String>> tasks = fill(scope, blocker);
             tasks.stream().skip(1).forEach(Task::cancel);
-            assertThat(scope.tasks.gate.placed()).hasSize(1);
+            assertThat(scope.tasks.pending.unfinished()).hasSize(1);
 
             List<Task<String>> more = new ArrayList<>();
             for (int i = 0; i < 256; i++) {

@@ -91,7 +91,7 @@ class ScopeTimeTest {
             assertThatThrownBy(late::await)
                     .isInstanceOf(TaskTimeoutException.class)
                     .hasMessage("task \"late\" ran out of time after 1000 ms (its timeout), before it began");
-            assertThat(scope.tasks.gate.all()).hasSize(2);
+            assertThat(scope.tasks.pending.unfinished()).hasSize(2);
             blocker.release();
             assertThat(next.await()).isEqualTo("value");
             assertThat(scope.metrics().failedBeforeStart()).isEqualTo(1);
@@ -500,7 +500,7 @@ class ScopeTimeTest {
             assertThat(job.cancel()).isTrue();
 
             blocker.awaitInterrupt();
-            scope.tasks.gate.untilEmpty().await();
+            scope.tasks.pending.untilEmpty().await();
             assertThat(job.isCancelled()).isTrue();
             assertThat(time.alarms()).isZero();
         }

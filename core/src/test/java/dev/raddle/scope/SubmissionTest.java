@@ -148,8 +148,8 @@ class SubmissionTest {
         assertThat(events)
                 .containsExactly(
                         "captured",
-                        "listener: submitted",
                         "timeout armed",
+                        "listener: submitted",
                         "handed to the scheduler",
                         "captured",
                         "listener: submitted",
@@ -177,7 +177,7 @@ class SubmissionTest {
                 assertThat(events).containsExactly("hook: t started", "hook: t succeeded");
                 assertThat(scope.metrics().succeeded()).isEqualTo(i);
                 assertThat(scope.metrics().running()).isZero();
-                assertThat(scope.tasks.gate.placed()).isEmpty();
+                assertThat(scope.tasks.pending.unfinished()).isEmpty();
                 events.clear();
             }
         }
@@ -440,7 +440,7 @@ class SubmissionTest {
             assertThat(task.state()).isEqualTo(Task.State.FAILED);
             steps.runAll();
             assertThat(calls).hasValue(0);
-            assertThat(scope.tasks.gate.placed()).isEmpty();
+            assertThat(scope.tasks.pending.unfinished()).isEmpty();
         }
     }
 
@@ -548,7 +548,7 @@ class SubmissionTest {
 
             placed.reversed().forEach(Runnable::run);
 
-            assertThat(scope.tasks.gate.placed()).isEmpty();
+            assertThat(scope.tasks.pending.unfinished()).isEmpty();
             List<Integer> values = scope.awaitAll(tasks);
             assertThat(values.getFirst()).isZero();
             assertThat(values.getLast()).isEqualTo(count - 1);
@@ -611,8 +611,7 @@ class SubmissionTest {
             Task<Integer> late = scope.submit("late", calls::incrementAndGet);
 
             assertThat(late.state()).isEqualTo(Task.State.CANCELLED);
-            assertThat(scope.tasks.gate.all())
-                    .containsExactly(scope.tasks.gate.placed().toArray(ScopeRun[]::new));
+            assertThat(scope.tasks.pending.unfinished()).isEmpty();
             steps.runAll();
             assertThat(calls).hasValue(0);
             assertThat(events).containsExactly("hook: before cancelled", "hook: late cancelled");
