@@ -99,6 +99,7 @@ public final class RunOptions {
                 replayed.timeout = null;
                 replayed.deadline = null;
                 replayed.propagators = List.of();
+                replayed.savedContext = null;
                 replayed.journal = entries;
                 replayed.again = List.of();
             });
