@@ -47,7 +47,7 @@ public final class RecordedRun {
             new NodeReport<>("", NodeState.PENDING, null, ValueSource.NONE, null, -1, -1);
 
     private final Recovered recovered;
-    private final List<? extends Entry> entries;
+    private final List<Entry> entries;
     private final @Nullable Graph graph;
     private final RunOptions options;
     private @Nullable ReplayedRun replayed; // guarded by this; null until a node is asked for
@@ -157,7 +157,8 @@ public final class RecordedRun {
         if (follows.isTerminal() || !hasBegun || recovered.begun == null) {
             return follows;
         }
-        boolean awaitsSignal = replay != null && replay.awaitsSignal(node);
+        boolean awaitsSignal =
+                replay != null && replay.run.graph.signalTypeOf(node) != null && !recovered.signals.containsKey(id);
         return awaitsSignal || recovered.sleeps.containsKey(id) ? NodeState.WAITING : NodeState.RUNNING;
     }
 

@@ -4,7 +4,6 @@ import dev.raddle.flow.threads.Runner;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -12,12 +11,11 @@ import org.jspecify.annotations.Nullable;
 final class ReplayedRun extends Run {
 
     /** A journal that is only read. It has no end, so that the try that has ended is replayed, and not a new one. */
-    private record Reading(List<? extends Entry> entries) implements FlowJournal {
+    private record Reading(List<Entry> entries) implements FlowJournal {
 
         @Override
         public List<Entry> open(Work work) {
             return entries.stream()
-                    .<Entry>map(entry -> entry)
                     .filter(entry -> !(entry instanceof Entry.RunEnded))
                     .toList();
         }
@@ -35,7 +33,7 @@ final class ReplayedRun extends Run {
      * @param ended the status of the run; null if it has not ended
      * @throws IllegalArgumentException if the graph is not that of the run
      */
-    ReplayedRun(Graph graph, RunOptions.Values options, List<? extends Entry> entries, @Nullable FlowStatus ended) {
+    ReplayedRun(Graph graph, RunOptions.Values options, List<Entry> entries, @Nullable FlowStatus ended) {
         super(
                 new RunEnvironment(
                         graph, null, options.forReplay(new Reading(entries)), new StepperTime(), null, NodeEnd.NO_NODE),
@@ -58,16 +56,6 @@ final class ReplayedRun extends Run {
 
     boolean isTriggered(int node) {
         return triggered.get(node);
-    }
-
-    /** Returns whether a node waits for a signal that was not received, or will. */
-    boolean awaitsSignal(int node) {
-        return run.graph.signalTypeOf(node) != null
-                && !journal().recovered.signals.containsKey(run.graph.ids[node]);
-    }
-
-    private RunJournal journal() {
-        return Objects.requireNonNull(run.journal);
     }
 
     /** Returns the upstreams for which a pending node waits, or the node from whose end its own follows. */
