@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 
 /**
  * Runs the same scenarios with the JDK's preview of the scopes and with Raddle's, in one process, and prints each
- * scenario in which they differ. What the table in the guide lists as different is translated: exceptions and results of
- * the joiners. Compiled and started by a test.
+ * scenario in which they differ. What the table in the guide lists as different is translated: exceptions and results
+ * of the joiners. Compiled and started by a test.
  */
 public final class BesideTheJdk {
 

@@ -71,7 +71,8 @@ class ForkingTest {
 
     @Test
     void null_arguments_are_refused() {
-        assertThatNullPointerException().isThrownBy(() -> StructuredTaskScope.open((Joiner<String, ?, Exception>) null));
+        assertThatNullPointerException()
+                .isThrownBy(() -> StructuredTaskScope.open((Joiner<String, ?, Exception>) null));
         assertThatNullPointerException()
                 .isThrownBy(() -> StructuredTaskScope.open((UnaryOperator<Configuration>) null));
         assertThatNullPointerException().isThrownBy(() -> StructuredTaskScope.open(Joiner.allUntil(null)));

@@ -234,8 +234,10 @@ class JoiningTest {
 
     @Test
     void without_a_function_the_exception_is_an_ExecutionException() {
-        List<Joiner<String, ?, ExecutionException>> joiners =
-                List.of(Joiner.allSuccessfulOrThrow(), Joiner.anySuccessfulOrThrow(), Joiner.awaitAllSuccessfulOrThrow());
+        List<Joiner<String, ?, ExecutionException>> joiners = List.of(
+                Joiner.allSuccessfulOrThrow(),
+                Joiner.anySuccessfulOrThrow(),
+                Joiner.awaitAllSuccessfulOrThrow());
         for (Joiner<String, ?, ExecutionException> joiner : joiners) {
             try (var scope = StructuredTaskScope.open(joiner, config -> config.withTimeout(Duration.ZERO))) {
                 assertThatThrownBy(scope::join)
