@@ -13,6 +13,7 @@ import dev.raddle.micrometer.TaskMeters;
 import dev.raddle.opentelemetry.TaskTracing;
 import dev.raddle.pool.PoolBuilder;
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.scope.FailurePolicy;
 import dev.raddle.scope.StructuredScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
@@ -89,7 +90,6 @@ class ObservabilityTest {
             @Override
             void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
                     throws Exception {
-                StructuredScopeOptions options = StructuredScopeOptions.defaults();
                 CountDownLatch settled = new CountDownLatch(2); // in the group, which settles them later than the scope
                 TaskListener countDown = new TaskListener() {
                     @Override
@@ -99,12 +99,11 @@ class ObservabilityTest {
                 };
                 try (GroupExecutor executor =
                                 executor(new Observers(observers.listener().and(countDown), observers.propagators()));
-                        StructuredTaskScope<String> scope =
-                                new StructuredTaskScope<>(options.withScheduler(executor.scheduler("owner")))) {
-                    scope.fork(new Named("a", a));
-                    scope.join();
-                    scope.fork(new Named("b", b));
-                    scope.join();
+                        ThreadScope scope = ThreadScope.open("scope")
+                                .withScheduler(executor.scheduler("owner"))
+                                .withFailurePolicy(FailurePolicy.SUPERVISOR)) {
+                    scope.await(scope.submit("a", a));
+                    scope.await(scope.submit("b", b));
                 }
                 settled.await();
             }
