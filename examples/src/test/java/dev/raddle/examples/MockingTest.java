@@ -55,7 +55,7 @@ class MockingTest {
                 ThreadScope.class,
                 ScopeOptions.class,
                 Task.class,
-                StructuredTaskScope.class,
+                dev.raddle.scope.StructuredTaskScope.class,
                 FlowBuilder.class,
                 FlowPlan.class,
                 FlowRun.class,
