@@ -140,7 +140,8 @@ final class RunJournal {
     }
 
     private static void beginTry(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
-        Entry.Begun begun = new Entry.Begun(journal.instant(run.time), withDependents(run.graph, found, run.options.again));
+        Entry.Begun begun =
+                new Entry.Begun(journal.instant(run.time), withDependents(run.graph, found, run.options.again));
         journal.record(begun);
         found.apply(begun);
     }

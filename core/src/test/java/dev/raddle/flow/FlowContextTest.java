@@ -377,7 +377,8 @@ class FlowContextTest {
             }
         };
         RunOptions saving = RunOptions.defaults()
-                .withExceptionSink(ExceptionSink.to((source, failure) -> failed.add(source + ": " + failure.getMessage())))
+                .withExceptionSink(
+                        ExceptionSink.to((source, failure) -> failed.add(source + ": " + failure.getMessage())))
                 .addPropagator(broken)
                 .addPropagator(SAVING)
                 .inCallersThread();

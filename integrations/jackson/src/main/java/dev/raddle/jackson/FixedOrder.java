@@ -127,7 +127,8 @@ final class FixedOrder extends ValueSerializerModifier {
     private static boolean hasOrder(List<@Nullable Object> elements) {
         List<Class<?>> classes = elements.stream()
                 .filter(Objects::nonNull)
-                .<Class<?>>map(each -> each instanceof Enum<?> constant ? constant.getDeclaringClass() : each.getClass())
+                .<Class<?>>map(
+                        each -> each instanceof Enum<?> constant ? constant.getDeclaringClass() : each.getClass())
                 .distinct()
                 .toList();
         return classes.size() == 1 && Comparable.class.isAssignableFrom(classes.getFirst());

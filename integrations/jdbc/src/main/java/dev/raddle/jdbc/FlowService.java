@@ -449,12 +449,13 @@ public final class FlowService implements AutoCloseable {
                 throw new IllegalStateException("the service is closed; run \"" + runId + "\" is " + state);
             }
             if (!ended.await(nanos - (System.nanoTime() - begun), TimeUnit.NANOSECONDS)) {
-                throw new TimeoutException("run \"" + runId + "\" has not ended within " + timeout + ", it is " + state);
+                throw new TimeoutException(
+                        "run \"" + runId + "\" has not ended within " + timeout + ", it is " + state);
             }
         }
     }
 
-    /** Returns a run, or null if the database is away; the next look releases those that wait for a run that has ended. */
+    /** Returns a run, or null if the database is away: the next look at it wakes those that wait for an ended run. */
     private @Nullable StoredRun existingUnlessAway(String runId) {
         try {
             return existing(runId);

@@ -85,7 +85,8 @@ class ClockTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-600, 600})
-    void moments_of_runs_are_those_of_the_database_whatever_the_clock_of_their_worker_says(int seconds) throws Exception {
+    void moments_of_runs_are_those_of_the_database_whatever_the_clock_of_their_worker_says(int seconds)
+            throws Exception {
         UnaryOperator<String> ahead =
                 sql -> sql.replaceAll("(clock_timestamp|now)\\(\\)", "($1() + interval '" + seconds + " seconds')");
         FlowBuilder<String> f = FlowPlan.define("vote", String.class);

@@ -459,9 +459,10 @@ class RequestTest {
     @Test
     void the_wait_for_a_run_goes_on_if_the_database_is_away_when_it_looks() throws Exception {
         AtomicInteger breaks = new AtomicInteger(3);
-        UnaryOperator<String> breaking = sql -> sql.startsWith("SELECT id, flow, version") && breaks.getAndDecrement() > 0
-                ? "SELECT pg_terminate_backend(pg_backend_pid()), '' || ?"
-                : sql;
+        UnaryOperator<String> breaking =
+                sql -> sql.startsWith("SELECT id, flow, version") && breaks.getAndDecrement() > 0
+                        ? "SELECT pg_terminate_backend(pg_backend_pid()), '' || ?"
+                        : sql;
         try (FlowService worker = started(approval());
                 TestPool pool = new TestPool(database.url(), 12, breaking);
                 FlowService client = FlowService.on(pool)

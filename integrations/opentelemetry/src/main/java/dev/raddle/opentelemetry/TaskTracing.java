@@ -248,7 +248,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     @Override
     public Map<String, String> save() {
         Map<String, String> headers = new HashMap<>();
-        SAVED.inject(Context.current(), headers, Map::put);
+        SAVED.inject(Context.current(), headers, (target, name, value) -> headers.put(name, value));
         return headers;
     }
 
