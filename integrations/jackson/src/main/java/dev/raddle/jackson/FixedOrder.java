@@ -124,14 +124,19 @@ final class FixedOrder extends ValueSerializerModifier {
         return sorted;
     }
 
+    /** Returns whether all elements are of one class, which is comparable. */
     private static boolean hasOrder(List<@Nullable Object> elements) {
-        List<Class<?>> classes = elements.stream()
-                .filter(Objects::nonNull)
-                .<Class<?>>map(
-                        each -> each instanceof Enum<?> constant ? constant.getDeclaringClass() : each.getClass())
-                .distinct()
-                .toList();
-        return classes.size() == 1 && Comparable.class.isAssignableFrom(classes.getFirst());
+        Class<?> found = null;
+        for (Object each : elements) {
+            if (each != null) {
+                Class<?> type = each instanceof Enum<?> constant ? constant.getDeclaringClass() : each.getClass();
+                if (!(each instanceof Comparable<?>) || (found != null && found != type)) {
+                    return false;
+                }
+                found = type;
+            }
+        }
+        return true;
     }
 
     @SuppressWarnings("unchecked") // all are of one class, which is comparable
