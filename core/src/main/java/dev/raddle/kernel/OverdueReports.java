@@ -2,13 +2,15 @@ package dev.raddle.kernel;
 
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports tasks that have not ended, with the stacks of their threads, once in each interval.
+ * Reports tasks that have not ended, with the stacks of their threads, when they are due.
  *
  * @param <T> the type of a task
  */
@@ -17,8 +19,12 @@ public final class OverdueReports<T> {
     /*
      * Overview.
      *
-     * An alarm starts each report and arms the next one. The report is made outside the alarm's action, because reading
-     * a stack takes time and the receiver is user code.
+     * An alarm starts each round of reports, and the round arms the next alarm. It is made outside the alarm's action,
+     * because reading a stack takes time and the receiver is user code. So rounds follow each other, and the reports of
+     * a task are in order of time. A round first reads all stacks, so that a slow receiver delays none.
+     *
+     * `isArmed` from arm() until no round will follow. A round that finds no next one clears it and then looks again;
+     * a caller of arm() has first made what that look must see. So the one or the other arms the alarm.
      *
      * A stack is read between two reads of the task's thread. If both return the same thread, the stack is that of the
      * task; otherwise the task has begun or ended meanwhile and is not reported. So a report never shows the stack of
@@ -45,19 +51,20 @@ public final class OverdueReports<T> {
     private static final StackTraceElement[] NO_STACK = {};
 
     private final TimeSource time;
-    private final Duration interval;
     private final OffloadExecutor elsewhere;
+    private final Supplier<@Nullable Duration> untilNext;
     private final Supplier<List<T>> overdue;
     private final Function<T, @Nullable Thread> threadOf;
     private final Receiver<T> receiver;
-    private volatile PendingAlarm alarm = new PendingAlarm(); // of the next report
+    private final AtomicBoolean isArmed = new AtomicBoolean();
+    private volatile PendingAlarm alarm = new PendingAlarm(); // of the next round
     private volatile boolean over; // read after `alarm` is written, and written before `alarm` is read
 
     /**
      * Creates reports that are not armed.
      *
      * @param time the time source
-     * @param interval the time between two reports, positive
+     * @param untilNext returns the time until the next report is due, or null if none will be
      * @param elsewhere the executor of the reports
      * @param overdue returns the tasks to report
      * @param threadOf returns the thread that runs a task, or null; called again after its stack was read
@@ -65,29 +72,43 @@ public final class OverdueReports<T> {
      */
     public OverdueReports(
             TimeSource time,
-            Duration interval,
+            Supplier<@Nullable Duration> untilNext,
             OffloadExecutor elsewhere,
             Supplier<List<T>> overdue,
             Function<T, @Nullable Thread> threadOf,
             Receiver<T> receiver) {
         this.time = time;
-        this.interval = interval;
+        this.untilNext = untilNext;
         this.elsewhere = elsewhere;
         this.overdue = overdue;
         this.threadOf = threadOf;
         this.receiver = receiver;
     }
 
-    /**
-     * Arms the alarm of the next report. That report may begin, and arm the alarm of its successor, before this ends.
-     */
+    /** Arms the alarm of the first report, unless it is armed. */
     public void arm() {
+        while (!over && isArmed.compareAndSet(false, true)) {
+            Duration delay = untilNext.get();
+            if (delay != null) {
+                arm(delay);
+                return;
+            }
+            isArmed.set(false);
+            if (untilNext.get() == null) {
+                return;
+            }
+        }
+    }
+
+    /** Arms the next alarm. Its round may begin, and arm the alarm of its successor, before this ends. */
+    private void arm(Duration delay) {
         PendingAlarm next = new PendingAlarm();
         alarm = next;
         if (!over) {
             try {
-                next.arm(time, interval, () -> elsewhere.execute(this::report));
-            } catch (Throwable noTime) { // the caller waits for the tasks, whether they are reported or not
+                next.arm(time, delay, () -> elsewhere.execute(this::report));
+            } catch (Throwable noTime) { // the tasks do not depend on it
+                isArmed.set(false);
                 elsewhere.sink().report("alarm for reports of tasks that have not ended", noTime);
             }
         }
@@ -97,13 +118,16 @@ public final class OverdueReports<T> {
         if (over) {
             return;
         }
+        List<Runnable> reports = new ArrayList<>();
         for (T task : overdue.get()) {
             Thread thread = threadOf.apply(task);
             StackTraceElement[] stack = thread == null ? NO_STACK : thread.getStackTrace();
             if (threadOf.apply(task) == thread) {
-                receiver.report(task, thread, stack);
+                reports.add(() -> receiver.report(task, thread, stack));
             }
         }
+        reports.forEach(Runnable::run);
+        isArmed.set(false);
         arm();
     }
 

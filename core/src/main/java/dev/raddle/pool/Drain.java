@@ -126,9 +126,10 @@ final class Drain {
             boolean startKnown = observation.recordsTimes && worker.activity().isRunning();
             Duration age = Duration.ofNanos(now - (startKnown ? worker.startedAt : begin));
             Object task = PooledTask.original(activity.requireTask());
-            List<StackTraceElement> stack = activity.readStack(); // after all that belongs to the task
-            if (stack != null) {
-                found.add(new StillRunning(worker.thread().getName(), task, age, stack));
+            List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());
+            Thread runner = activity.runner(); // after all that belongs to the task, so that it is not of another one
+            if (runner != null) {
+                found.add(new StillRunning(runner.getName(), task, age, stack));
             }
         }
         return found;

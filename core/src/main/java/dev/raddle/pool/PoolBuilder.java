@@ -53,7 +53,7 @@ public final class PoolBuilder {
     @Nullable
     Duration stuckAfter;
 
-    boolean isJdkExact; // where pools of a builder extend the contract of the JDK's
+    boolean followsJdk; // also where pools of a builder extend the contract of the JDK's
     boolean scaleBeforeQueueing;
     boolean cancelHandedBack = true;
 
@@ -99,7 +99,7 @@ public final class PoolBuilder {
     }
 
     PoolBuilder followsJdk() {
-        isJdkExact = true;
+        followsJdk = true;
         cancelHandedBack = false;
         return this;
     }

@@ -1,144 +1,91 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.OverdueReports;
 import dev.raddle.pool.PoolListener.Stuck;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reports tasks that run for longer than an interval, once in each interval. */
+/** Finds the tasks that have run for longer than an interval, each once in each interval, to be reported. */
 final class StuckTaskWatchdog {
 
-    /*
-     * Overview.
-     *
-     * An alarm finds the overdue tasks, and a platform thread reports them: reading a stack takes too long for the
-     * alarms' thread, and a virtual thread would wait for carriers that the tasks may keep busy. The thread starts when
-     * a task is overdue and ends when none is left. It first reads the stacks of all overdue tasks and then reports
-     * them, so that a slow listener delays no stack.
-     *
-     * A stack is read between two reads of the worker's activity. If both show the overdue task, the stack is that of
-     * the task; otherwise the task has ended and is not reported. So a report never shows the stack of another task.
-     *
-     * `overdue` has at most one entry per worker. While the thread reports, a later alarm replaces the entries that it
-     * has not yet taken. One thread makes all reports, so those of a task are in order of time.
-     */
-
     /** A task that has exceeded the interval. */
-    private record Overdue(Activity activity, Duration ranFor) {}
+    private record Overdue(Activity activity, Duration ranFor) {
+        @Nullable
+        Thread runner() {
+            return activity.runner();
+        }
+    }
 
-    private final String pool;
     private final WorkerRegistry registry;
     private final Observation observation;
     private final TimeSource time;
-    private final long intervalNanos; // SharedTimer.NEVER if reports are off
-    private final SharedTimer timer;
-    private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // of the listener
-    private final Map<Worker, Overdue> overdue = new LinkedHashMap<>(); // guarded by itself
-    private boolean hasThread; // guarded by overdue
+    private final long intervalNanos;
+    private final OverdueReports<Overdue> reports;
 
-    StuckTaskWatchdog(PoolBuilder plan, WorkerRegistry registry, Observation observation) {
-        this.pool = plan.name;
+    StuckTaskWatchdog(
+            Duration interval,
+            TimeSource time,
+            OffloadExecutor elsewhere,
+            WorkerRegistry registry,
+            Observation observation) {
         this.registry = registry;
         this.observation = observation;
-        this.time = plan.timeSource;
-        this.intervalNanos = plan.stuckAfter == null ? SharedTimer.NEVER : Deadline.nanos(plan.stuckAfter);
-        this.timer = new SharedTimer(time, this::inspectAll);
+        this.time = time;
+        this.intervalNanos = Deadline.nanos(interval);
+        this.reports =
+                new OverdueReports<>(time, this::untilNext, elsewhere, this::overdue, Overdue::runner, this::report);
     }
 
-    /** Starts the watch, if reports are on. Called when a worker begins, or continues after its removal. */
+    /** Starts the watch. Called when a worker begins, or continues after its removal. */
     void start() {
-        if (intervalNanos != SharedTimer.NEVER) {
-            timer.scheduleWithin(intervalNanos);
-        }
+        reports.arm();
     }
 
     void end() {
-        timer.stop();
+        reports.end();
     }
 
-    /** Finds the overdue tasks, and returns the time until the next task may be overdue, or NEVER without workers. */
-    private long inspectAll() {
+    /** Returns the time until the next task may be overdue, or null without workers. */
+    private @Nullable Duration untilNext() {
         long now = time.nanoTime();
-        long[] next = {SharedTimer.NEVER};
-        List<Overdue> found = new ArrayList<>();
-        registry.forEach(worker -> next[0] = Math.min(next[0], inspect(worker, now, found)));
-        if (!found.isEmpty()) {
-            submit(found);
-        }
-        return next[0];
+        long[] next = {Long.MAX_VALUE};
+        registry.forEach(worker -> next[0] = Math.min(next[0], untilOverdue(worker, worker.activity(), now)));
+        return next[0] == Long.MAX_VALUE ? null : Duration.ofNanos(Math.max(0, next[0]));
     }
 
-    /** Adds a worker's task if it is overdue, and returns the time until the worker's next report may be due. */
-    private long inspect(Worker worker, long now, List<Overdue> found) {
-        Activity activity = worker.activity();
+    /** Returns the time until the next report of a worker's task is due, or may be due if the worker has none. */
+    private long untilOverdue(Worker worker, Activity activity, long now) {
         long startedAt = worker.startedAt;
         if (!activity.isRunning() || !worker.activity().isSameTask(activity)) {
             return intervalNanos; // idle, or its task has just begun
         }
-        long since = worker.reportedTask == activity.completed() ? worker.reportedAt : startedAt;
-        if (now - since < intervalNanos) {
-            return since + intervalNanos - now;
-        }
-        worker.reportedTask = activity.completed();
-        worker.reportedAt = now;
-        found.add(new Overdue(activity, Duration.ofNanos(now - startedAt)));
-        return intervalNanos;
+        boolean isReported = worker.reportedTask == activity.completed();
+        return (isReported ? worker.reportedAt : startedAt) + intervalNanos - now;
     }
 
-    private void submit(List<Overdue> found) {
-        synchronized (overdue) {
-            found.forEach(each -> overdue.put(each.activity.worker(), each));
-            if (hasThread) {
-                return;
+    private List<Overdue> overdue() {
+        long now = time.nanoTime();
+        List<Overdue> found = new ArrayList<>();
+        registry.forEach(worker -> {
+            Activity activity = worker.activity();
+            if (untilOverdue(worker, activity, now) <= 0) {
+                found.add(new Overdue(activity, Duration.ofNanos(now - worker.startedAt)));
+                worker.reportedAt = now;
+                worker.reportedTask = activity.completed();
             }
-            hasThread = true;
-        }
-        try {
-            Thread reporter = Thread.ofPlatform()
-                    .daemon()
-                    .name(pool + "-stuck-watch")
-                    .inheritInheritableThreadLocals(false)
-                    .unstarted(this::reportAll);
-            reporter.setContextClassLoader(loader);
-            reporter.start();
-        } catch (Throwable noThread) {
-            synchronized (overdue) {
-                hasThread = false; // the next alarm starts another one
-            }
-            UserCode.uncaught(noThread);
-        }
+        });
+        return found;
     }
 
-    private void reportAll() {
-        List<Overdue> tasks = takeOverdue();
-        while (!tasks.isEmpty()) {
-            List<Stuck> reports = new ArrayList<>();
-            for (Overdue each : tasks) {
-                Activity activity = each.activity;
-                List<StackTraceElement> stack = activity.readStack();
-                if (stack != null) {
-                    reports.add(
-                            new Stuck(activity.requireTask(), activity.worker().thread(), each.ranFor, stack));
-                }
-            }
-            reports.forEach(observation::stuck);
-            tasks = takeOverdue();
-        }
-    }
-
-    private List<Overdue> takeOverdue() {
-        synchronized (overdue) {
-            List<Overdue> tasks = List.copyOf(overdue.values());
-            overdue.clear();
-            hasThread = !tasks.isEmpty();
-            return tasks;
+    private void report(Overdue task, @Nullable Thread runner, StackTraceElement[] stack) {
+        if (runner != null) { // else it has ended
+            observation.stuck(new Stuck(task.activity.requireTask(), runner, task.ranFor, List.of(stack)));
         }
     }
 }

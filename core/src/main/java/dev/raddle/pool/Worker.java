@@ -5,7 +5,6 @@ import dev.raddle.lock.Fields;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -164,13 +163,10 @@ class Worker extends InterruptWindow implements Runnable {
             return Objects.requireNonNull(task);
         }
 
-        /**
-         * Reads the stack of the task. Returns null if the task has ended, since it may be the stack of another one.
-         */
+        /** Returns the thread that runs the task, or null if the task has ended. */
         @Nullable
-        List<StackTraceElement> readStack() {
-            List<StackTraceElement> stack = List.of(worker.thread().getStackTrace());
-            return worker.assignedActivity().isSameTask(this) ? stack : null;
+        Thread runner() {
+            return worker.assignedActivity().isSameTask(this) ? worker.thread() : null;
         }
 
         /** Returns whether both activities have the same task. */

@@ -89,7 +89,7 @@ final class Workers {
     private final boolean keepsTimer;
     private final Observation observation;
     private final @Nullable ObservedTasks observed;
-    private final StuckTaskWatchdog watchdog;
+    private final @Nullable StuckTaskWatchdog watchdog;
 
     final Control control = new Control();
     final WorkerRegistry registry = new WorkerRegistry();
@@ -115,13 +115,15 @@ final class Workers {
         this.time = plan.timeSource;
         this.elsewhere = new OffloadExecutor(plan.exceptionSink, time);
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
-        this.followsJdk = plan.isJdkExact;
+        this.followsJdk = plan.followsJdk;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
-        this.watchdog = new StuckTaskWatchdog(plan, registry, observation);
+        this.watchdog = plan.stuckAfter == null
+                ? null
+                : new StuckTaskWatchdog(plan.stuckAfter, time, elsewhere, registry, observation);
         this.keepsTimer = plan.keepsTimer;
         if (keepsTimer) {
             TimerUse.retain(time); // until this is terminated
@@ -419,7 +421,7 @@ final class Workers {
     private void runWorker(Worker worker) {
         Thread thread = Thread.currentThread();
         Runnable task = worker.claimFirstTask();
-        watchdog.start();
+        startWatchdog();
         while (true) {
             boolean whileTaking = true;
             try {
@@ -440,6 +442,12 @@ final class Workers {
             if (!retainIfNeeded(worker)) {
                 return;
             }
+            startWatchdog();
+        }
+    }
+
+    private void startWatchdog() {
+        if (watchdog != null) {
             watchdog.start();
         }
     }
@@ -687,7 +695,9 @@ final class Workers {
                 return;
             }
             if (control.tryTidy(word)) {
-                watchdog.end();
+                if (watchdog != null) {
+                    watchdog.end();
+                }
                 observation.end();
                 if (keepsTimer) {
                     TimerUse.release(time);

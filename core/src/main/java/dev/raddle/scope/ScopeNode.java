@@ -396,7 +396,7 @@ final class ScopeNode extends EnclosingScope {
     private boolean awaitWithReports(Signal empty) {
         OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
                 tasks.time,
-                tasks.options.all.patience,
+                () -> tasks.options.all.patience,
                 tasks.offload(),
                 tasks.pending::unfinished,
                 ScopeRun::lastRunner,

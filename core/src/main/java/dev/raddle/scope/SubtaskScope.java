@@ -192,7 +192,7 @@ abstract class SubtaskScope {
     private boolean awaitStragglers() {
         OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
                 options.time,
-                options.all.patience,
+                () -> options.all.patience,
                 offload(),
                 pending::unfinished,
                 each -> each.thread,

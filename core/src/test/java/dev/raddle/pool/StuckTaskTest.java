@@ -202,16 +202,18 @@ class StuckTaskTest {
                 })
                 .build());
         pools.occupy(pool);
-        time.advance(INTERVAL);
+        Thread first = advancing(INTERVAL);
         inside.await();
 
         assertThat(pool.submit(() -> "meanwhile").get()).isEqualTo("meanwhile");
         exit.countDown();
         assertThat(reports.take().ranFor()).isEqualTo(INTERVAL);
         assertThat(uncaught.take()).isSameAs(simulated);
-        time.advance(INTERVAL);
+        first.join();
+        Thread second = advancing(INTERVAL);
         assertThat(reports.take().ranFor()).isEqualTo(INTERVAL.multipliedBy(2));
         assertThat(uncaught.take()).isSameAs(simulated);
+        second.join();
     }
 
     @EachQueue
@@ -241,6 +243,11 @@ class StuckTaskTest {
         }
     }
 
+    /** Advances the time in a new thread, which makes the reports that are due then. */
+    private Thread advancing(Duration length) {
+        return Thread.ofPlatform().start(() -> time.advance(length));
+    }
+
     /** A pool whose listener counts down {@code inside} at its first report and waits in it for {@code exit}. */
     private ThreadPool poolWithSlowListener(QueueKind queueKind, CountDownLatch inside, CountDownLatch exit) {
         return pools.keep(queueKind
@@ -267,15 +274,16 @@ class StuckTaskTest {
         BlockingTask first = pools.occupy(pool);
         time.advance(Duration.ofSeconds(1));
         BlockingTask slow = pools.occupy(pool);
-        time.advance(INTERVAL.minusSeconds(1));
+        Thread reporter = advancing(INTERVAL.minusSeconds(1));
         inside.await();
-        time.advance(Duration.ofSeconds(1)); // `slow` is overdue, and the watchdog's thread is in the listener
+        time.advance(Duration.ofSeconds(1)); // `slow` is overdue, and the reporting thread is in the listener
 
         slow.release();
         TestPools.awaitCompleted(pool, 1, 1);
         BlockingTask innocent = pools.occupy(pool);
         assertThat(innocent.thread()).isSameAs(slow.thread());
         exit.countDown();
+        reporter.join();
         time.advance(INTERVAL.minusSeconds(1)); // the second report of `first`
 
         assertThat(List.of(reports.take().task(), reports.take().task())).containsExactly(first, first);
@@ -288,13 +296,15 @@ class StuckTaskTest {
         CountDownLatch exit = new CountDownLatch(1);
         ThreadPool pool = poolWithSlowListener(queueKind, inside, exit);
         pools.occupy(pool);
-        time.advance(INTERVAL);
+        Thread reporter = advancing(INTERVAL);
         inside.await();
         for (int i = 0; i < 3; i++) {
             time.advance(INTERVAL);
         }
 
         exit.countDown();
+        reporter.join();
+        time.advance(Duration.ZERO);
 
         assertThat(List.of(reports.take().ranFor(), reports.take().ranFor()))
                 .containsExactly(INTERVAL, INTERVAL.multipliedBy(4));
