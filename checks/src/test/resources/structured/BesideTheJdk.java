@@ -58,17 +58,18 @@ public final class BesideTheJdk {
     static final class Jdk implements Api {
         @Override
         public Scope open(Rule rule, Duration timeout, ThreadFactory factory) {
-            java.util.concurrent.StructuredTaskScope.Joiner<String, ?> joiner =
-                    switch (rule) {
-                        case AWAIT -> java.util.concurrent.StructuredTaskScope.Joiner.awaitAllSuccessfulOrThrow();
-                        case ALL -> java.util.concurrent.StructuredTaskScope.Joiner.allSuccessfulOrThrow();
-                        case ANY -> java.util.concurrent.StructuredTaskScope.Joiner.anySuccessfulResultOrThrow();
-                        case UNTIL_FAILURE -> java.util.concurrent.StructuredTaskScope.Joiner.allUntil(each ->
-                                each.state() == java.util.concurrent.StructuredTaskScope.Subtask.State.FAILED);
-                        case UNTIL_THROWS -> java.util.concurrent.StructuredTaskScope.Joiner.allUntil(each -> {
-                            throw new IllegalStateException("of the predicate");
-                        });
-                    };
+            java.util.concurrent.StructuredTaskScope.Joiner<String, ?> joiner = switch (rule) {
+                case AWAIT -> java.util.concurrent.StructuredTaskScope.Joiner.awaitAllSuccessfulOrThrow();
+                case ALL -> java.util.concurrent.StructuredTaskScope.Joiner.allSuccessfulOrThrow();
+                case ANY -> java.util.concurrent.StructuredTaskScope.Joiner.anySuccessfulResultOrThrow();
+                case UNTIL_FAILURE ->
+                    java.util.concurrent.StructuredTaskScope.Joiner.allUntil(
+                            each -> each.state() == java.util.concurrent.StructuredTaskScope.Subtask.State.FAILED);
+                case UNTIL_THROWS ->
+                    java.util.concurrent.StructuredTaskScope.Joiner.allUntil(each -> {
+                        throw new IllegalStateException("of the predicate");
+                    });
+            };
             var scope = java.util.concurrent.StructuredTaskScope.open(
                     joiner,
                     config -> timeout == null
@@ -89,10 +90,13 @@ public final class BesideTheJdk {
                             case AWAIT, ANY -> result;
                             case ALL -> subtasks(result).map(each -> each.get()).toList();
                             case UNTIL_FAILURE, UNTIL_THROWS ->
-                                subtasks(result).map(each -> each.state().name()).toList();
+                                subtasks(result)
+                                        .map(each -> each.state().name())
+                                        .toList();
                         };
                     } catch (java.util.concurrent.StructuredTaskScope.FailedException failed) {
-                        throw new Exception("failed: " + failed.getCause().getClass().getName());
+                        throw new Exception(
+                                "failed: " + failed.getCause().getClass().getName());
                     } catch (java.util.concurrent.StructuredTaskScope.TimeoutException late) {
                         throw new Exception("timeout");
                     }
@@ -121,17 +125,18 @@ public final class BesideTheJdk {
     static final class Raddle implements Api {
         @Override
         public Scope open(Rule rule, Duration timeout, ThreadFactory factory) {
-            dev.raddle.structured.StructuredTaskScope.Joiner<String, ?, ? extends Exception> joiner =
-                    switch (rule) {
-                        case AWAIT -> dev.raddle.structured.StructuredTaskScope.Joiner.awaitAllSuccessfulOrThrow();
-                        case ALL -> dev.raddle.structured.StructuredTaskScope.Joiner.allSuccessfulOrThrow();
-                        case ANY -> dev.raddle.structured.StructuredTaskScope.Joiner.anySuccessfulOrThrow();
-                        case UNTIL_FAILURE -> dev.raddle.structured.StructuredTaskScope.Joiner.allUntil(each ->
-                                each.state() == dev.raddle.structured.StructuredTaskScope.Subtask.State.FAILED);
-                        case UNTIL_THROWS -> dev.raddle.structured.StructuredTaskScope.Joiner.allUntil(each -> {
-                            throw new IllegalStateException("of the predicate");
-                        });
-                    };
+            dev.raddle.structured.StructuredTaskScope.Joiner<String, ?, ? extends Exception> joiner = switch (rule) {
+                case AWAIT -> dev.raddle.structured.StructuredTaskScope.Joiner.awaitAllSuccessfulOrThrow();
+                case ALL -> dev.raddle.structured.StructuredTaskScope.Joiner.allSuccessfulOrThrow();
+                case ANY -> dev.raddle.structured.StructuredTaskScope.Joiner.anySuccessfulOrThrow();
+                case UNTIL_FAILURE ->
+                    dev.raddle.structured.StructuredTaskScope.Joiner.allUntil(
+                            each -> each.state() == dev.raddle.structured.StructuredTaskScope.Subtask.State.FAILED);
+                case UNTIL_THROWS ->
+                    dev.raddle.structured.StructuredTaskScope.Joiner.allUntil(each -> {
+                        throw new IllegalStateException("of the predicate");
+                    });
+            };
             return opened(rule, joiner, timeout, factory);
         }
 

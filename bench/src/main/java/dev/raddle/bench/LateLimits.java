@@ -271,7 +271,8 @@ public class LateLimits {
     }
 
     private @Nullable Void joinUntil() throws InterruptedException {
-        try (var scope = new StructuredTaskScope<Void>("late", Thread.ofPlatform().daemon().factory())) {
+        try (var scope = new StructuredTaskScope<Void>(
+                "late", Thread.ofPlatform().daemon().factory())) {
             scope.fork(this::untilTheEnd);
             try {
                 scope.joinUntil(Instant.now().plus(LIMIT));

@@ -61,6 +61,8 @@ class StructuredBesideTheJdkTest {
         String output = new String(program.getInputStream().readAllBytes());
 
         assertThat(program.waitFor()).as(output).isZero();
-        assertThat(output).endsWith("scenarios, 0 differences" + System.lineSeparator()).doesNotContain("Raddle");
+        assertThat(output)
+                .endsWith("scenarios, 0 differences" + System.lineSeparator())
+                .doesNotContain("Raddle");
     }
 }

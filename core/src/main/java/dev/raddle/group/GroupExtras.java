@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 final class GroupExtras {
 
     long holdEnd; // the moment at which the hold ends, if the group is suspended
+
     @Nullable
     GroupAlarm alarm; // pending: for the end of the hold, or the moment at which the rate allows the first task
 

@@ -47,7 +47,8 @@ final class PendingRuns extends SpinLock {
      */
 
     /** Why this is closed. The cause is null if every task had ended before. */
-    private record End(@Nullable CancelledException cause, @Nullable DeadlineExpiry expiry) {}
+    private record End(
+            @Nullable CancelledException cause, @Nullable DeadlineExpiry expiry) {}
 
     private static final End IN_ORDER = new End(null, null);
     private static final int SHORTEST_SWEEP = 64;

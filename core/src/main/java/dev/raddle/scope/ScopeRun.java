@@ -84,8 +84,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
         Timed(ScopeRun<?> run, TimeLimit limit) {
             OffloadExecutor elsewhere = run.scope.offload();
-            alarm = limit.deadline()
-                    .alarm(() -> elsewhere.execute(() -> submitted.whenSet(() -> run.expire(limit))));
+            alarm = limit.deadline().alarm(() -> elsewhere.execute(() -> submitted.whenSet(() -> run.expire(limit))));
         }
     }
 

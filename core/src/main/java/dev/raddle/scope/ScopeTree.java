@@ -32,8 +32,7 @@ public record ScopeTree(
      * @param thread the thread that runs it, or null if it waits
      * @param ageMillis the time since its submission in milliseconds
      */
-    public record TaskEntry(
-            String name, @Nullable Thread thread, long ageMillis) {}
+    public record TaskEntry(String name, @Nullable Thread thread, long ageMillis) {}
 
     /**
      * Returns the tree that contains a scope, starting at the outermost enclosing scope.

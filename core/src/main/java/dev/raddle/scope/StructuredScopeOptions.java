@@ -40,10 +40,7 @@ public final class StructuredScopeOptions {
     private final ScopeOptions shared;
 
     private StructuredScopeOptions(
-            @Nullable String name,
-            ThreadFactory threadFactory,
-            boolean plainThreads,
-            ScopeOptions shared) {
+            @Nullable String name, ThreadFactory threadFactory, boolean plainThreads, ScopeOptions shared) {
         this.name = name;
         this.threadFactory = threadFactory;
         this.plainThreads = plainThreads;

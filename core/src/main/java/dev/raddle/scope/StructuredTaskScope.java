@@ -153,8 +153,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
             ensureInside("fork");
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
-        ForkedSubtask<U> subtask =
-                new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time));
+        ForkedSubtask<U> subtask = new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time));
         if (start(subtask, owned) && owned && round != forkRound) { // seldom written: runners read the fields beside it
             forkRound = round;
         }

@@ -38,11 +38,13 @@ final class Fork<T extends @Nullable Object> implements Subtask<T>, Callable<T>,
     @Override
     public State state() {
         var known = forked;
-        return known == null ? State.UNAVAILABLE : switch (known.state()) {
-            case UNAVAILABLE -> State.UNAVAILABLE;
-            case SUCCESS -> State.SUCCESS;
-            case FAILED -> State.FAILED;
-        };
+        return known == null
+                ? State.UNAVAILABLE
+                : switch (known.state()) {
+                    case UNAVAILABLE -> State.UNAVAILABLE;
+                    case SUCCESS -> State.SUCCESS;
+                    case FAILED -> State.FAILED;
+                };
     }
 
     @Override
@@ -67,7 +69,6 @@ final class Fork<T extends @Nullable Object> implements Subtask<T>, Callable<T>,
     @Override
     public String toString() {
         String text = String.valueOf(forked);
-        return Objects.toIdentityString(this)
-                + (forked == null ? "[Unavailable]" : text.substring(text.indexOf('[')));
+        return Objects.toIdentityString(this) + (forked == null ? "[Unavailable]" : text.substring(text.indexOf('[')));
     }
 }

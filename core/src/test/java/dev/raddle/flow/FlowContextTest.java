@@ -321,12 +321,11 @@ class FlowContextTest {
         RunOptions saving = RunOptions.defaults().addPropagator(SAVING).addScopedValue(LOCALE);
         FlowBuilder<String> g = FlowPlan.define("inner", String.class);
         FlowPlan<String, String> inner = g.returning(g.node("deep", () -> {
-                    see("deep");
-                    return "D";
-                }));
+            see("deep");
+            return "D";
+        }));
         FlowBuilder<Void> f = FlowPlan.define("outer");
-        Node<String> sub = f.subflow(
-                "sub", inner, f.node("first", () -> "p").compensate(value -> see("undo first")));
+        Node<String> sub = f.subflow("sub", inner, f.node("first", () -> "p").compensate(value -> see("undo first")));
         f.node("last", sub, value -> {
             see("last");
             throw new IllegalStateException("undo it");
@@ -387,13 +386,11 @@ class FlowContextTest {
         MDC.remove();
         FlowBuilder<Void> f = FlowPlan.define("flow");
 
-        FlowResult<String> result =
-                f.returning(f.node("n", () -> MDC.get())).run(null, saving.withSavedContext(saved));
+        FlowResult<String> result = f.returning(f.node("n", () -> MDC.get())).run(null, saving.withSavedContext(saved));
 
         assertThat(result.value()).isEqualTo("request 6");
         assertThat(failed)
                 .containsExactly(
-                        "save() of context propagator broken: save",
-                        "capture() of context propagator broken: restore");
+                        "save() of context propagator broken: save", "capture() of context propagator broken: restore");
     }
 }

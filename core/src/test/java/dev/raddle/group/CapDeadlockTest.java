@@ -13,8 +13,6 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.scope.JoinStrategy;
-import dev.raddle.scope.StructuredScopeOptions;
-import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;

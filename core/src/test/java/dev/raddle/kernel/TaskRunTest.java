@@ -731,9 +731,9 @@ class TaskRunTest {
         assertThat(waiting.await().status()).isEqualTo(TaskStatus.CANCELLED);
         assertThat(interrupted.await().status()).isEqualTo(TaskStatus.CANCELLED);
         assertThat(claimed.await().status()).isEqualTo(TaskStatus.REJECTED);
-        assertThat(List.of(ended, entered, waiting, claimed)).allSatisfy(run -> assertThat(run.ended())
-                .as("no earlier than the start")
-                .isGreaterThanOrEqualTo(run.start()));
+        assertThat(List.of(ended, entered, waiting, claimed))
+                .allSatisfy(run ->
+                        assertThat(run.ended()).as("no earlier than the start").isGreaterThanOrEqualTo(run.start()));
         runner.get();
     }
 }

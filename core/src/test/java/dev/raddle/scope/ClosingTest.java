@@ -164,7 +164,9 @@ class ClosingTest {
             lost = scope.submit(() -> "never");
             Task<String> next = scope.submit(() -> "never");
             assertThat(lost.cancel()).isTrue();
-            assertThat(scope.tasks.pending.unfinished()).extracting(ScopeRun::id).containsExactly(next.id());
+            assertThat(scope.tasks.pending.unfinished())
+                    .extracting(ScopeRun::id)
+                    .containsExactly(next.id());
         }
         assertThat(lost.isCancelled()).isTrue();
     }

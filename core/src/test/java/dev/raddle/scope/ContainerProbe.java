@@ -12,8 +12,8 @@ final class ContainerProbe {
             try (var scope = new StructuredTaskScope<String>()) {
                 var subtask = scope.fork(() -> NAME.orElse("not inherited"));
                 scope.join();
-                System.out.println(scope.container + "; " + subtask.get() + "; "
-                        + StructuredTaskScope.class.getModule());
+                System.out.println(
+                        scope.container + "; " + subtask.get() + "; " + StructuredTaskScope.class.getModule());
                 return null;
             }
         });

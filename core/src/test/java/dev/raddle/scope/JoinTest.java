@@ -167,8 +167,8 @@ class JoinTest {
                             },
                             () -> "first")));
             Thread thread = Thread.startVirtualThread(join);
-            Wait.until(() ->
-                    scope.metrics().succeeded() == 1 && scope.tasks.pending.unfinished().size() == 2);
+            Wait.until(() -> scope.metrics().succeeded() == 1
+                    && scope.tasks.pending.unfinished().size() == 2);
             assertThat(join.isDone()).isFalse();
             first.countDown();
             thread.join();
@@ -189,7 +189,9 @@ class JoinTest {
                                     .extracting(Throwable::getMessage)
                                     .containsExactly("b"))
                     .hasMessage("join strategy, quorum of 3 in scope \"s\" is impossible: 1 of 3 failed, 3 needed");
-            assertThat(scope.tasks.pending.unfinished()).as("nothing is left running").isEmpty();
+            assertThat(scope.tasks.pending.unfinished())
+                    .as("nothing is left running")
+                    .isEmpty();
         }
     }
 

@@ -11,7 +11,6 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.structured.StructuredTaskScope.Joiner;
-import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Task;
 import dev.raddle.testing.BlockingTask;
-import dev.raddle.testing.VirtualTime;
-import dev.raddle.testing.Wait;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;

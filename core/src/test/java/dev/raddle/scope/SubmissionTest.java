@@ -240,10 +240,8 @@ class SubmissionTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ThreadScope.open("s").withPatience(Duration.ofSeconds(-1)))
                 .withMessage("patience of scope \"s\" must be positive, was PT-1S");
-        assertThatNullPointerException()
-                .isThrownBy(() -> ThreadScope.open("s").addHook(null));
-        assertThatNullPointerException()
-                .isThrownBy(() -> ThreadScope.open("s").withDeadline(null));
+        assertThatNullPointerException().isThrownBy(() -> ThreadScope.open("s").addHook(null));
+        assertThatNullPointerException().isThrownBy(() -> ThreadScope.open("s").withDeadline(null));
         try (ThreadScope scope = ThreadScope.open("s")) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> scope.submit("t", () -> "", Duration.ZERO))

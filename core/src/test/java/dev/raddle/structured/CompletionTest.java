@@ -76,7 +76,9 @@ class CompletionTest {
 
             assertThat(late.state()).isEqualTo(Subtask.State.UNAVAILABLE);
         }
-        assertThat(joiner.calls).filteredOn(call -> call.startsWith("onComplete")).hasSize(1);
+        assertThat(joiner.calls)
+                .filteredOn(call -> call.startsWith("onComplete"))
+                .hasSize(1);
     }
 
     @ParameterizedTest

@@ -76,7 +76,10 @@ class JoinersTest {
                     }
                 });
                 scope.fork(() -> Opened.<String>fail("first"));
-                assertThatThrownBy(scope::join).isInstanceOf(Wrapped.class).cause().hasMessage("first");
+                assertThatThrownBy(scope::join)
+                        .isInstanceOf(Wrapped.class)
+                        .cause()
+                        .hasMessage("first");
                 failed.countDown();
                 assertThat(scope.isCancelled()).isTrue();
             }

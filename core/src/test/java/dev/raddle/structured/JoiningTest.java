@@ -33,7 +33,8 @@ class JoiningTest {
     private <T, R, X extends Throwable> StructuredTaskScope<T, R, X> timed(Kind kind, Joiner<T, R, X> joiner) {
         return StructuredTaskScope.open(
                 joiner,
-                config -> config.withOptions(kind.options().withTimeSource(time)).withTimeout(LIMIT));
+                config ->
+                        config.withOptions(kind.options().withTimeSource(time)).withTimeout(LIMIT));
     }
 
     // N6
@@ -140,7 +141,9 @@ class JoiningTest {
         }
         try (var scope = timed(Kind.JDK_VIRTUAL, joiner)) {
             time.advance(LIMIT);
-            assertThatThrownBy(scope::join).isInstanceOf(ArithmeticException.class).hasMessage("of timeout");
+            assertThatThrownBy(scope::join)
+                    .isInstanceOf(ArithmeticException.class)
+                    .hasMessage("of timeout");
         }
     }
 
@@ -235,9 +238,7 @@ class JoiningTest {
     @Test
     void without_a_function_the_exception_is_an_ExecutionException() {
         List<Joiner<String, ?, ExecutionException>> joiners = List.of(
-                Joiner.allSuccessfulOrThrow(),
-                Joiner.anySuccessfulOrThrow(),
-                Joiner.awaitAllSuccessfulOrThrow());
+                Joiner.allSuccessfulOrThrow(), Joiner.anySuccessfulOrThrow(), Joiner.awaitAllSuccessfulOrThrow());
         for (Joiner<String, ?, ExecutionException> joiner : joiners) {
             try (var scope = StructuredTaskScope.open(joiner, config -> config.withTimeout(Duration.ZERO))) {
                 assertThatThrownBy(scope::join)

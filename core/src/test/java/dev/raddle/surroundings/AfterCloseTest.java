@@ -7,8 +7,6 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
-import dev.raddle.scope.StructuredScopeOptions;
-import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.Jvm;
 import dev.raddle.testing.LeasedThreads;

@@ -9,7 +9,6 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.scope.JoinStrategy;
 import dev.raddle.scope.ScopeOptions;
-import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
@@ -125,9 +124,8 @@ final class BusyCarriers {
             }
         });
         check(late, "timeout of a structured scope", () -> {
-            try (var scope = dev.raddle.structured.StructuredTaskScope.<Integer>open(
-                    each -> each.withTimeout(LIMIT)
-                            .withThreadFactory(Thread.ofPlatform().daemon().factory()))) {
+            try (var scope = dev.raddle.structured.StructuredTaskScope.<Integer>open(each -> each.withTimeout(LIMIT)
+                    .withThreadFactory(Thread.ofPlatform().daemon().factory()))) {
                 scope.fork(BusyCarriers::forever);
                 return scope.join();
             }

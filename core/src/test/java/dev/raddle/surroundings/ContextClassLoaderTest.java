@@ -15,8 +15,6 @@ import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.PoolListener;
 import dev.raddle.pool.ThreadPool;
-import dev.raddle.scope.StructuredScopeOptions;
-import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;

@@ -8,8 +8,6 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.scope.StructuredScopeOptions;
-import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;

@@ -199,9 +199,8 @@ class NoThreadCanBeStartedTest {
         StructuredScopeOptions structured = StructuredScopeOptions.defaults().withTimeSource(time);
         try (var outer = StructuredTaskScope.open()) {
             assertThatThrownBy(() -> ThreadScope.open("scope", options)).isInstanceOf(OutOfMemoryError.class);
-            assertThatThrownBy(() -> ThreadScope.open("scope")
-                            .withTimeSource(time)
-                            .withDeadline(SECOND))
+            assertThatThrownBy(
+                            () -> ThreadScope.open("scope").withTimeSource(time).withDeadline(SECOND))
                     .isInstanceOf(OutOfMemoryError.class);
             assertThat(ThreadScope.current()).isEmpty();
             assertThatThrownBy(() -> StructuredTaskScope.open(

@@ -207,11 +207,7 @@ class JacksonCodecTest {
     record Text(String text) {}
 
     record Words(
-            Map<String, Integer> counts,
-            Set<String> words,
-            Set<Text> texts,
-            List<Set<Set<Text>>> nested,
-            Object any) {}
+            Map<String, Integer> counts, Set<String> words, Set<Text> texts, List<Set<Set<Text>>> nested, Object any) {}
 
     /** Returns a set with the same elements in an order that depends on the capacity. */
     private static <T> Set<T> hashed(int capacity, List<T> elements) {
@@ -241,8 +237,8 @@ class JacksonCodecTest {
         assertThat(List.copyOf(one.words())).isNotEqualTo(List.copyOf(other.words()));
         assertThat(one).isEqualTo(other);
 
-        for (JacksonCodec each :
-                List.of(JacksonCodec.of(Words.class), JacksonCodec.of(Words.class).withMapper(new JsonMapper()))) {
+        for (JacksonCodec each : List.of(
+                JacksonCodec.of(Words.class), JacksonCodec.of(Words.class).withMapper(new JsonMapper()))) {
             assertThat(new String(each.encode(one), StandardCharsets.UTF_8))
                     .isEqualTo(new String(each.encode(other), StandardCharsets.UTF_8));
         }

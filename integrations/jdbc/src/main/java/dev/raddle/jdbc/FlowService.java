@@ -441,7 +441,9 @@ public final class FlowService implements AutoCloseable {
         while (true) {
             CountDownLatch ended = watch.whenEnded(runId);
             StoredRun run = existingUnlessAway(runId);
-            String state = run == null ? "unknown, because the database is away" : run.state().name();
+            String state = run == null
+                    ? "unknown, because the database is away"
+                    : run.state().name();
             if (run != null && run.state().isEnd()) {
                 return run;
             }

@@ -108,8 +108,8 @@ class ClockTest {
             assertThat(service.entries("run-1"))
                     .filteredOn(entry -> entry.kind().equals("BEGUN"))
                     .singleElement()
-                    .satisfies(entry -> assertThat(entry.at())
-                            .isBetween(claimed.minusSeconds(240), claimed.plusSeconds(240)));
+                    .satisfies(entry ->
+                            assertThat(entry.at()).isBetween(claimed.minusSeconds(240), claimed.plusSeconds(240)));
             assertThat(service.signal("run-1", "vote", "yes")).isTrue();
             assertThat(service.await("run-1", Await.BOUND).state()).isEqualTo(RunState.SUCCESS);
         }

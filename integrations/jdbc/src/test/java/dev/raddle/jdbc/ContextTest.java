@@ -90,8 +90,10 @@ class ContextTest {
     }
 
     private void waitsForSignal(FlowService service) {
-        Await.until("the first node has ended", () -> service.entries("run-1").stream()
-                .anyMatch(entry -> entry.kind().equals("NODE")));
+        Await.until(
+                "the first node has ended",
+                () -> service.entries("run-1").stream()
+                        .anyMatch(entry -> entry.kind().equals("NODE")));
     }
 
     @Test
@@ -108,12 +110,7 @@ class ContextTest {
         }
         assertThat(seen)
                 .containsExactly(
-                        "first t-17",
-                        "second t-17",
-                        "callback t-17",
-                        "deep t-17",
-                        "last t-17",
-                        "undo first t-17");
+                        "first t-17", "second t-17", "callback t-17", "deep t-17", "last t-17", "undo first t-17");
     }
 
     @Test

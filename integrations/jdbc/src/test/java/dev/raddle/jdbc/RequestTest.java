@@ -342,8 +342,9 @@ class RequestTest {
 
     private boolean waitsForAdvisoryLock() {
         try {
-            return "1".equals(database.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-                    + " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"));
+            return "1"
+                    .equals(database.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                            + " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"));
         } catch (SQLException failure) {
             throw new IllegalStateException(failure);
         }
@@ -465,9 +466,8 @@ class RequestTest {
                         : sql;
         try (FlowService worker = started(approval());
                 TestPool pool = new TestPool(database.url(), 12, breaking);
-                FlowService client = FlowService.on(pool)
-                        .pollInterval(Duration.ofMillis(20))
-                        .start()) {
+                FlowService client =
+                        FlowService.on(pool).pollInterval(Duration.ofMillis(20)).start()) {
             worker.submit("approval", "run-1", "p");
             assertThat(worker.signal("run-1", "approved", "Ann")).isTrue();
 

@@ -93,8 +93,8 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     private static final double NANOS_PER_SECOND = 1e9;
 
     /** What is stored with a durable run: the headers {@code traceparent}, {@code tracestate} and {@code baggage}. */
-    private static final TextMapPropagator SAVED = TextMapPropagator.composite(
-            W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance());
+    private static final TextMapPropagator SAVED =
+            TextMapPropagator.composite(W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance());
 
     private static final TextMapGetter<Map<String, String>> HEADERS = new TextMapGetter<>() {
         @Override

@@ -514,8 +514,8 @@ class TaskTracingTest {
 
         TaskTracing other = TaskTracing.of(sdk);
         FlowBuilder<Void> f = FlowPlan.define("continued");
-        Node<String> tenant = f.node("step", () -> currentSpan() + " "
-                + Baggage.current().getEntryValue("tenant"));
+        Node<String> tenant =
+                f.node("step", () -> currentSpan() + " " + Baggage.current().getEntryValue("tenant"));
         String seen = f.returning(tenant)
                 .run(
                         null,

@@ -529,8 +529,8 @@ class FlowOnEngineTest {
         FlowPlan<String, String> plan = f.returning(f.node("last", nested, value -> {
             throw new IllegalStateException("undo it");
         }));
-        RestateOptions options = RestateOptions.defaults()
-                .withRun(RunOptions.defaults().addPropagator(PROPAGATOR));
+        RestateOptions options =
+                RestateOptions.defaults().withRun(RunOptions.defaults().addPropagator(PROPAGATOR));
         String trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         try (Worker worker = Worker.serve(RestateFlows.service(service, plan, TestCodec.CODEC, options))) {
             engine.register(worker.port());

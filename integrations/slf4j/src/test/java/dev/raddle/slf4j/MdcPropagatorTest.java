@@ -173,8 +173,8 @@ class MdcPropagatorTest {
 
         FlowBuilder<Void> f = FlowPlan.define("logs");
         Node<Map<String, String>> seen = f.node("seen", MDC::getCopyOfContextMap);
-        FlowResult<Map<String, String>> result = f.returning(seen)
-                .run(null, options.withSavedContext(saved).inCallersThread());
+        FlowResult<Map<String, String>> result =
+                f.returning(seen).run(null, options.withSavedContext(saved).inCallersThread());
 
         assertThat(saved).containsExactly(Map.entry("mdc-requestid", "r-17"));
         assertThat(result.value()).containsExactly(Map.entry("requestId", "r-17"));
