@@ -37,8 +37,12 @@ public class ScopeSubmitMeetsClear {
     }
 
     @Actor
-    public void await() throws InterruptedException {
-        rig.scope.await(ended);
+    public void await() {
+        try {
+            rig.scope.await(ended);
+        } catch (InterruptedException unexpected) {
+            throw new IllegalStateException(unexpected);
+        }
     }
 
     @Arbiter

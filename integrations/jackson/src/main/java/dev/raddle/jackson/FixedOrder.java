@@ -145,7 +145,7 @@ final class FixedOrder extends ValueSerializerModifier {
     }
 
     private Comparator<Object> byJson(List<@Nullable Object> elements) {
-        Map<Object, String> texts = new IdentityHashMap<>();
+        IdentityHashMap<Object, String> texts = new IdentityHashMap<>();
         for (Object each : elements) {
             if (each != null) {
                 texts.put(each, Objects.requireNonNull(mapper).writeValueAsString(each));
