@@ -194,15 +194,15 @@ public class LateLimits {
         } else {
             disturbers.add(Thread.ofPlatform().daemon().start(() -> {
                 while (disturbed) {
-                    new CompletableFuture<>()
-                            .orTimeout(1, TimeUnit.MILLISECONDS)
-                            .exceptionally(late -> {
-                                for (int slept = 0; disturbed && slept < FALLBACK_MILLIS; slept += 10) {
-                                    Flood.sleep(10);
-                                }
-                                return null;
-                            })
-                            .join();
+                    CompletableFuture<Void> late = new CompletableFuture<>();
+                    CompletableFuture<Void> fallback = late.exceptionally(timeout -> {
+                        for (int slept = 0; disturbed && slept < FALLBACK_MILLIS; slept += 10) {
+                            Flood.sleep(10);
+                        }
+                        return null;
+                    });
+                    late.orTimeout(1, TimeUnit.MILLISECONDS); // with the fallback, which else may run in this thread
+                    fallback.join();
                 }
             }));
         }

@@ -4,7 +4,6 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.RateLimit;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rate;
@@ -48,10 +47,6 @@ import org.jspecify.annotations.Nullable;
 public final class GroupExecutor implements AutoCloseable {
 
     private static final String NO_KEY = "groupKey must not be null: each task belongs to the group of its key";
-
-    static {
-        StackRoom.ensure(); // initializes that class, before the first group does
-    }
 
     final GroupEngine engine;
     private final GroupMonitor monitor;

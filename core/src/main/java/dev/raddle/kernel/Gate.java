@@ -93,10 +93,6 @@ public abstract class Gate extends SpinLock {
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
 
-    static {
-        StackRoom.ensure(); // initializes that class: at the end of a stack this would fail, for good
-    }
-
     private final FairCap cap; // shared with other gates
     private volatile Bounds bounds; // written under this
     private @Nullable Object queue; // the last waiting permit, or PriorityQueues, or null; guarded by this

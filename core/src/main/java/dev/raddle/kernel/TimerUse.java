@@ -9,6 +9,10 @@ import dev.raddle.time.TimeSource;
  */
 public final class TimerUse {
 
+    static {
+        StackRoom.ensure(); // initializes that class, too: at the end of a stack this would fail, for good
+    }
+
     private TimerUse() {}
 
     /**

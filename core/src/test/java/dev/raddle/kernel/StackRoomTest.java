@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.testing.Jvm;
 import java.util.concurrent.Callable;
@@ -64,7 +66,10 @@ class StackRoomTest {
     enum Api {
         EXECUTOR(() -> GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1).build())),
-        SCOPE(() -> ThreadScope.open("s"));
+        SCOPE(() -> ThreadScope.open("s")),
+        STRUCTURED(StructuredTaskScope::new),
+        JOINED(dev.raddle.structured.StructuredTaskScope::open),
+        POOL(() -> ThreadPool.builder("p").threads(1).build());
 
         final Callable<?> opening;
 

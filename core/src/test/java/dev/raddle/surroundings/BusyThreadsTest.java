@@ -24,6 +24,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,9 +38,7 @@ class BusyThreadsTest {
 
     /** Runs an action in the fallback of a future that timed out, which is in the JDK's only thread for timeouts. */
     private static <T> T inFallback(Callable<T> action) throws Exception {
-        return new CompletableFuture<T>()
-                .orTimeout(1, TimeUnit.MILLISECONDS)
-                .exceptionally(timeout -> {
+        return fallback(() -> {
                     try {
                         return action.call();
                     } catch (Exception failure) {
@@ -47,6 +46,13 @@ class BusyThreadsTest {
                     }
                 })
                 .get();
+    }
+
+    private static <T> CompletableFuture<T> fallback(Supplier<T> action) {
+        CompletableFuture<T> never = new CompletableFuture<>();
+        CompletableFuture<T> result = never.exceptionally(timeout -> action.get());
+        never.orTimeout(1, TimeUnit.MILLISECONDS); // with the fallback, which else may run in the calling thread
+        return result;
     }
 
     private int forever() throws InterruptedException {
@@ -100,13 +106,11 @@ class BusyThreadsTest {
     @Test
     void limits_are_kept_while_the_fallback_of_a_foreign_future_does_not_return() throws Exception {
         CountDownLatch inFallback = new CountDownLatch(1);
-        CompletableFuture<Object> blocked = new CompletableFuture<>()
-                .orTimeout(1, TimeUnit.MILLISECONDS)
-                .exceptionally(timeout -> {
-                    inFallback.countDown();
-                    Wait.uninterrupted(never);
-                    return 1;
-                });
+        CompletableFuture<Integer> blocked = fallback(() -> {
+            inFallback.countDown();
+            Wait.uninterrupted(never);
+            return 1;
+        });
         inFallback.await();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
