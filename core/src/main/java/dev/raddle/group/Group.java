@@ -159,8 +159,8 @@ class Group extends TaskGate {
     }
 
     /**
-     * Lets a run enter, or rejects it if a queue is full. If there was no need for the time so far, tries once more with
-     * it: a rate needs it that is new, and so does the description of a rejection.
+     * Lets a run enter, or rejects it if a queue is full. If the time was not needed so far, tries once more with it: a
+     * new rate needs it, and so does the description of a rejection.
      */
     Entry admit(GroupRun<?> run) {
         long now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;

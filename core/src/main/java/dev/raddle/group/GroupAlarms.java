@@ -18,8 +18,8 @@ final class GroupAlarms {
     /*
      * Overview.
      *
-     * A group has at most one alarm, in its extras; the cap has at most one, in a reference. Each is armed after the lock
-     * was released. An alarm that fires when it is no longer in its place was replaced, and has no effect.
+     * A group has at most one alarm, in its extras; the cap has at most one, in a reference. Each is armed after the
+     * lock was released. An alarm that fires when it is no longer in its place was replaced, and has no effect.
      */
 
     private final GroupEngine engine;

@@ -578,13 +578,16 @@ final class GroupEngine {
 
     void terminateIfEmpty() {
         if (isShutdown() && !terminated.isSet() && hasNoGroups() && terminated.set()) {
-            alarms.disarmCap();
-            cap.clock().close();
-            idleGroups.close();
-            if (permits != null) {
-                permits.close();
+            try {
+                alarms.disarmCap();
+                cap.clock().close();
+                idleGroups.close();
+                if (permits != null) {
+                    permits.close();
+                }
+            } finally {
+                TimerUse.release(time);
             }
-            TimerUse.release(time);
         }
     }
 

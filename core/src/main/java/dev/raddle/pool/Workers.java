@@ -695,16 +695,16 @@ final class Workers {
                 return;
             }
             if (control.tryTidy(word)) {
-                if (watchdog != null) {
-                    watchdog.end();
-                }
-                observation.end();
-                if (keepsTimer) {
-                    TimerUse.release(time);
-                }
                 try {
+                    if (watchdog != null) {
+                        watchdog.end();
+                    }
+                    observation.end();
                     pool.terminated();
                 } finally {
+                    if (keepsTimer) {
+                        TimerUse.release(time);
+                    }
                     control.advanceTo(Control.TERMINATED);
                     terminated.set();
                 }

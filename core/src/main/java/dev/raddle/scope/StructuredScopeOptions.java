@@ -124,7 +124,8 @@ public final class StructuredScopeOptions {
 
     /**
      * Returns these options with one more scoped value that subtasks inherit also in plain threads, which are used if
-     * this JDK has no suitable scope. Otherwise the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on.
+     * this JDK has no suitable scope. Otherwise the JDK passes on every scoped value.
+     * {@link dev.raddle.task.TaskContext} is always passed on.
      *
      * @param value the scoped value to add, which is bound in subtasks as where they are forked
      * @return new options

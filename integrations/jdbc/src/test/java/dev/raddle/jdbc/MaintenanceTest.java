@@ -210,7 +210,7 @@ class MaintenanceTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
-        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("5");
+        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("6");
     }
 
     @Test
@@ -219,6 +219,7 @@ class MaintenanceTest {
         database.execute("ALTER TABLE raddle_run DROP COLUMN waits_until");
         database.execute("ALTER TABLE raddle_entry DROP COLUMN place");
         database.execute("ALTER TABLE raddle_run DROP COLUMN losses");
+        database.execute("ALTER TABLE raddle_run DROP COLUMN context");
         database.execute("DROP INDEX raddle_run_stuck, raddle_run_flow");
         database.execute("DELETE FROM raddle_schema WHERE version > 1");
         Schema schema = new Schema(new Database(database.pool()));

@@ -96,8 +96,8 @@ final class OutageState {
         UserCode.warn(
                 LOGGER,
                 "fleet \"" + options.namespace() + "\": the maxmemory-policy of the server is " + policy
-                        + ", so it may evict keys of the fleet when its memory is full, and then nothing is granted for "
-                        + "a lease; set maxmemory-policy to noeviction or to one for keys with an expiry, such as "
+                        + ", so it may evict keys of the fleet when its memory is full, and then nothing is granted "
+                        + "for a lease; set maxmemory-policy to noeviction or to one for keys with an expiry, such as "
                         + "volatile-lru",
                 null);
     }
