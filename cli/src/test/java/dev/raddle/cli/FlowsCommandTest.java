@@ -179,7 +179,7 @@ class FlowsCommandTest {
                 .containsExactly("BEGUN", "NODE", "NODE", "ENDED");
         assertThat(entries.get(1).toString())
                 .matches("\\{claim=1, number=2, kind=NODE, node=pay, state=SUCCESS, via=ACTION, count=1, at=20[^ ]*Z,"
-                        + " failure=null, nodes=\\[]}");
+                        + " failure=null, nodes=\\[], place=1}");
     }
 
     @Test
