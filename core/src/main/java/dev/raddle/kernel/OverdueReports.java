@@ -87,16 +87,21 @@ public final class OverdueReports<T> {
 
     /** Arms the alarm of the first report, unless it is armed. */
     public void arm() {
-        while (!over && isArmed.compareAndSet(false, true)) {
-            Duration delay = untilNext.get();
-            if (delay != null) {
-                arm(delay);
-                return;
+        try {
+            while (!over && isArmed.compareAndSet(false, true)) {
+                Duration delay = untilNext.get();
+                if (delay != null) {
+                    arm(delay);
+                    return;
+                }
+                isArmed.set(false);
+                if (untilNext.get() == null) {
+                    return;
+                }
             }
+        } catch (Throwable noTime) { // the tasks do not depend on it
             isArmed.set(false);
-            if (untilNext.get() == null) {
-                return;
-            }
+            elsewhere.sink().report("alarm for reports of tasks that have not ended", noTime);
         }
     }
 
@@ -105,12 +110,7 @@ public final class OverdueReports<T> {
         PendingAlarm next = new PendingAlarm();
         alarm = next;
         if (!over) {
-            try {
-                next.arm(time, delay, () -> elsewhere.execute(this::report));
-            } catch (Throwable noTime) { // the tasks do not depend on it
-                isArmed.set(false);
-                elsewhere.sink().report("alarm for reports of tasks that have not ended", noTime);
-            }
+            next.arm(time, delay, () -> elsewhere.execute(this::report));
         }
     }
 
@@ -118,6 +118,15 @@ public final class OverdueReports<T> {
         if (over) {
             return;
         }
+        try {
+            readStacks().forEach(Runnable::run);
+        } finally {
+            isArmed.set(false);
+            arm();
+        }
+    }
+
+    private List<Runnable> readStacks() {
         List<Runnable> reports = new ArrayList<>();
         for (T task : overdue.get()) {
             Thread thread = threadOf.apply(task);
@@ -126,9 +135,7 @@ public final class OverdueReports<T> {
                 reports.add(() -> receiver.report(task, thread, stack));
             }
         }
-        reports.forEach(Runnable::run);
-        isArmed.set(false);
-        arm();
+        return reports;
     }
 
     /** Ends the reports. */

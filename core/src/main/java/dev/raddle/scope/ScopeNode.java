@@ -345,9 +345,9 @@ final class ScopeNode extends EnclosingScope {
         boolean interrupted = awaitEmpty();
         tasks.ended = true;
         tasks.pending.clearIfEmpty(); // a handle that is kept retains no other task
-        leaveThread();
         try {
             failChannels();
+            leaveThread();
         } finally {
             finish(inner, interrupted);
         }

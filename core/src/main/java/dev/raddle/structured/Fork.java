@@ -68,7 +68,8 @@ final class Fork<T extends @Nullable Object> implements Subtask<T>, Callable<T>,
 
     @Override
     public String toString() {
-        String text = String.valueOf(forked);
-        return Objects.toIdentityString(this) + (forked == null ? "[Unavailable]" : text.substring(text.indexOf('[')));
+        var known = forked; // read once: its thread may set it meanwhile
+        String text = known == null ? "[Unavailable]" : known.toString();
+        return Objects.toIdentityString(this) + text.substring(text.indexOf('['));
     }
 }

@@ -138,10 +138,13 @@ final class JoinedScope<T extends @Nullable Object, R extends @Nullable Object, 
             return;
         }
         closed = true;
-        if (timeout != null) {
-            timeout.end();
+        try {
+            if (timeout != null) {
+                timeout.end();
+            }
+        } finally {
+            engine.close();
         }
-        engine.close();
         if (mustJoin) {
             throw new IllegalStateException("the owner of scope " + engine + " has forked and not joined");
         }

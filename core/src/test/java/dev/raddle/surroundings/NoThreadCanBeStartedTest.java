@@ -49,6 +49,7 @@ class NoThreadCanBeStartedTest {
     private static final class ScarceTime implements TimeSource {
         final VirtualTime time = new VirtualTime();
         volatile boolean hasThreads = true;
+        volatile boolean isBroken; // alarms cannot be cancelled
 
         @Override
         public long nanoTime() {
@@ -60,7 +61,12 @@ class NoThreadCanBeStartedTest {
             if (!hasThreads) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
-            return time.after(delay, action);
+            Alarm armed = time.after(delay, action);
+            return isBroken ? ScarceTime::cannotCancel : armed;
+        }
+
+        private static boolean cannotCancel() {
+            throw new IllegalStateException("planned");
         }
 
         @Override
@@ -206,6 +212,27 @@ class NoThreadCanBeStartedTest {
             assertThatThrownBy(() -> StructuredTaskScope.open(
                             all -> all.withOptions(structured).withTimeout(SECOND)))
                     .isInstanceOf(OutOfMemoryError.class);
+            outer.fork(() -> 1); // which throws if another scope of this thread is open
+            outer.join();
+        }
+    }
+
+    @Test
+    void a_scope_whose_alarm_cannot_be_cancelled_is_closed() throws Exception {
+        List<String> events = new CopyOnWriteArrayList<>();
+        time.isBroken = true;
+        ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withDeadline(SECOND);
+        StructuredScopeOptions structured = StructuredScopeOptions.defaults().withTimeSource(time);
+        try (var outer = StructuredTaskScope.open()) {
+            ThreadScope scope = ThreadScope.open("scope", options);
+            scope.defer(() -> events.add("deferred"));
+            assertThatThrownBy(scope::close).hasMessage("planned");
+            assertThat(ThreadScope.current()).isEmpty();
+            assertThat(events).containsExactly("deferred");
+
+            var inner =
+                    StructuredTaskScope.open(all -> all.withOptions(structured).withTimeout(SECOND));
+            assertThatThrownBy(inner::close).hasMessage("planned");
             outer.fork(() -> 1); // which throws if another scope of this thread is open
             outer.join();
         }
