@@ -29,7 +29,7 @@ import tools.jackson.databind.type.MapType;
 
 /**
  * Lets a mapper write maps and sets that have no order, such as {@code Map.of}, in one that is the same in each JVM.
- * Elements are ordered as their class says, or else by their JSON.
+ * Elements are ordered by their JSON.
  */
 final class FixedOrder extends ValueSerializerModifier {
 
@@ -119,29 +119,9 @@ final class FixedOrder extends ValueSerializerModifier {
     private List<@Nullable Object> sorted(Collection<?> elements) {
         List<@Nullable Object> sorted = new ArrayList<>(elements);
         if (sorted.size() > 1) {
-            sorted.sort(Comparator.nullsFirst(hasOrder(sorted) ? natural() : byJson(sorted)));
+            sorted.sort(Comparator.nullsFirst(byJson(sorted)));
         }
         return sorted;
-    }
-
-    /** Returns whether all elements are of one class, which is comparable. */
-    private static boolean hasOrder(List<@Nullable Object> elements) {
-        Class<?> found = null;
-        for (Object each : elements) {
-            if (each != null) {
-                Class<?> type = each instanceof Enum<?> constant ? constant.getDeclaringClass() : each.getClass();
-                if (!(each instanceof Comparable<?>) || (found != null && found != type)) {
-                    return false;
-                }
-                found = type;
-            }
-        }
-        return true;
-    }
-
-    @SuppressWarnings("unchecked") // all are of one class, which is comparable
-    private static Comparator<Object> natural() {
-        return (Comparator<Object>) (Comparator<?>) Comparator.naturalOrder();
     }
 
     private Comparator<Object> byJson(List<@Nullable Object> elements) {

@@ -17,11 +17,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.AbstractSet;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -242,6 +245,31 @@ class JacksonCodecTest {
             assertThat(new String(each.encode(one), StandardCharsets.UTF_8))
                     .isEqualTo(new String(each.encode(other), StandardCharsets.UTF_8));
         }
+    }
+
+    record Amounts(Set<BigDecimal> all) {
+        /** Returns a set with its own order, as another JVM may have it. */
+        static Amounts of(String... amounts) {
+            List<BigDecimal> all = Stream.of(amounts).map(BigDecimal::new).toList();
+            return new Amounts(new AbstractSet<>() {
+                @Override
+                public Iterator<BigDecimal> iterator() {
+                    return all.iterator();
+                }
+
+                @Override
+                public int size() {
+                    return all.size();
+                }
+            });
+        }
+    }
+
+    @Test
+    void elements_that_their_class_does_not_order_have_the_same_order() throws Exception {
+        JacksonCodec codec = JacksonCodec.of(Amounts.class);
+
+        assertThat(codec.encode(Amounts.of("1.0", "1.00"))).isEqualTo(codec.encode(Amounts.of("1.00", "1.0")));
     }
 
     record Ordered(Map<String, Integer> map, Set<String> set, EnumMap<Colour, Integer> colours, EnumSet<Colour> some) {}
