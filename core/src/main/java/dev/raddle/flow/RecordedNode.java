@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param sleepsUntil the moment at which its sleep ends; null if it does not sleep
  * @param dueTo the ids of the upstreams for which a pending node waits, in the order of their declaration; of an end
  *     that follows, that of the node from whose end it follows. Empty without a plan
- * @param isCompensated whether it was compensated
+ * @param isCompensated true if its compensation has succeeded
  */
 public record RecordedNode(
         String id,

@@ -286,7 +286,7 @@ public final class RunOptions {
      * Sets the context that propagators propagate to each action and callback, in place of that of the thread that
      * starts the run. A propagator that saves nothing propagates that of the thread nevertheless.
      *
-     * @param saved what {@link #savedContext} has returned in the thread that submitted the run
+     * @param saved the result of {@link #savedContext} in the thread that submitted the run
      * @return a changed copy
      */
     public RunOptions withSavedContext(Map<String, String> saved) {

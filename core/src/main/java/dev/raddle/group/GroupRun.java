@@ -143,9 +143,11 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             if (!caller.grantedOrSettled().isSet()) {
                 noted = group.noteWait(Thread.currentThread(), this);
             }
+            RunSettings own = Objects.requireNonNull(settings);
+            Deadline queueEnd = own.queueTimeout == null ? null : Deadline.after(time(), own.queueTimeout);
             Dispatch.startAll(); // runs that the calling thread has to start may be ahead of this one
             if (endsOwnWait()) {
-                endWaitInTime(caller.grantedOrSettled(), Objects.requireNonNull(settings));
+                endWaitInTime(caller.grantedOrSettled(), own, queueEnd);
             }
             caller.grantedOrSettled().await();
         } catch (InterruptedException | IllegalStateException failure) {
@@ -174,10 +176,10 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
      * Waits until this run is granted or settled, and ends it in the calling thread if its queue timeout or time limit
      * passes first. If it is neither granted nor settled then, another thread is about to do so.
      */
-    private void endWaitInTime(Signal grantedOrSettled, RunSettings own) throws InterruptedException {
+    private void endWaitInTime(Signal grantedOrSettled, RunSettings own, @Nullable Deadline queueEnd)
+            throws InterruptedException {
         TimeLimit limit = own.limit;
         Duration longest = own.queueTimeout;
-        Deadline queueEnd = longest == null ? null : Deadline.after(time(), longest);
         if (limit != null && (queueEnd == null || limit.deadline().nanoTime() - queueEnd.nanoTime() < 0)) {
             if (!grantedOrSettled.await(limit.deadline())) {
                 onTimeout(own, limit, Runnable::run);

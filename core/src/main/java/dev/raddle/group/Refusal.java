@@ -7,7 +7,7 @@ import dev.raddle.task.WaitReason;
  * Why a group does not run a task, as one section under its lock has found it.
  *
  * @param reason the rule that rejects the task
- * @param why what keeps the task waiting, or the first one before it
+ * @param why the obstacle of the task, or of the first one before it
  * @param load the load that leaves no room for it
  */
 record Refusal(Rejection.Reason reason, Explanation why, Rejection.Load load) {
@@ -15,12 +15,11 @@ record Refusal(Rejection.Reason reason, Explanation why, Rejection.Load load) {
     /** Returns the rejection of a task, whose description begins with some text. */
     Rejection of(GroupRun<?> run, String beginning) {
         GroupEngine engine = run.group.engine;
-        Refusal full = new Refusal(reason, GroupMonitor.withFleet(engine, run, why), load);
-        String text = reason + ": " + beginning + full.text();
+        String text = reason + ": " + beginning + text(GroupMonitor.withFleet(engine, run, why));
         return new Rejection(reason, text, engine.policy.name(), why.waitingFor(), why.nextStart(), load);
     }
 
-    private String text() {
+    private String text(Explanation full) {
         String used = load.running() + " of " + numberOf(load.limit());
         String waiting = load.waiting() + " of " + numberOf(load.capacity()) + " waiting";
         return switch (reason) {
@@ -29,7 +28,7 @@ record Refusal(Rejection.Reason reason, Explanation why, Rejection.Load load) {
                 yield why.rate() + scope + why.nextStartText() + ", " + waiting;
             }
             case PERMITS -> {
-                String fleet = why.fleet() == null ? null : why.fleet().obstacle();
+                String fleet = full.fleet() == null ? null : full.fleet().obstacle();
                 yield load.limit() + " permits of the fleet, " + load.running() + " running, " + waiting
                         + (fleet == null ? "" : ", " + fleet);
             }

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.time.UserCode;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -7,6 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@link ThreadScope} at one moment, with the scopes inside it. Taking it stops no thread: a task that begins or ends
  * meanwhile may be missing.
+ *
+ * {@snippet :
+ * ScopeTree.around(scope).tasks().forEach(task -> System.out.println(task.name() + " " + task.thread()));
+ * }
  *
  * @param name the name
  * @param id the number of the scope, unique in this JVM
@@ -30,7 +35,7 @@ public record ScopeTree(
      *
      * @param name the name
      * @param thread the thread that runs it, or null if it waits
-     * @param ageMillis the time since its submission in milliseconds
+     * @param ageMillis the time since its start, or since its submission if it has not begun, in milliseconds
      */
     public record TaskEntry(String name, @Nullable Thread thread, long ageMillis) {}
 
@@ -54,7 +59,7 @@ public record ScopeTree(
                 scope.scope.id(),
                 scope.owner,
                 !scope.tasks.pending.isClosed(),
-                String.valueOf(scope.tasks.options.all.scheduler),
+                UserCode.textOf(scope.tasks.options.all.scheduler),
                 scope.tasks.unfinished().stream()
                         .map(ScopeTree::task)
                         .sorted(Comparator.comparing(task -> task.thread() == null))

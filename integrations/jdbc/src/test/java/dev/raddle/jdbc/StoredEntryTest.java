@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Each kind of entry of the core is told in words, and becomes the same entry without its value. */
+/** A stored entry of each kind has a description, and converts to the entry of the core without its value. */
 class StoredEntryTest {
 
     private static final Instant NOON = Instant.parse("2026-01-31T12:00:00Z");
