@@ -75,11 +75,7 @@ class AttackTest {
                     + " ('run-1', 0, 0, 'NODE', 'one', 'SUCC')");
             database.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
                     + " VALUES ('flow/1', 'run-1', now() - interval '1 day', false, 1)");
-            Await.until(
-                    "the problem is known",
-                    () -> service.status("run-1").orElseThrow().problem() != null);
-
-            StoredRun run = service.status("run-1").orElseThrow();
+            StoredRun run = TestDatabase.runWithProblem(service, "run-1");
             assertThat(run.state()).isEqualTo(RunState.WAITING);
             assertThat(run.problem()).contains("row 0 of epoch 0");
             assertThat(service.cancel("run-1", "damaged")).isTrue();
@@ -148,10 +144,7 @@ class AttackTest {
             assertThatThrownBy(() -> service.submit("flow", "run-0", "bad"))
                     .hasMessageContaining("the codec cannot encode the parameter of run \"run-0\"");
             service.submit("flow", "run-1", "good");
-            Await.until(
-                    "the problem is known",
-                    () -> service.status("run-1").orElseThrow().problem() != null);
-            assertThat(service.status("run-1").orElseThrow().problem()).contains("cannot decode");
+            assertThat(TestDatabase.runWithProblem(service, "run-1").problem()).contains("cannot decode");
             isBroken.set(false);
             database.execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'");
             FlowServiceTest.hasSucceeded(service.await("run-1"));
@@ -190,10 +183,7 @@ class AttackTest {
             begun.await();
         }
         try (FlowService service = start()) {
-            Await.until(
-                    "the problem is known",
-                    () -> service.status("run-1").orElseThrow().problem() != null);
-            StoredRun run = service.status("run-1").orElseThrow();
+            StoredRun run = TestDatabase.runWithProblem(service, "run-1");
             assertThat(run.problem())
                     .isEqualTo(
                             "run \"run-1\" began with another plan of flow \"flow\", with other nodes or dependencies,"

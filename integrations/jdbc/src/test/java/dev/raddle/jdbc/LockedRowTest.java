@@ -59,10 +59,7 @@ class LockedRowTest {
             isLocked.countDown();
 
             FlowServiceTest.hasSucceeded(service.await("free", Await.BOUND));
-            Await.until(
-                    "the problem is seen",
-                    () -> service.status("locked").orElseThrow().problem() != null);
-            assertThat(service.status("locked").orElseThrow().problem())
+            assertThat(TestDatabase.runWithProblem(service, "locked").problem())
                     .contains("pid " + pid)
                     .contains("idle in transaction")
                     .contains("pg_terminate_backend");

@@ -522,12 +522,10 @@ class NodeTransactionTest {
                 .register(f.returning(node), "1", FlowCodec.text())
                 .start()) {
             service.submit("flow", "run-1", null);
-            Await.until("the run has a problem after its second claim", () -> {
-                StoredRun run = service.status("run-1").orElseThrow();
-                return run.claims() == 2 && run.problem() != null;
-            });
-            StoredRun run = service.status("run-1").orElseThrow();
-            assertThat(run.problem())
+            Await.until(
+                    "its second claim",
+                    () -> service.status("run-1").orElseThrow().claims() == 2);
+            assertThat(TestDatabase.runWithProblem(service, "run-1").problem())
                     .contains("node \"node\"")
                     .contains("not used for 1000 ms")
                     .contains("ask for the connection when everything else is done");

@@ -109,10 +109,7 @@ class StoredFailureTest {
             assertThat(calls).hasValue(1);
 
             service.submit("codec", "run-2", "p");
-            Await.until(
-                    "the problem is seen",
-                    () -> service.status("run-2").orElseThrow().problem() != null);
-            assertThat(service.status("run-2").orElseThrow().problem())
+            assertThat(TestDatabase.runWithProblem(service, "run-2").problem())
                     .contains("cannot decode")
                     .contains("no key");
         }

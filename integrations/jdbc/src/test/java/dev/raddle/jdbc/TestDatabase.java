@@ -1,11 +1,13 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.processes.Await;
 import dev.raddle.processes.PostgresServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -86,5 +88,15 @@ final class TestDatabase implements ExecutionCondition, BeforeEachCallback, Afte
                 ResultSet row = statement.executeQuery(sql)) {
             return row.next() ? row.getString(1) : null;
         }
+    }
+
+    /** Waits until a run has a problem, and returns the run as it was then: a worker may be trying it again already. */
+    static StoredRun runWithProblem(FlowService service, String id) {
+        AtomicReference<StoredRun> found = new AtomicReference<>();
+        Await.until("the problem of the run is known", () -> {
+            found.set(service.status(id).orElseThrow());
+            return found.get().problem() != null;
+        });
+        return found.get();
     }
 }
