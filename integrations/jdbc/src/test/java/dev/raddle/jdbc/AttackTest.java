@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import static dev.raddle.flow.Dependency.order;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +12,7 @@ import dev.raddle.processes.Await;
 import java.io.IOException;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -152,6 +154,77 @@ class AttackTest {
             service.submit("flow", "run-2", "x");
             assertThat(service.await("run-2").failure().message()).contains("cannot encode the value of node \"node\"");
         }
+    }
+
+    private sealed interface Payment permits Cash, Card {}
+
+    private record Cash() implements Payment {}
+
+    private record Card(String number) implements Payment {}
+
+    /** Stores payments and strings, as one version of a program that knows some of the records. */
+    private static FlowCodec payments(boolean knowsCards) {
+        return new FlowCodec() {
+            @Override
+            public byte[] encode(Object value) throws IOException {
+                return FlowCodec.text()
+                        .encode(
+                                switch (value) {
+                                    case Cash cash -> "cash";
+                                    case Card card -> "card " + card.number();
+                                    default -> "text " + value;
+                                });
+            }
+
+            @Override
+            public Object decode(byte[] bytes) throws IOException {
+                String[] parts = ((String) FlowCodec.text().decode(bytes)).split(" ", 2);
+                return switch (parts[0]) {
+                    case "cash" -> new Cash();
+                    case "text" -> parts[1];
+                    default -> {
+                        if (!knowsCards) {
+                            throw new IOException("no payment is named " + parts[0]);
+                        }
+                        yield new Card(parts[1]);
+                    }
+                };
+            }
+        };
+    }
+
+    @Test
+    void a_run_with_a_record_of_a_grown_sealed_type_waits_for_a_worker_that_knows_it() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("order", String.class);
+        Node<Payment> payment = f.node("payment", c -> c.param().equals("cash") ? new Cash() : new Card("17"));
+        Node<String> shipped = f.signal("shipped", String.class).needs(order(payment));
+        FlowPlan<String, String> plan = f.returning(f.node("end", payment, shipped, (paid, by) -> paid + " by " + by));
+        try (FlowService service =
+                database.service().register(plan, "1", payments(true)).start()) {
+            for (String parameter : List.of("cash", "card")) {
+                service.submit("order", parameter, parameter);
+                Await.until(
+                        "the run waits",
+                        () -> service.status(parameter).orElseThrow().waitsUntil() != null);
+            }
+        }
+        try (FlowService old =
+                database.service().register(plan, "1", payments(false)).start()) {
+            assertThat(old.signal("cash", "shipped", "Ann")).isTrue();
+            assertThat(old.signal("card", "shipped", "Bob")).isTrue();
+            assertThat(value(old, "cash")).isEqualTo("Cash[] by Ann");
+            assertThat(TestDatabase.runWithProblem(old, "card").problem()).contains("no payment is named card");
+        }
+        try (FlowService service =
+                database.service().register(plan, "1", payments(true)).start()) {
+            database.execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'");
+            assertThat(value(service, "card")).isEqualTo("Card[number=17] by Bob");
+        }
+    }
+
+    private static Object value(FlowService service, String run) throws Exception {
+        FlowServiceTest.hasSucceeded(service.await(run, Await.BOUND));
+        return service.value(run);
     }
 
     @Test
