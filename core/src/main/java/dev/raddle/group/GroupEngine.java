@@ -111,10 +111,9 @@ final class GroupEngine {
         this.time = policy.timeSource();
         TimerUse.begin(time);
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
-        GroupSettings settings = policy.settings;
-        this.propagation = new Propagation(false, settings.propagators, settings.scopedValues, policy.exceptionSink());
+        this.propagation = policy.propagation();
         this.propagatesNothing = propagation.isPlain();
-        this.adapts = settings.adaptiveLimit != null;
+        this.adapts = policy.adaptsLimits();
         this.leases = new SchedulerLeases(policy.exceptionSink());
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(
@@ -124,8 +123,8 @@ final class GroupEngine {
                 time.nanoTime());
         this.usesRates = policy.hasRates();
         this.idleGroups = new IdleGroups(policy, offloadExecutor, this::remove);
-        this.onlyScheduler = settings.scheduler != null ? null : Scheduler.virtualThreads();
-        this.measuresWaiting = settings.taskListener != null;
+        this.onlyScheduler = policy.hasSchedulers() ? null : Scheduler.virtualThreads();
+        this.measuresWaiting = policy.taskListener() != null;
         this.reuseThreads = policy.reuseThreads();
         this.queueTimeout = policy.queueTimeout();
         PermitSource source = policy.permits();

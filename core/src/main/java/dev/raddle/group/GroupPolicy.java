@@ -1,5 +1,7 @@
 package dev.raddle.group;
 
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
@@ -7,6 +9,8 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -36,9 +40,9 @@ public final class GroupPolicy {
      */
     public static final int AUTO = 4 * Runtime.getRuntime().availableProcessors();
 
-    final GroupSettings settings;
+    private final Builder settings; // a copy, whose values were checked
 
-    private GroupPolicy(GroupSettings settings) {
+    private GroupPolicy(Builder settings) {
         this.settings = settings;
     }
 
@@ -257,7 +261,29 @@ public final class GroupPolicy {
     }
 
     ExceptionSink exceptionSink() {
-        return Objects.requireNonNull(settings.exceptionSink);
+        return settings.exceptionSink;
+    }
+
+    LostPermitPolicy lostPermits() {
+        return settings.lostPermits;
+    }
+
+    @Nullable
+    TaskListener taskListener() {
+        return settings.taskListener;
+    }
+
+    /** Returns the propagation of a submitter's context to its tasks. */
+    Propagation propagation() {
+        return new Propagation(false, settings.propagators, settings.scopedValues, settings.exceptionSink);
+    }
+
+    boolean adaptsLimits() {
+        return settings.adaptiveLimit != null;
+    }
+
+    boolean hasSchedulers() {
+        return settings.scheduler != null;
     }
 
     /** {@return the time source} */
@@ -268,9 +294,41 @@ public final class GroupPolicy {
     /**
      * Builds policies. For use by one thread. A policy that was built does not change when its builder is used again.
      */
-    public static final class Builder {
+    public static final class Builder implements Cloneable {
 
-        private final GroupSettings settings = new GroupSettings();
+        // What is set here is a policy's when it is built: the policy has a copy of its builder.
+        private @Nullable String name;
+        private Map<String, Integer> perGroupMaxConcurrency = Map.of();
+        private @Nullable ToIntFunction<String> concurrencyResolver;
+        private int defaultMaxConcurrencyPerGroup = 1;
+        private int globalMaxInFlight = FairCap.UNLIMITED;
+        private int globalQueueThreshold = FairCap.UNLIMITED;
+        private int defaultMaxInFlightPerGroup = Integer.MAX_VALUE;
+        private Map<String, Integer> perGroupMaxInFlight = Map.of();
+        private int defaultQueueThresholdPerGroup = Integer.MAX_VALUE;
+        private Map<String, Integer> perGroupQueueThreshold = Map.of();
+        private @Nullable Duration queueTimeout;
+        private @Nullable ToIntFunction<String> weightResolver;
+        private @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
+        private Map<String, Rate> perGroupRate = Map.of();
+        private @Nullable Function<String, @Nullable Rate> rateResolver;
+        private @Nullable Rate defaultRatePerGroup;
+        private @Nullable Rate globalRate;
+        private @Nullable PermitSource permits;
+        private LostPermitPolicy lostPermits = LostPermitPolicy.INTERRUPT;
+        private @Nullable RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
+        private @Nullable RejectionHandler rejectionHandler;
+        private @Nullable TaskLifecycleListener taskLifecycleListener;
+        private @Nullable TaskListener taskListener;
+        private Duration idleGroupTtl = Duration.ofSeconds(60);
+        private int maxIdleGroups = 65_536;
+        private @Nullable Function<String, Scheduler> scheduler;
+        private boolean reuseThreads;
+        private Duration closeTimeout = Duration.ofSeconds(30);
+        private List<ContextPropagator> propagators = List.of();
+        private List<ScopedValue<?>> scopedValues = List.of();
+        private ExceptionSink exceptionSink = ExceptionSink.logging();
+        private TimeSource timeSource = TimeSource.system();
 
         private Builder() {}
 
@@ -281,7 +339,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder name(@Nullable String name) {
-            settings.name = name;
+            this.name = name;
             return this;
         }
 
@@ -292,7 +350,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupMaxConcurrency(@Nullable Map<String, Integer> limits) {
-            settings.perGroupMaxConcurrency = copy(limits);
+            perGroupMaxConcurrency = copy(limits);
             return this;
         }
 
@@ -305,7 +363,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder concurrencyResolver(@Nullable ToIntFunction<String> resolver) {
-            settings.concurrencyResolver = resolver;
+            concurrencyResolver = resolver;
             return this;
         }
 
@@ -316,7 +374,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultMaxConcurrencyPerGroup(int limit) {
-            settings.defaultMaxConcurrencyPerGroup = limit;
+            defaultMaxConcurrencyPerGroup = limit;
             return this;
         }
 
@@ -329,7 +387,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder globalMaxInFlight(int cap) {
-            settings.globalMaxInFlight = cap;
+            globalMaxInFlight = cap;
             return this;
         }
 
@@ -340,7 +398,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder globalQueueThreshold(int threshold) {
-            settings.globalQueueThreshold = threshold;
+            globalQueueThreshold = threshold;
             return this;
         }
 
@@ -352,7 +410,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultMaxInFlightPerGroup(int limit) {
-            settings.defaultMaxInFlightPerGroup = limit;
+            defaultMaxInFlightPerGroup = limit;
             return this;
         }
 
@@ -363,7 +421,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupMaxInFlight(@Nullable Map<String, Integer> limits) {
-            settings.perGroupMaxInFlight = copy(limits);
+            perGroupMaxInFlight = copy(limits);
             return this;
         }
 
@@ -374,7 +432,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultQueueThresholdPerGroup(int threshold) {
-            settings.defaultQueueThresholdPerGroup = threshold;
+            defaultQueueThresholdPerGroup = threshold;
             return this;
         }
 
@@ -385,7 +443,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupQueueThreshold(@Nullable Map<String, Integer> thresholds) {
-            settings.perGroupQueueThreshold = copy(thresholds);
+            perGroupQueueThreshold = copy(thresholds);
             return this;
         }
 
@@ -396,7 +454,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder queueTimeout(@Nullable Duration timeout) {
-            settings.queueTimeout = timeout;
+            queueTimeout = timeout;
             return this;
         }
 
@@ -409,7 +467,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder weightResolver(@Nullable ToIntFunction<String> resolver) {
-            settings.weightResolver = resolver;
+            weightResolver = resolver;
             return this;
         }
 
@@ -423,7 +481,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder adaptiveLimit(@Nullable Function<String, @Nullable AdaptiveLimit> function) {
-            settings.adaptiveLimit = function;
+            adaptiveLimit = function;
             return this;
         }
 
@@ -435,7 +493,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder perGroupRate(@Nullable Map<String, Rate> rates) {
-            settings.perGroupRate = copy(rates);
+            perGroupRate = copy(rates);
             return this;
         }
 
@@ -448,7 +506,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder rateResolver(@Nullable Function<String, @Nullable Rate> resolver) {
-            settings.rateResolver = resolver;
+            rateResolver = resolver;
             return this;
         }
 
@@ -459,7 +517,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder defaultRatePerGroup(@Nullable Rate rate) {
-            settings.defaultRatePerGroup = rate;
+            defaultRatePerGroup = rate;
             return this;
         }
 
@@ -470,7 +528,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder globalRate(@Nullable Rate rate) {
-            settings.globalRate = rate;
+            globalRate = rate;
             return this;
         }
 
@@ -484,7 +542,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder permits(@Nullable PermitSource source) {
-            settings.permits = source;
+            permits = source;
             return this;
         }
 
@@ -495,7 +553,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder lostPermits(LostPermitPolicy policy) {
-            settings.lostPermits = Objects.requireNonNull(policy, "lostPermits");
+            lostPermits = Objects.requireNonNull(policy, "lostPermits");
             return this;
         }
 
@@ -506,7 +564,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder rejectionPolicy(@Nullable RejectionPolicy policy) {
-            settings.rejectionPolicy = policy;
+            rejectionPolicy = policy;
             return this;
         }
 
@@ -518,7 +576,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder rejectionHandler(@Nullable RejectionHandler handler) {
-            settings.rejectionHandler = handler;
+            rejectionHandler = handler;
             return this;
         }
 
@@ -529,7 +587,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder taskLifecycleListener(@Nullable TaskLifecycleListener listener) {
-            settings.taskLifecycleListener = listener;
+            taskLifecycleListener = listener;
             return this;
         }
 
@@ -541,7 +599,7 @@ public final class GroupPolicy {
          */
         public Builder addListener(TaskListener listener) {
             Objects.requireNonNull(listener, "listener");
-            settings.taskListener = settings.taskListener == null ? listener : settings.taskListener.and(listener);
+            taskListener = taskListener == null ? listener : taskListener.and(listener);
             return this;
         }
 
@@ -553,7 +611,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder idleGroupTtl(Duration ttl) {
-            settings.idleGroupTtl = ttl;
+            idleGroupTtl = ttl;
             return this;
         }
 
@@ -564,7 +622,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder maxIdleGroups(int count) {
-            settings.maxIdleGroups = count;
+            maxIdleGroups = count;
             return this;
         }
 
@@ -575,7 +633,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder scheduler(@Nullable Function<String, Scheduler> function) {
-            settings.scheduler = function;
+            scheduler = function;
             return this;
         }
 
@@ -588,7 +646,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder reuseThreads(boolean reuse) {
-            settings.reuseThreads = reuse;
+            reuseThreads = reuse;
             return this;
         }
 
@@ -600,7 +658,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder closeTimeout(Duration timeout) {
-            settings.closeTimeout = timeout;
+            closeTimeout = timeout;
             return this;
         }
 
@@ -612,7 +670,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder addPropagator(ContextPropagator propagator) {
-            settings.propagators.add(Objects.requireNonNull(propagator, "propagator"));
+            propagators = Propagation.added(propagators, propagator, "propagator");
             return this;
         }
 
@@ -624,7 +682,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder addScopedValue(ScopedValue<?> value) {
-            settings.scopedValues.add(Objects.requireNonNull(value, "value"));
+            scopedValues = Propagation.added(scopedValues, value, "value");
             return this;
         }
 
@@ -635,7 +693,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder exceptionSink(ExceptionSink sink) {
-            settings.exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
+            exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
             return this;
         }
 
@@ -646,7 +704,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
-            settings.timeSource = Objects.requireNonNull(time, "timeSource");
+            timeSource = Objects.requireNonNull(time, "timeSource");
             return this;
         }
 
@@ -657,15 +715,80 @@ public final class GroupPolicy {
          * @throws IllegalArgumentException if any value is out of its range; the message names all such values
          */
         public GroupPolicy build() {
-            List<String> errors = settings.errors();
+            List<String> errors = errors();
             if (!errors.isEmpty()) {
                 throw new IllegalArgumentException(String.join("; ", errors));
             }
-            GroupSettings copy = settings.copy();
-            if (copy.exceptionSink == null) {
-                copy.exceptionSink = ExceptionSink.logging();
+            try {
+                return new GroupPolicy((Builder) clone());
+            } catch (CloneNotSupportedException impossible) {
+                throw new AssertionError(impossible);
             }
-            return new GroupPolicy(copy);
+        }
+
+        /** Returns a sentence for each value that is out of its range. */
+        private List<String> errors() {
+            List<String> errors = new ArrayList<>();
+            atLeast(1, "defaultMaxConcurrencyPerGroup", defaultMaxConcurrencyPerGroup, errors);
+            atLeast(1, "globalMaxInFlight", globalMaxInFlight, errors);
+            atLeast(1, "defaultMaxInFlightPerGroup", defaultMaxInFlightPerGroup, errors);
+            atLeast(0, "globalQueueThreshold", globalQueueThreshold, errors);
+            atLeast(0, "defaultQueueThresholdPerGroup", defaultQueueThresholdPerGroup, errors);
+            atLeast(0, "maxIdleGroups", maxIdleGroups, errors);
+            eachAtLeast(1, "perGroupMaxConcurrency", perGroupMaxConcurrency, errors);
+            eachAtLeast(1, "perGroupMaxInFlight", perGroupMaxInFlight, errors);
+            eachAtLeast(0, "perGroupQueueThreshold", perGroupQueueThreshold, errors);
+            eachSet("perGroupRate", perGroupRate, errors);
+            notNegative("queueTimeout", queueTimeout == null ? Duration.ZERO : queueTimeout, errors);
+            notNegative("idleGroupTtl", idleGroupTtl, errors);
+            notNegative("closeTimeout", closeTimeout, errors);
+            if (rejectionPolicy == null) {
+                String policies = String.join(
+                        ", ",
+                        Arrays.stream(RejectionPolicy.values()).map(Enum::name).toList());
+                errors.add("rejectionPolicy must be one of " + policies + ", was null");
+            }
+            return errors;
+        }
+
+        private static void eachAtLeast(int min, String map, Map<String, Integer> values, List<String> errors) {
+            noNullKey(map, values, errors);
+            for (Map.Entry<String, Integer> each : values.entrySet()) {
+                atLeast(min, nameOf(map, each.getKey()), each.getValue(), errors);
+            }
+        }
+
+        private static void eachSet(String map, Map<String, ?> values, List<String> errors) {
+            noNullKey(map, values, errors);
+            for (Map.Entry<String, ?> each : values.entrySet()) {
+                if (each.getValue() == null) {
+                    errors.add(nameOf(map, each.getKey()) + " must not be null");
+                }
+            }
+        }
+
+        private static void noNullKey(String map, Map<String, ?> values, List<String> errors) {
+            for (String key : values.keySet()) {
+                if (key == null) {
+                    errors.add("the keys of " + map + " must not be null");
+                }
+            }
+        }
+
+        private static String nameOf(String map, @Nullable String key) {
+            return map + " of group \"" + key + "\"";
+        }
+
+        private static void atLeast(int min, String name, @Nullable Integer value, List<String> errors) {
+            if (value == null || value < min) {
+                errors.add(name + " must be at least " + min + ", was " + value);
+            }
+        }
+
+        private static void notNegative(String name, @Nullable Duration value, List<String> errors) {
+            if (value == null || value.isNegative()) {
+                errors.add(name + " must not be negative, was " + value);
+            }
         }
 
         private static <V> Map<String, V> copy(@Nullable Map<String, V> map) {

@@ -273,9 +273,7 @@ final class LeasedGroup extends Group {
     @Override
     @Nullable
     String lossOf(GroupRun<?> run) {
-        return engine.policy.settings.lostPermits == LostPermitPolicy.CONTINUE
-                ? null
-                : locked(() -> permits.lossOf(run));
+        return engine.policy.lostPermits() == LostPermitPolicy.CONTINUE ? null : locked(() -> permits.lossOf(run));
     }
 
     @Override

@@ -12,7 +12,7 @@ record LifecycleAdapter(TaskLifecycleListener listener, ExceptionSink sink) impl
     /** Returns the listener that notifies both listeners of a policy, or null if it has none. */
     static @Nullable TaskListener listenerOf(GroupPolicy policy) {
         TaskLifecycleListener lifecycle = policy.taskLifecycleListener();
-        TaskListener listener = policy.settings.taskListener;
+        TaskListener listener = policy.taskListener();
         if (lifecycle == null) {
             return listener;
         }

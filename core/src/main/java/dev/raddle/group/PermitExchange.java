@@ -219,7 +219,7 @@ final class PermitExchange implements PermitSource.Holder {
         List<GroupRun<?>> losing = new ArrayList<>();
         String loss = "lost a permit of group \"" + groupKey + "\": " + reason;
         int revoked = group.revoke(permits, loss, losing);
-        if (engine.policy.settings.lostPermits == LostPermitPolicy.INTERRUPT) {
+        if (engine.policy.lostPermits() == LostPermitPolicy.INTERRUPT) {
             losing.forEach(run -> run.losePermits(loss));
         }
         afterLoss(group);

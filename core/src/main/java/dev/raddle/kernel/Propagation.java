@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,21 @@ public record Propagation(
     public Propagation {
         propagators = List.copyOf(propagators);
         scopedValues = List.copyOf(scopedValues);
+    }
+
+    /**
+     * Returns a list of propagators or scoped values, or of anything else that options collect, with one more element.
+     *
+     * @param <X> the type of the elements
+     * @param all the elements so far
+     * @param one the element to add
+     * @param name the name of the element, for the exception
+     * @return an unmodifiable list
+     * @throws NullPointerException if the element is null
+     */
+    public static <X> List<X> added(List<X> all, X one, String name) {
+        return Stream.concat(all.stream(), Stream.of(Objects.requireNonNull(one, name)))
+                .toList();
     }
 
     /**

@@ -479,7 +479,7 @@ class GroupPolicyTest {
             assertThatThrownBy(() -> map.put("a", 9)).isInstanceOf(UnsupportedOperationException.class);
             assertThatThrownBy(map::clear).isInstanceOf(UnsupportedOperationException.class);
         }
-        assertThat(policy.settings.propagators).isUnmodifiable();
+        assertThat(policy.propagation().propagators()).isUnmodifiable();
     }
 
     @Tag("P8")
