@@ -160,7 +160,7 @@ final class FlowEvents {
                 return this;
             });
         } catch (Throwable failure) {
-            run.options.sink.report("context of flow \"" + run.graph.name + "\"", failure);
+            run.options.sink().report("context of flow \"" + run.graph.name + "\"", failure);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.Draft;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import java.util.Arrays;
@@ -275,7 +276,7 @@ public final class Node<T> extends Dependency<T> {
      * @return this node
      */
     public Node<T> onBegin(Consumer<? super NodeContext<?>> callback) {
-        return with(own -> own.begin = RunOptions.added(own.begin, Objects.requireNonNull(callback, "callback")));
+        return with(own -> own.begin = Draft.added(own.begin, callback, "callback"));
     }
 
     /**
@@ -290,7 +291,7 @@ public final class Node<T> extends Dependency<T> {
     public Node<T> onResult(Consumer<? super NodeReport<T>> callback) {
         Objects.requireNonNull(callback, "callback");
         Consumer<NodeReport<?>> added = report -> callback.accept((NodeReport<T>) report);
-        return with(own -> own.result = RunOptions.added(own.result, added));
+        return with(own -> own.result = Draft.added(own.result, added, "callback"));
     }
 
     /**

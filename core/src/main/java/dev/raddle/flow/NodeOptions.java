@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.Draft;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import java.util.Arrays;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The options of a node. Most nodes share {@link #NONE}; a node with any other options is not {@link Graph#PLAIN}, and
  * a run does not complete it on the short path.
  */
-final class NodeOptions implements Cloneable {
+final class NodeOptions extends Draft<NodeOptions> {
 
     static final NodeOptions NONE = new NodeOptions();
 
@@ -36,7 +37,6 @@ final class NodeOptions implements Cloneable {
         }
     }
 
-    // Changed only before with() returns the options that have them.
     int flags;
 
     @Nullable
@@ -63,17 +63,6 @@ final class NodeOptions implements Cloneable {
     Compensation compensation;
 
     private NodeOptions() {}
-
-    /** Returns a changed copy of these options. */
-    NodeOptions with(Consumer<NodeOptions> change) {
-        try {
-            NodeOptions changed = (NodeOptions) clone();
-            change.accept(changed);
-            return changed;
-        } catch (CloneNotSupportedException impossible) {
-            throw new AssertionError(impossible);
-        }
-    }
 
     private List<@Nullable Object> values() {
         return Arrays.asList(

@@ -359,7 +359,7 @@ final class NodeTransitions {
             return verdict.end(ValueSource.DEFAULT, driver.computeDefault(otherwise), now);
         } catch (Throwable failure) {
             if (verdict.cause() == null) {
-                run.options.sink.report("default of a node of flow \"" + run.graph.name + "\"", failure);
+                run.options.sink().report("default of a node of flow \"" + run.graph.name + "\"", failure);
             } else {
                 withSuppressed(verdict.cause(), failure);
             }

@@ -210,7 +210,7 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
         boolean isCallers = runner.place == Runner.NO_PLACE;
         boolean interrupted = isCallers && Thread.interrupted(); // meant for the caller, not for these nodes
         try {
-            runner.deferred().runAll(run.options.sink);
+            runner.deferred().runAll(run.options.sink());
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -369,7 +369,7 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
         if (outer != null) {
             DeferredSteps deferred = new DeferredSteps(false);
             completeOuterRuns(deferred);
-            deferred.runAll(run.options.sink);
+            deferred.runAll(run.options.sink());
         }
     }
 

@@ -210,12 +210,13 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Decides what an alarm made necessary, outside its thread because callbacks are called. */
     void decide(Runnable decision) {
-        new OffloadExecutor(options.sink, time, loader, true).execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
+        new OffloadExecutor(options.sink(), time, loader, true)
+                .execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
     }
 
     /** Runs an action that may take long in a thread of its own, also if the time source would run it. */
     void runElsewhere(Runnable action) {
-        new OffloadExecutor(options.sink, TimeSource.system(), loader, false).execute(action);
+        new OffloadExecutor(options.sink(), TimeSource.system(), loader, false).execute(action);
     }
 
     @Override
@@ -263,15 +264,15 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         try {
             perThread.call(step);
         } catch (Throwable leftOpen) {
-            options.sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
+            options.sink().report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
         } finally {
-            BorrowedThread.useLoader(self, before, options.sink);
+            BorrowedThread.useLoader(self, before, options.sink());
         }
     }
 
     /** Gives the calling thread, in which an action or a callback may have set another one, the starter's loader. */
     void useLoader() {
-        BorrowedThread.useLoader(Thread.currentThread(), loader, options.sink);
+        BorrowedThread.useLoader(Thread.currentThread(), loader, options.sink());
     }
 
     /** Runs an action and reports its exception to the sink. The node is for the message, or -1. */
@@ -285,7 +286,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     void report(String what, int node, Throwable failure) {
         String whose = node == NodeEnd.NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
-        options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
+        options.sink().report(what + whose + " in flow \"" + graph.name + "\"", failure);
     }
 
     // Inputs of nodes.

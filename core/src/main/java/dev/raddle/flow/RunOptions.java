@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.Draft;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
@@ -25,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunOptions {
 
-    private static final ExceptionSink LOG = ExceptionSink.logging();
-    private static final Propagation PLAIN = new Propagation(false, List.of(), List.of(), LOG);
+    private static final Propagation PLAIN = Propagation.plain(true);
+    private static final Propagation PLAIN_THREADS = new Propagation(false, List.of(), List.of(), PLAIN.sink());
     private static final RunOptions DEFAULTS = new RunOptions(new Values());
 
-    /** The options that have been set. Changed only before {@link #with} returns the options that have them. */
-    static final class Values implements Cloneable {
+    /** The options that have been set. */
+    static final class Values extends Draft<Values> {
 
         @Nullable
         Duration timeout;
@@ -50,13 +51,11 @@ public final class RunOptions {
         @Nullable
         TaskListener listener;
 
-        List<ContextPropagator> propagators = List.of(); // besides those that are services
-        List<ScopedValue<?>> scopedValues = List.of();
+        Propagation propagation = PLAIN; // with the sink of all exceptions
 
         @Nullable
         Map<String, String> savedContext; // what propagators restore; null if they capture the starter's context
 
-        ExceptionSink sink = LOG;
         OnFailure onFailure = OnFailure.CONTINUE;
         UnneededPolicy obsolete = UnneededPolicy.FINISH;
         List<String> only = List.of();
@@ -76,21 +75,15 @@ public final class RunOptions {
 
         private Values() {}
 
-        private Values with(Consumer<Values> change) {
-            try {
-                Values changed = (Values) clone();
-                change.accept(changed);
-                return changed;
-            } catch (CloneNotSupportedException impossible) {
-                throw new AssertionError(impossible);
-            }
+        ExceptionSink sink() {
+            return propagation.sink();
         }
 
         /** Returns the propagation of the caller's context into a thread. */
         Propagation forThreads() {
-            return scopedValues.isEmpty() && sink == LOG
-                    ? PLAIN
-                    : new Propagation(false, List.of(), scopedValues, sink);
+            return propagation.scopedValues().isEmpty() && sink() == PLAIN_THREADS.sink()
+                    ? PLAIN_THREADS
+                    : new Propagation(false, List.of(), propagation.scopedValues(), sink());
         }
 
         /** Returns the options with which the entries of a journal are replayed, and no node runs. */
@@ -98,7 +91,8 @@ public final class RunOptions {
             return with(replayed -> {
                 replayed.timeout = null;
                 replayed.deadline = null;
-                replayed.propagators = List.of();
+                replayed.propagation =
+                        new Propagation(true, List.of(), replayed.propagation.scopedValues(), replayed.sink());
                 replayed.savedContext = null;
                 replayed.journal = entries;
                 replayed.again = List.of();
@@ -108,7 +102,7 @@ public final class RunOptions {
         /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
         @Nullable
         Propagation forNodes() {
-            Propagation own = new Propagation(true, propagators, List.of(), sink);
+            Propagation own = new Propagation(true, propagation.propagators(), List.of(), sink());
             return !own.hasPropagators() ? null : savedContext == null ? own : own.restoring(savedContext);
         }
 
@@ -256,8 +250,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions addPropagator(ContextPropagator propagator) {
-        Objects.requireNonNull(propagator, "propagator");
-        return with(changed -> changed.propagators = added(changed.propagators, propagator));
+        return with(changed -> changed.propagation = changed.propagation.with(propagator));
     }
 
     /**
@@ -267,8 +260,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions addScopedValue(ScopedValue<?> value) {
-        Objects.requireNonNull(value, "value");
-        return with(changed -> changed.scopedValues = added(changed.scopedValues, value));
+        return with(changed -> changed.propagation = changed.propagation.with(value));
     }
 
     /**
@@ -279,7 +271,7 @@ public final class RunOptions {
      * @return the texts by their names; none if no propagator saves a context
      */
     public Map<String, String> savedContext() {
-        return new Propagation(true, values.propagators, List.of(), values.sink).save();
+        return values.propagation.save();
     }
 
     /**
@@ -294,11 +286,6 @@ public final class RunOptions {
         return with(changed -> changed.savedContext = copy);
     }
 
-    /** Returns a list with one more element. */
-    static <X> List<X> added(List<X> list, X one) {
-        return Stream.concat(list.stream(), Stream.of(one)).toList();
-    }
-
     /**
      * Sets the sink of exceptions that are thrown by callbacks; the default is the log.
      *
@@ -306,7 +293,7 @@ public final class RunOptions {
      * @return a changed copy
      */
     public RunOptions withExceptionSink(ExceptionSink sink) {
-        return with(changed -> changed.sink = Objects.requireNonNull(sink, "sink"));
+        return with(changed -> changed.propagation = changed.propagation.with(sink));
     }
 
     /**

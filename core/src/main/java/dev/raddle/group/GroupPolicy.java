@@ -261,7 +261,7 @@ public final class GroupPolicy {
     }
 
     ExceptionSink exceptionSink() {
-        return settings.exceptionSink;
+        return settings.propagation.sink();
     }
 
     LostPermitPolicy lostPermits() {
@@ -275,7 +275,7 @@ public final class GroupPolicy {
 
     /** Returns the propagation of a submitter's context to its tasks. */
     Propagation propagation() {
-        return new Propagation(false, settings.propagators, settings.scopedValues, settings.exceptionSink);
+        return settings.propagation;
     }
 
     boolean adaptsLimits() {
@@ -325,9 +325,7 @@ public final class GroupPolicy {
         private @Nullable Function<String, Scheduler> scheduler;
         private boolean reuseThreads;
         private Duration closeTimeout = Duration.ofSeconds(30);
-        private List<ContextPropagator> propagators = List.of();
-        private List<ScopedValue<?>> scopedValues = List.of();
-        private ExceptionSink exceptionSink = ExceptionSink.logging();
+        private Propagation propagation = Propagation.plain(false); // with the sink of all exceptions
         private TimeSource timeSource = TimeSource.system();
 
         private Builder() {}
@@ -670,7 +668,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder addPropagator(ContextPropagator propagator) {
-            propagators = Propagation.added(propagators, propagator, "propagator");
+            propagation = propagation.with(propagator);
             return this;
         }
 
@@ -682,7 +680,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder addScopedValue(ScopedValue<?> value) {
-            scopedValues = Propagation.added(scopedValues, value, "value");
+            propagation = propagation.with(value);
             return this;
         }
 
@@ -693,7 +691,7 @@ public final class GroupPolicy {
          * @return this builder
          */
         public Builder exceptionSink(ExceptionSink sink) {
-            exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
+            propagation = propagation.with(sink);
             return this;
         }
 

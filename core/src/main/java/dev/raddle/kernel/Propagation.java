@@ -35,18 +35,43 @@ public record Propagation(
     }
 
     /**
-     * Returns a list of propagators or scoped values, or of anything else that options collect, with one more element.
+     * Returns a propagation without propagators and scoped values, and with the log as its sink.
      *
-     * @param <X> the type of the elements
-     * @param all the elements so far
-     * @param one the element to add
-     * @param name the name of the element, for the exception
-     * @return an unmodifiable list
-     * @throws NullPointerException if the element is null
+     * @param withServices whether to use the propagators that are services
+     * @return a new propagation
      */
-    public static <X> List<X> added(List<X> all, X one, String name) {
-        return Stream.concat(all.stream(), Stream.of(Objects.requireNonNull(one, name)))
-                .toList();
+    public static Propagation plain(boolean withServices) {
+        return new Propagation(withServices, List.of(), List.of(), ExceptionSink.logging());
+    }
+
+    /**
+     * Returns a propagation with one more propagator.
+     *
+     * @param propagator the propagator to add, whose context is installed after the others
+     * @return a changed copy
+     */
+    public Propagation with(ContextPropagator propagator) {
+        return new Propagation(withServices, Draft.added(propagators, propagator, "propagator"), scopedValues, sink);
+    }
+
+    /**
+     * Returns a propagation with one more scoped value.
+     *
+     * @param value the scoped value to add
+     * @return a changed copy
+     */
+    public Propagation with(ScopedValue<?> value) {
+        return new Propagation(withServices, propagators, Draft.added(scopedValues, value, "value"), sink);
+    }
+
+    /**
+     * Returns a propagation with another sink.
+     *
+     * @param other the sink for exceptions of propagators
+     * @return a changed copy
+     */
+    public Propagation with(ExceptionSink other) {
+        return new Propagation(withServices, propagators, scopedValues, Objects.requireNonNull(other, "sink"));
     }
 
     /**

@@ -42,7 +42,9 @@ final class Observation {
         time = settings.timeSource;
         listener = settings.listener;
         cancelsFutures = settings.cancelHandedBack;
-        tasks = settings.taskListener == null && settings.propagators.isEmpty() ? null : new ObservedTasks(settings);
+        tasks = settings.taskListener == null && !settings.propagation.hasPropagators()
+                ? null
+                : new ObservedTasks(settings);
         recordsTimes = listener != null || settings.stuckAfter != null;
         isNotified = listener != null || tasks != null;
     }

@@ -218,7 +218,7 @@ final class ObservedTasks {
         pool = settings.name;
         time = settings.timeSource;
         listener = settings.taskListener;
-        propagation = new Propagation(false, settings.propagators, List.of(), settings.exceptionSink);
+        propagation = settings.propagation;
     }
 
     ExceptionSink sink() {

@@ -1,12 +1,11 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -46,8 +45,7 @@ public final class PoolBuilder {
     @Nullable
     TaskListener taskListener;
 
-    final List<ContextPropagator> propagators = new ArrayList<>();
-    ExceptionSink exceptionSink = ExceptionSink.logging();
+    Propagation propagation = Propagation.plain(false); // with the sink of all exceptions
     boolean keepsTimer = true; // while the pool is open; otherwise its owner does
 
     @Nullable
@@ -240,7 +238,7 @@ public final class PoolBuilder {
      * @return this builder
      */
     public PoolBuilder addPropagator(ContextPropagator propagator) {
-        propagators.add(Objects.requireNonNull(propagator, "propagator"));
+        propagation = propagation.with(propagator);
         return this;
     }
 
@@ -252,7 +250,7 @@ public final class PoolBuilder {
      * @return this builder
      */
     public PoolBuilder exceptionSink(ExceptionSink sink) {
-        exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
+        propagation = propagation.with(sink);
         return this;
     }
 

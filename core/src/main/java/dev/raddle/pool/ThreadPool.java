@@ -249,7 +249,7 @@ public class ThreadPool extends HookedExecutor {
         time = builder.timeSource;
         lastWait = builder.stuckAfter == null ? Duration.ofSeconds(5) : builder.stuckAfter;
         rejection = builder.rejection;
-        sink = builder.exceptionSink;
+        sink = builder.propagation.sink();
         observation = new Observation(builder);
         observed = observation.tasks;
         if (builder.queue == null) {

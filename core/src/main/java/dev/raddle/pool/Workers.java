@@ -113,7 +113,7 @@ final class Workers {
         this.observation = observation;
         this.observed = observation.tasks;
         this.time = plan.timeSource;
-        this.elsewhere = new OffloadExecutor(plan.exceptionSink, time);
+        this.elsewhere = new OffloadExecutor(plan.propagation.sink(), time);
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
         this.followsJdk = plan.followsJdk;
         this.coreThreads = plan.coreThreads;

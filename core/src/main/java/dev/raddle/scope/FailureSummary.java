@@ -14,7 +14,7 @@ final class FailureSummary {
 
     /** Returns the result, or throws if the policy requires that. */
     static ScopeResult of(ScopeTasks scope, List<ScopeRun<?>> runs) {
-        FailurePolicy policy = scope.options.all.failurePolicy;
+        FailurePolicy policy = scope.options.failurePolicy;
         List<ScopeRun<?>> failed = List.of(); // mostly nothing has failed
         ScopeTimeoutException expired = null;
         int succeeded = 0;

@@ -86,12 +86,12 @@ final class HookListener implements TaskListener {
     private final String scheduler; // its description, the same for all tasks
     private final Map<Long, HookedTask> unsettled = new ConcurrentHashMap<>(); // by the id of the task
 
-    HookListener(ThreadHook hook, long scopeId, String scope, ScopeOptions options) {
+    HookListener(ThreadHook hook, long scopeId, String scope, ScopeSettings options) {
         this.hook = hook;
         this.scopeId = scopeId;
         this.scope = scope;
-        this.sink = options.all.sink;
-        this.scheduler = UserCode.textOf(options.all.scheduler);
+        this.sink = options.sink();
+        this.scheduler = UserCode.textOf(options.scheduler);
     }
 
     /** Notifies the hook of a start, in the calling runner, inside the task's context. Throws if the task has ended. */

@@ -72,7 +72,7 @@ final class MapOperation<E, R> {
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
             acquirePlace();
-            if (scope.pending.isClosed() || (failed && scope.options.all.failurePolicy.cancelsOthers())) {
+            if (scope.pending.isClosed() || (failed && scope.options.failurePolicy.cancelsOthers())) {
                 return;
             }
             scope.requireOpen("a task");

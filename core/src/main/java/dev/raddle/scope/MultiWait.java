@@ -50,7 +50,7 @@ final class MultiWait implements ScopeRun.Wait {
             for (ScopeRun<?> run : runs) {
                 run.addWait(wait);
             }
-            if (scope.gate != null || !scope.options.onVirtualThreads) {
+            if (scope.gate != null || !scope.options.onVirtualThreads()) {
                 for (ScopeRun<?> run : runs) {
                     run.awaitEnd(); // detects a wait that could never end, run by run
                 }
@@ -67,7 +67,7 @@ final class MultiWait implements ScopeRun.Wait {
     static <T> List<T> awaitAll(ScopeTasks scope, Collection<? extends Task<? extends T>> tasks)
             throws InterruptedException {
         await(scope, tasks);
-        FailurePolicy policy = scope.options.all.failurePolicy;
+        FailurePolicy policy = scope.options.failurePolicy;
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
             if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {
@@ -116,7 +116,7 @@ final class MultiWait implements ScopeRun.Wait {
 
     private JoinDecision<ScopeRun<?>, ScopeRun<?>> decision() {
         if (decision == null) {
-            DECISION.compareAndSet(this, null, scope.options.all.failurePolicy.newDecision());
+            DECISION.compareAndSet(this, null, scope.options.failurePolicy.newDecision());
         }
         return Objects.requireNonNull(decision);
     }

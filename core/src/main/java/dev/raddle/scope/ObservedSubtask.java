@@ -29,7 +29,7 @@ final class ObservedSubtask implements TaskIdentity {
         this.scope = scope;
         this.name = name;
         this.context = scope.options.propagation.capture(null);
-        this.forkedAt = scope.options.time.nanoTime();
+        this.forkedAt = scope.options.time().nanoTime();
     }
 
     /** Creates the view of a subtask and notifies the listener of the submission. */
@@ -43,7 +43,7 @@ final class ObservedSubtask implements TaskIdentity {
 
     /** Notifies the listener of the start and calls the task in its context. */
     <T extends @Nullable Object> T call(Callable<? extends T> task) throws Exception {
-        long now = scope.options.time.nanoTime();
+        long now = scope.options.time().nanoTime();
         startedAt = now;
         started = true;
         begun = Recorder.begin();
@@ -68,7 +68,7 @@ final class ObservedSubtask implements TaskIdentity {
     }
 
     private void settled(Outcome<?> outcome) {
-        long now = scope.options.time.nanoTime();
+        long now = scope.options.time().nanoTime();
         long ran = started ? Math.max(0, now - startedAt) : 0;
         if (begun != null || Recorder.isOn()) {
             long waited = Math.max(0, (started ? startedAt : now) - forkedAt);

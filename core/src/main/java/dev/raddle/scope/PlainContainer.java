@@ -24,7 +24,7 @@ final class PlainContainer implements Container {
 
     private ScopedValue.Carrier carried() {
         ScopedValue.Carrier carried = scope.inside;
-        for (ScopedValue<?> key : scope.options.all.scopedValues) {
+        for (ScopedValue<?> key : scope.options.inherited) {
             carried = with(carried, key);
         }
         return carried;

@@ -64,7 +64,7 @@ final class ScopeNode extends EnclosingScope {
     private boolean finished; // guarded by this
     private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
-    ScopeNode(ThreadScope scope, @Nullable String name, ScopeOptions options) {
+    ScopeNode(ThreadScope scope, @Nullable String name, ScopeSettings options) {
         this.scope = scope;
         this.enclosing = innermost();
         this.parent = enclosing == null ? null : nodeOf(nest());
@@ -89,7 +89,7 @@ final class ScopeNode extends EnclosingScope {
 
     /** Opens this scope: sets its deadline, and makes it the calling owner's innermost scope. */
     void open() {
-        Duration length = tasks.options.all.deadline;
+        Duration length = tasks.options.deadline;
         if (enclosing != null || length != null) {
             limitTime(length);
         }
@@ -310,7 +310,7 @@ final class ScopeNode extends EnclosingScope {
 
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
     void takeLease() {
-        Scheduler.Lease taken = tasks.options.all.scheduler.lease();
+        Scheduler.Lease taken = tasks.options.scheduler.lease();
         if (!keep(taken)) {
             taken.close();
         }
@@ -396,7 +396,7 @@ final class ScopeNode extends EnclosingScope {
     private boolean awaitWithReports(Signal empty) {
         OverdueReports<ScopeRun<?>> stragglers = new OverdueReports<>(
                 tasks.time,
-                () -> tasks.options.all.patience,
+                () -> tasks.options.patience,
                 tasks.offload(),
                 tasks.pending::unfinished,
                 ScopeRun::lastRunner,
@@ -427,7 +427,7 @@ final class ScopeNode extends EnclosingScope {
                 + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.begunNanos())) + " in "
                 + UserCode.textOf(thread));
         where.setStackTrace(stack);
-        tasks.options.all.sink.report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
+        tasks.options.sink().report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
     }
 
     private void addFailure(Throwable failure) {

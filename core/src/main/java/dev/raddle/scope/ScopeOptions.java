@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
@@ -9,12 +8,8 @@ import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of a {@link ThreadScope}. Immutable: one object may be used by any number of scopes, also concurrently.
@@ -32,82 +27,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScopeOptions {
 
-    /** The settings. Changed only before the options that have them are created. */
-    static final class Draft implements Cloneable {
-        Scheduler scheduler = Scheduler.detect();
-        FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
-        RetryPolicy retryPolicy = RetryPolicy.noRetry();
-        TaskPriority defaultPriority = TaskPriority.NORMAL;
-        int concurrencyLimit = Integer.MAX_VALUE; // for none
+    private static final ScopeOptions DEFAULTS = new ScopeOptions(new ScopeSettings());
 
-        @Nullable
-        Duration deadline;
+    final ScopeSettings settings;
 
-        @Nullable
-        ThreadHook hook;
-
-        @Nullable
-        TaskListener listener;
-
-        List<ContextPropagator> propagators = List.of(); // besides those that are services
-        List<ScopedValue<?>> scopedValues = List.of();
-        ExceptionSink sink = ExceptionSink.logging();
-        Duration patience = Duration.ofSeconds(10);
-
-        @Nullable
-        TimeSource time; // null for that of the enclosing deadline, or else real time
-
-        List<@Nullable Object> values() {
-            return Arrays.asList(
-                    scheduler,
-                    failurePolicy,
-                    retryPolicy,
-                    defaultPriority,
-                    concurrencyLimit,
-                    deadline,
-                    hook,
-                    listener,
-                    propagators,
-                    scopedValues,
-                    sink,
-                    patience,
-                    time);
-        }
-
-        Draft copy() {
-            try {
-                return (Draft) clone();
-            } catch (CloneNotSupportedException impossible) {
-                throw new AssertionError(impossible);
-            }
-        }
+    ScopeOptions(ScopeSettings settings) {
+        this.settings = settings;
     }
 
-    private static final ScopeOptions DEFAULTS = new ScopeOptions(new Draft());
-
-    final Draft all; // the settings; the following fields are derived from them
-    final Propagation propagation;
-    final int defaultRank; // of the default priority
-    final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
-    final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
-
-    private ScopeOptions(Draft draft) {
-        all = draft;
-        propagation = new Propagation(true, draft.propagators, draft.scopedValues, draft.sink);
-        defaultRank = draft.defaultPriority.rank();
-        defaultRetry = nullIfOnce(draft.retryPolicy);
-        onVirtualThreads = draft.scheduler == Scheduler.virtualThreads();
-    }
-
-    /** Returns the given policy, or null if it allows only one attempt. */
-    static @Nullable RetryPolicy nullIfOnce(RetryPolicy policy) {
-        return policy.maxAttempts() > 1 ? policy : null;
-    }
-
-    private ScopeOptions with(Consumer<Draft> change) {
-        Draft draft = all.copy();
-        change.accept(draft);
-        return new ScopeOptions(draft);
+    private ScopeOptions with(Consumer<ScopeSettings> change) {
+        return new ScopeOptions(settings.with(change));
     }
 
     /**
@@ -129,7 +58,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withScheduler(Scheduler scheduler) {
         Objects.requireNonNull(scheduler, "scheduler");
-        return with(draft -> draft.scheduler = scheduler);
+        return with(all -> all.scheduler = scheduler);
     }
 
     /**
@@ -140,7 +69,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withFailurePolicy(FailurePolicy policy) {
         Objects.requireNonNull(policy, "failurePolicy");
-        return with(draft -> draft.failurePolicy = policy);
+        return with(all -> all.failurePolicy = policy);
     }
 
     /**
@@ -151,7 +80,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withRetryPolicy(RetryPolicy policy) {
         Objects.requireNonNull(policy, "retryPolicy");
-        return with(draft -> draft.retryPolicy = policy);
+        return with(all -> all.retry = ScopeSettings.nullIfOnce(policy));
     }
 
     /**
@@ -162,7 +91,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withDefaultTaskPriority(TaskPriority priority) {
         Objects.requireNonNull(priority, "priority");
-        return with(draft -> draft.defaultPriority = priority);
+        return with(all -> all.priority = priority);
     }
 
     /**
@@ -176,7 +105,7 @@ public final class ScopeOptions {
         if (tasks < 1) {
             throw new IllegalArgumentException("concurrency limit must be at least 1, was " + tasks);
         }
-        return with(draft -> draft.concurrencyLimit = tasks);
+        return with(all -> all.concurrencyLimit = tasks);
     }
 
     /**
@@ -188,7 +117,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withDeadline(Duration length) {
         Objects.requireNonNull(length, "deadline");
-        return with(draft -> draft.deadline = length);
+        return with(all -> all.deadline = length);
     }
 
     /**
@@ -199,7 +128,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions addHook(ThreadHook hook) {
         Objects.requireNonNull(hook, "hook");
-        return with(draft -> draft.hook = draft.hook == null ? hook : draft.hook.andThen(hook));
+        return with(all -> all.hook = all.hook == null ? hook : all.hook.andThen(hook));
     }
 
     /**
@@ -209,8 +138,7 @@ public final class ScopeOptions {
      * @return new options
      */
     public ScopeOptions addListener(TaskListener listener) {
-        Objects.requireNonNull(listener, "listener");
-        return with(draft -> draft.listener = draft.listener == null ? listener : draft.listener.and(listener));
+        return new ScopeOptions(settings.and(listener));
     }
 
     /**
@@ -220,8 +148,7 @@ public final class ScopeOptions {
      * @return new options
      */
     public ScopeOptions addPropagator(ContextPropagator propagator) {
-        Objects.requireNonNull(propagator, "propagator");
-        return with(draft -> draft.propagators = with(draft.propagators, propagator));
+        return with(all -> all.propagation = all.propagation.with(propagator));
     }
 
     /**
@@ -231,15 +158,7 @@ public final class ScopeOptions {
      * @return new options
      */
     public ScopeOptions addScopedValue(ScopedValue<?> value) {
-        Objects.requireNonNull(value, "value");
-        return with(draft -> draft.scopedValues = with(draft.scopedValues, value));
-    }
-
-    /** Returns a list with one more element. */
-    private static <E> List<E> with(List<E> all, E one) {
-        List<E> more = new ArrayList<>(all);
-        more.add(one);
-        return List.copyOf(more);
+        return with(all -> all.propagation = all.propagation.with(value));
     }
 
     /**
@@ -250,8 +169,7 @@ public final class ScopeOptions {
      * @return new options
      */
     public ScopeOptions withExceptionSink(ExceptionSink sink) {
-        Objects.requireNonNull(sink, "sink");
-        return with(draft -> draft.sink = sink);
+        return with(all -> all.propagation = all.propagation.with(sink));
     }
 
     /**
@@ -262,15 +180,7 @@ public final class ScopeOptions {
      * @throws IllegalArgumentException if the length is not positive
      */
     public ScopeOptions withPatience(Duration length) {
-        return withPatienceOf("a scope", length);
-    }
-
-    /** Returns these options with another patience. The text names the scope if the length is refused. */
-    ScopeOptions withPatienceOf(String scope, Duration length) {
-        if (!length.isPositive()) {
-            throw new IllegalArgumentException("patience of " + scope + " must be positive, was " + length);
-        }
-        return with(draft -> draft.patience = length);
+        return new ScopeOptions(settings.withPatience("a scope", length));
     }
 
     /**
@@ -281,31 +191,16 @@ public final class ScopeOptions {
      * @return new options
      */
     public ScopeOptions withTimeSource(TimeSource source) {
-        Objects.requireNonNull(source, "time");
-        return with(draft -> draft.time = source);
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof ScopeOptions options && all.values().equals(options.all.values());
-    }
-
-    @Override
-    public int hashCode() {
-        return all.values().hashCode();
+        return new ScopeOptions(settings.on(source));
     }
 
     @Override
     public String toString() {
+        ScopeSettings all = settings;
         String limit = all.concurrencyLimit == Integer.MAX_VALUE ? "none" : "" + all.concurrencyLimit;
         return "ScopeOptions[scheduler=" + all.scheduler + ", failurePolicy=" + all.failurePolicy + ", retryPolicy="
-                + all.retryPolicy + ", defaultPriority=" + all.defaultPriority + ", concurrencyLimit=" + limit
-                + ", deadline=" + all.deadline + ", hook=" + all.hook + shared() + "]";
-    }
-
-    /** Returns the text of the settings that a {@link StructuredScopeOptions} has, too. */
-    String shared() {
-        return ", listener=" + all.listener + ", propagators=" + all.propagators + ", scopedValues=" + all.scopedValues
-                + ", sink=" + all.sink + ", patience=" + all.patience + ", time=" + all.time;
+                + (all.retry == null ? RetryPolicy.noRetry() : all.retry) + ", defaultPriority=" + all.priority
+                + ", concurrencyLimit=" + limit + ", deadline=" + all.deadline + ", hook=" + all.hook
+                + ", scopedValues=" + all.propagation.scopedValues() + all.shared();
     }
 }

@@ -172,12 +172,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             refuse(new CancelledException("task \"" + name() + "\" was ended before it was placed"), more);
             return;
         }
-        ScopeOptions options = scope.options;
-        if (!options.onVirtualThreads) {
+        ScopeSettings options = scope.options;
+        if (!options.onVirtualThreads()) {
             mayRunInPlace();
         }
         try {
-            Scheduler.Placement place = options.all.scheduler.place(this);
+            Scheduler.Placement place = options.scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
                 if (isDecided()) { // otherwise the thread that ends it sees the placement
@@ -290,7 +290,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return callInContext(callable);
         } finally {
             scope.endRegistrations(self, outer);
-            if (named && !scope.options.onVirtualThreads) { // else the thread ends with the run
+            if (named && !scope.options.onVirtualThreads()) { // else the thread ends with the run
                 self.setName("");
             }
         }
@@ -621,7 +621,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final ExceptionSink sink() {
-        return scope.options.all.sink;
+        return scope.options.sink();
     }
 
     @Override

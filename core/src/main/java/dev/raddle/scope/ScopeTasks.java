@@ -57,7 +57,7 @@ final class ScopeTasks {
     @Nullable
     ScopeGate gate; // null without a limit; written before the first task is submitted
 
-    ScopeOptions options; // written by the owner before the first task is submitted, like those below
+    ScopeSettings options; // written by the owner before the first task is submitted, like those below
     TimeSource time;
 
     @Nullable
@@ -82,7 +82,7 @@ final class ScopeTasks {
      * @param name the name of the scope, or null to name it by its number
      * @param outer the deadline of the enclosing scope, or null
      */
-    ScopeTasks(ScopeNode enclosure, @Nullable String name, ScopeOptions options, @Nullable Deadline outer) {
+    ScopeTasks(ScopeNode enclosure, @Nullable String name, ScopeSettings options, @Nullable Deadline outer) {
         this.enclosure = enclosure;
         this.name = name == null ? "scope-" + id : name;
         this.pending = new PendingRuns(this.name, enclosure.owner);
@@ -98,8 +98,8 @@ final class ScopeTasks {
      *
      * @param set the deadline of the scope, or null
      */
-    void configure(ScopeOptions changed, @Nullable Deadline set) {
-        TimeSource asked = changed.all.time;
+    void configure(ScopeSettings changed, @Nullable Deadline set) {
+        TimeSource asked = changed.time;
         if (asked != null) {
             if (set != null && set.time() != asked) {
                 throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
@@ -109,16 +109,16 @@ final class ScopeTasks {
         }
         TimerUse.begin(time);
         options = changed;
-        TaskListener listener = changed.all.listener;
-        HookListener hook = changed.all.hook == null ? null : new HookListener(changed.all.hook, id, name, changed);
+        TaskListener listener = changed.listener;
+        HookListener hook = changed.hook == null ? null : new HookListener(changed.hook, id, name, changed);
         TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
-        events = both == null ? null : new ScopeEvents(name, changed.all.sink, both, hook);
+        events = both == null ? null : new ScopeEvents(name, changed.sink(), both, hook);
     }
 
     /** Records that a task is submitted. Returns true to exactly one caller. */
     synchronized boolean begin() {
         boolean first = !begun;
-        int limit = options.all.concurrencyLimit;
+        int limit = options.concurrencyLimit;
         if (first && limit != Integer.MAX_VALUE) {
             gate = new ScopeGate(name, limit);
         }
@@ -128,12 +128,12 @@ final class ScopeTasks {
 
     /** Runs user code and reports what it throws to the sink. */
     void runGuarded(String source, Runnable userCode) {
-        ScopeEvents.runGuarded(name, options.all.sink, source, userCode);
+        ScopeEvents.runGuarded(name, options.sink(), source, userCode);
     }
 
     /** Returns an executor for user code that an alarm makes necessary. */
     OffloadExecutor offload() {
-        return new OffloadExecutor(options.all.sink, time, loader, true);
+        return new OffloadExecutor(options.sink(), time, loader, true);
     }
 
     // Submitting.
@@ -177,12 +177,12 @@ final class ScopeTasks {
 
     /** Submits a task with the settings of this scope. */
     <T> ScopeRun<T> submit(@Nullable String task, Callable<? extends T> callable) {
-        return submit(task, callable, options.defaultRank, options.defaultRetry, null);
+        return submit(task, callable, options.priority.rank(), options.retry, null);
     }
 
     /** Returns the settings of a task that has those of this scope. */
     RunSettings defaultSettings() {
-        return settings(options.defaultRank, options.defaultRetry);
+        return settings(options.priority.rank(), options.retry);
     }
 
     private RunSettings settings(int rank, @Nullable RetryPolicy retry) {
@@ -257,7 +257,7 @@ final class ScopeTasks {
     void admit(ScopeRun<?> run) {
         if (gate != null && !gate.admit(run)) {
             run.leaveIfEnded();
-        } else if (options.onVirtualThreads) {
+        } else if (options.onVirtualThreads()) {
             run.place(null);
         } else {
             Dispatch.start(run);
@@ -268,7 +268,7 @@ final class ScopeTasks {
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (options.onVirtualThreads) {
+            if (options.onVirtualThreads()) {
                 run.place(grants);
             } else {
                 Dispatch.start(run);

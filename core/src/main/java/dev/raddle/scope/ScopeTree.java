@@ -59,7 +59,7 @@ public record ScopeTree(
                 scope.scope.id(),
                 scope.owner,
                 !scope.tasks.pending.isClosed(),
-                UserCode.textOf(scope.tasks.options.all.scheduler),
+                UserCode.textOf(scope.tasks.options.scheduler),
                 scope.tasks.unfinished().stream()
                         .map(ScopeTree::task)
                         .sorted(Comparator.comparing(task -> task.thread() == null))

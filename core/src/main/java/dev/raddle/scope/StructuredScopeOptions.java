@@ -1,16 +1,14 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Propagation;
-import dev.raddle.kernel.Recorder;
+import dev.raddle.kernel.Draft;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,30 +26,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StructuredScopeOptions {
 
-    private static final StructuredScopeOptions DEFAULTS =
-            new StructuredScopeOptions(null, Thread.ofVirtual().factory(), false, ScopeOptions.defaults());
+    private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(new ScopeSettings());
 
-    final @Nullable String name; // null for the scope's identity
-    final ThreadFactory threadFactory;
-    final boolean plainThreads; // whether to use them instead of the JDK's own scope
-    final ScopeOptions.Draft all; // of the settings of a ThreadScope, those that have a setter here
-    final TimeSource time;
-    final Propagation propagation;
-    private final ScopeOptions shared;
+    final ScopeSettings settings;
 
-    private StructuredScopeOptions(
-            @Nullable String name, ThreadFactory threadFactory, boolean plainThreads, ScopeOptions shared) {
-        this.name = name;
-        this.threadFactory = threadFactory;
-        this.plainThreads = plainThreads;
-        this.shared = shared;
-        this.all = shared.all;
-        this.time = all.time == null ? TimeSource.system() : all.time;
-        this.propagation = new Propagation(true, all.propagators, List.of(), all.sink);
+    private StructuredScopeOptions(ScopeSettings settings) {
+        this.settings = settings;
     }
 
-    private StructuredScopeOptions with(ScopeOptions changed) {
-        return new StructuredScopeOptions(name, threadFactory, plainThreads, changed);
+    private StructuredScopeOptions with(Consumer<ScopeSettings> change) {
+        return new StructuredScopeOptions(settings.with(change));
     }
 
     /**
@@ -64,11 +48,6 @@ public final class StructuredScopeOptions {
         return DEFAULTS;
     }
 
-    /** Returns whether a listener, a propagator or a recording needs a view of each subtask. */
-    boolean isObserved() {
-        return all.listener != null || propagation.hasPropagators() || Recorder.isOn();
-    }
-
     /**
      * Returns these options with another name.
      *
@@ -76,7 +55,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withName(@Nullable String name) {
-        return new StructuredScopeOptions(name, threadFactory, plainThreads, shared);
+        return with(all -> all.name = name);
     }
 
     /**
@@ -87,7 +66,7 @@ public final class StructuredScopeOptions {
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
         Objects.requireNonNull(threadFactory, "threadFactory");
-        return new StructuredScopeOptions(name, threadFactory, plainThreads, shared);
+        return with(all -> all.threadFactory = threadFactory);
     }
 
     /**
@@ -98,7 +77,7 @@ public final class StructuredScopeOptions {
      * @throws IllegalArgumentException if the length is not positive
      */
     public StructuredScopeOptions withPatience(Duration length) {
-        return with(shared.withPatience(length));
+        return new StructuredScopeOptions(settings.withPatience("a scope", length));
     }
 
     /**
@@ -109,7 +88,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withExceptionSink(ExceptionSink sink) {
-        return with(shared.withExceptionSink(sink));
+        return with(all -> all.propagation = all.propagation.with(sink));
     }
 
     /**
@@ -119,7 +98,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions withTimeSource(TimeSource source) {
-        return with(shared.withTimeSource(source));
+        return new StructuredScopeOptions(settings.on(source));
     }
 
     /**
@@ -131,12 +110,12 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions addScopedValue(ScopedValue<?> value) {
-        return with(shared.addScopedValue(value));
+        return with(all -> all.inherited = Draft.added(all.inherited, value, "value"));
     }
 
     /** Returns these options with plain threads instead of the JDK's own scope. */
     StructuredScopeOptions withPlainThreads() {
-        return new StructuredScopeOptions(name, threadFactory, true, shared);
+        return with(all -> all.plainThreads = true);
     }
 
     /**
@@ -149,7 +128,7 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions addListener(TaskListener listener) {
-        return with(shared.addListener(listener));
+        return new StructuredScopeOptions(settings.and(listener));
     }
 
     /**
@@ -160,25 +139,12 @@ public final class StructuredScopeOptions {
      * @return new options
      */
     public StructuredScopeOptions addPropagator(ContextPropagator propagator) {
-        return with(shared.addPropagator(propagator));
-    }
-
-    private List<@Nullable Object> values() {
-        return Arrays.asList(name, threadFactory, plainThreads, shared);
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof StructuredScopeOptions options && values().equals(options.values());
-    }
-
-    @Override
-    public int hashCode() {
-        return values().hashCode();
+        return with(all -> all.propagation = all.propagation.with(propagator));
     }
 
     @Override
     public String toString() {
-        return "StructuredScopeOptions[name=" + name + ", threadFactory=" + threadFactory + shared.shared() + "]";
+        return "StructuredScopeOptions[name=" + settings.name + ", threadFactory=" + settings.threadFactory
+                + ", scopedValues=" + settings.inherited + settings.shared();
     }
 }

@@ -101,7 +101,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
 
         @Override
         public TimeSource time() {
-            return scope.options.time;
+            return scope.options.time();
         }
 
         @Override
@@ -153,7 +153,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
             ensureInside("fork");
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
-        ForkedSubtask<U> subtask = new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time));
+        ForkedSubtask<U> subtask = new ForkedSubtask<>(this, task, round, pending.forkMillis(options.time()));
         if (start(subtask, owned) && owned && round != forkRound) { // seldom written: runners read the fields beside it
             forkRound = round;
         }
@@ -198,7 +198,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      */
     public StructuredTaskScope<T> joinUntil(Instant deadline) throws InterruptedException, TimeoutException {
         Duration timeout = Duration.between(Instant.now(), deadline);
-        if (!joinBy(Deadline.after(options.time, timeout))) {
+        if (!joinBy(Deadline.after(options.time(), timeout))) {
             throw new TimeoutException("scope \"" + name + "\" was not joined by " + deadline + "; " + pending.count()
                     + " subtasks go on");
         }
@@ -352,7 +352,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
     }
 
     final ExceptionSink sink() {
-        return options.all.sink;
+        return options.sink();
     }
 
     /** {@return the name of this scope, its state, and its container: {@code checkout/shutdown (JDK scope)}} */

@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.OverdueReports;
+import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,11 +53,12 @@ abstract class SubtaskScope {
     static final long CLOSED = -1;
 
     private static final ScopedValue<SubtaskScope> CURRENT = ScopedValue.newInstance();
+    private static final ThreadFactory VIRTUAL_THREADS = Thread.ofVirtual().factory();
     private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", long.class);
     private static final VarHandle OUTER_FORKS = Fields.handle(MethodHandles.lookup(), "outerForks", Map.class);
 
     final String name;
-    final StructuredScopeOptions options;
+    final ScopeSettings options;
     final @Nullable ScopeEvents events; // null without a listener
     final ScopeStack owner = ScopeStack.current();
     final @Nullable SubtaskScope parent;
@@ -76,14 +79,14 @@ abstract class SubtaskScope {
 
     /** Opens a scope owned by the calling thread. */
     @SuppressWarnings("this-escape") // the container and the stack use only fields that are set by then
-    SubtaskScope(StructuredScopeOptions options) {
+    SubtaskScope(StructuredScopeOptions chosen) {
+        this.options = chosen.settings;
         this.name = options.name == null ? identity() : options.name;
-        this.options = options;
-        TaskListener listener = options.all.listener;
-        this.events = listener == null ? null : new ScopeEvents(this.name, options.all.sink, listener, null);
+        TaskListener listener = options.listener;
+        this.events = listener == null ? null : new ScopeEvents(this.name, options.sink(), listener, null);
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
-        TimerUse.begin(options.time);
+        TimerUse.begin(options.time());
         this.container = openContainer();
         owner.innermost = this;
     }
@@ -120,7 +123,7 @@ abstract class SubtaskScope {
         }
         boolean started = false;
         try {
-            if (options.isObserved()) {
+            if (isObserved()) {
                 subtask.observe();
             }
             container.start(subtask, byOwner);
@@ -136,9 +139,15 @@ abstract class SubtaskScope {
         return started;
     }
 
+    /** Returns whether a listener, a propagator or a recording needs a view of each subtask. */
+    private boolean isObserved() {
+        return options.listener != null || options.propagation.hasPropagators() || Recorder.isOn();
+    }
+
     /** Returns a new thread of the factory. */
     final Thread newThread(Runnable run) {
-        Thread thread = options.threadFactory.newThread(run);
+        ThreadFactory factory = options.threadFactory;
+        Thread thread = (factory == null ? VIRTUAL_THREADS : factory).newThread(run);
         if (thread == null) {
             throw new RejectedExecutionException(
                     "the thread factory of scope \"" + name + "\" returned null: it accepts no more subtasks");
@@ -191,8 +200,8 @@ abstract class SubtaskScope {
     /** Waits for all subtasks and reports slow ones. Returns whether the owner was interrupted. */
     private boolean awaitStragglers() {
         OverdueReports<ForkedSubtask<?>> stragglers = new OverdueReports<>(
-                options.time,
-                () -> options.all.patience,
+                options.time(),
+                () -> options.patience,
                 offload(),
                 pending::unfinished,
                 each -> each.thread,
@@ -206,7 +215,7 @@ abstract class SubtaskScope {
     }
 
     final OffloadExecutor offload() {
-        return new OffloadExecutor(options.all.sink, options.time, loader, true);
+        return new OffloadExecutor(options.sink(), options.time(), loader, true);
     }
 
     private boolean awaitAll() {
@@ -229,11 +238,11 @@ abstract class SubtaskScope {
                 + "\" ignores its interrupt and keeps the scope open; it was forked " + ageMillis(straggler) + " ms ago"
                 + (thread == null ? "" : " and runs in " + UserCode.textOf(thread)));
         where.setStackTrace(stack);
-        options.all.sink.report("close() of scope \"" + name + "\"", where);
+        options.sink().report("close() of scope \"" + name + "\"", where);
     }
 
     final long ageMillis(ForkedSubtask<?> subtask) {
-        return PendingSubtasks.ageMillis(subtask, options.time);
+        return PendingSubtasks.ageMillis(subtask, options.time());
     }
 
     /**
@@ -299,8 +308,8 @@ abstract class SubtaskScope {
             try {
                 forks.close();
             } catch (Throwable violation) {
-                options.all.sink.report(
-                        "closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
+                options.sink()
+                        .report("closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
             }
         }
     }

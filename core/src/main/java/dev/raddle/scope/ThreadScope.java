@@ -80,7 +80,7 @@ public final class ThreadScope implements AutoCloseable {
     final ScopeTasks tasks;
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
-        this.node = new ScopeNode(this, name, options);
+        this.node = new ScopeNode(this, name, options.settings);
         this.tasks = node.tasks;
         node.open();
     }
@@ -150,7 +150,7 @@ public final class ThreadScope implements AutoCloseable {
                     method + " of " + node.label() + " came too late; call it before the first submit or schedule");
         }
         try {
-            tasks.configure(change.apply(tasks.options), node.deadline());
+            tasks.configure(change.apply(new ScopeOptions(tasks.options)).settings, node.deadline());
         } catch (Throwable refused) {
             node.endAfter(refused);
             throw refused;
@@ -305,7 +305,7 @@ public final class ThreadScope implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withPatience(Duration length) {
-        return configure("withPatience", all -> all.withPatienceOf(node.label(), length));
+        return configure("withPatience", all -> new ScopeOptions(tasks.options.withPatience(node.label(), length)));
     }
 
     /**
@@ -411,8 +411,8 @@ public final class ThreadScope implements AutoCloseable {
         return tasks.submit(
                 spec.name(),
                 spec.callable(),
-                spec.priorityOr(tasks.options.defaultRank),
-                retry == null ? tasks.options.defaultRetry : ScopeOptions.nullIfOnce(retry),
+                spec.priorityOr(tasks.options.priority.rank()),
+                retry == null ? tasks.options.retry : ScopeSettings.nullIfOnce(retry),
                 spec.timeout());
     }
 
@@ -422,7 +422,7 @@ public final class ThreadScope implements AutoCloseable {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
         if (!tasks.begun && tasks.begin()) {
-            if (!tasks.options.onVirtualThreads) {
+            if (!tasks.options.onVirtualThreads()) {
                 node.takeLease();
             }
         }
@@ -789,7 +789,7 @@ public final class ThreadScope implements AutoCloseable {
 
     /** {@return the scheduler that runs the tasks} */
     public Scheduler scheduler() {
-        return tasks.options.all.scheduler;
+        return tasks.options.scheduler;
     }
 
     @Override
