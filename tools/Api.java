@@ -28,7 +28,8 @@ import java.util.stream.Stream;
  *
  * <p>Use: {@code java Api.java check|write DIRECTORY ARTIFACT=CLASSES...}, where CLASSES is a jar or a directory of
  * classes. The API is what javap prints of the public and protected members of all classes in exported packages,
- * sorted, so that neither the order in a source file nor the compiler changes the files.
+ * sorted, so that neither the order in a source file nor the compiler changes the files. Members that every record or
+ * enum has are left out.
  */
 public class Api {
     private static final ToolProvider JAVAP = ToolProvider.findFirst("javap").orElseThrow();
@@ -195,10 +196,22 @@ public class Api {
                 .map(permitted -> "  permits " + permitted.asInternalName().replace('/', '.'))
                 .sorted()
                 .forEach(line -> text.append(line).append('\n'));
+        String implicit = implicitMembers(type);
         lines.stream()
-                .filter(line -> line.startsWith("  "))
+                .filter(line -> line.startsWith("  ") && !line.matches(implicit))
                 .sorted()
                 .forEach(line -> text.append(line).append('\n'));
         text.append("}\n");
+    }
+
+    /** Returns a pattern of the members that a record or an enum has without declaring them; the compiler's are final. */
+    private static String implicitMembers(ClassModel type) {
+        String superclass = type.superclass().map(each -> each.asInternalName()).orElse("");
+        return switch (superclass) {
+            case "java/lang/Record" ->
+                "  public final \\S+ (equals\\(java.lang.Object\\)|hashCode\\(\\)|toString\\(\\));";
+            case "java/lang/Enum" -> "  public static \\S+ (values\\(\\)|valueOf\\(java.lang.String\\));";
+            default -> "";
+        };
     }
 }

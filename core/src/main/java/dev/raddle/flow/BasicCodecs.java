@@ -11,7 +11,7 @@ final class BasicCodecs {
 
     /** A codec for the values of one class. */
     record Typed<X>(
-            FlowCodec.Conversion<X, byte[]> encoding, FlowCodec.Conversion<byte[], ? extends X> decoding, Class<X> type)
+            CheckedFunction.F1<X, byte[]> encoding, CheckedFunction.F1<byte[], ? extends X> decoding, Class<X> type)
             implements FlowCodec {
 
         @Override
@@ -20,12 +20,12 @@ final class BasicCodecs {
                 throw new IOException("this codec stores values of " + type.getName() + ", and the value was a "
                         + value.getClass().getName() + "; open the journal with another codec");
             }
-            return encoding.apply(type.cast(value));
+            return converted(encoding, type.cast(value), "encode");
         }
 
         @Override
         public Object decode(byte[] bytes) throws IOException {
-            return decoding.apply(bytes);
+            return converted(decoding, bytes, "decode");
         }
 
         @Override
@@ -43,24 +43,25 @@ final class BasicCodecs {
 
     /** Encodes a value; a checked exception that the codec does not declare becomes an IOException. */
     static byte[] encode(FlowCodec codec, Object value) throws IOException {
-        try {
-            return codec.encode(value);
-        } catch (IOException | RuntimeException | Error declared) {
-            throw declared;
-        } catch (Throwable undeclared) {
-            throw new IOException(
-                    "the codec cannot encode a " + value.getClass().getName(), undeclared);
-        }
+        return converted(codec::encode, value, "encode");
     }
 
     /** Decodes a value; a checked exception that the codec does not declare becomes an IOException. */
     static Object decode(FlowCodec codec, byte[] bytes) throws IOException {
+        return converted(codec::decode, bytes, "decode");
+    }
+
+    private static <X extends Object, Y> Y converted(CheckedFunction.F1<X, Y> conversion, X from, String action)
+            throws IOException {
         try {
-            return codec.decode(bytes);
+            return conversion.apply(from);
         } catch (IOException | RuntimeException | Error declared) {
             throw declared;
         } catch (Throwable undeclared) {
-            throw new IOException("the codec cannot decode " + bytes.length + " bytes", undeclared);
+            String what = from instanceof byte[] bytes
+                    ? bytes.length + " bytes"
+                    : "a " + from.getClass().getName();
+            throw new IOException("the codec cannot " + action + " " + what, undeclared);
         }
     }
 

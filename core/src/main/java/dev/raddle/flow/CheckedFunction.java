@@ -1,11 +1,11 @@
 package dev.raddle.flow;
 
 /**
- * Functions and actions of up to six arguments that may throw any exception: the actions of nodes, besides
+ * Functions and actions of up to four arguments that may throw any exception: the actions of nodes, besides
  * {@link java.util.concurrent.Callable}.
  *
- * <p>{@code apply} of a function {@code F1} to {@code F6} returns its result, which may be null if {@code T} allows it.
- * {@code accept} of an action {@code V0} to {@code V3} returns nothing. Both throw an exception if they fail, and then
+ * <p>{@code apply} of a function {@code F1} to {@code F4} returns its result, which may be null if {@code T} allows it.
+ * {@code accept} of an action {@code V0} to {@code V2} returns nothing. Both throw an exception if they fail, and then
  * the node fails.
  */
 @SuppressWarnings("doclint:missing") // told once, above; see decision 0031
@@ -31,12 +31,6 @@ public final class CheckedFunction {
         void accept(A a, B b) throws Exception;
     }
 
-    /** An action of three arguments. */
-    @FunctionalInterface
-    public interface V3<A, B, C> {
-        void accept(A a, B b, C c) throws Exception;
-    }
-
     /** A function of one argument. */
     @FunctionalInterface
     public interface F1<A, T> {
@@ -59,17 +53,5 @@ public final class CheckedFunction {
     @FunctionalInterface
     public interface F4<A, B, C, D, T> {
         T apply(A a, B b, C c, D d) throws Exception;
-    }
-
-    /** A function of five arguments. */
-    @FunctionalInterface
-    public interface F5<A, B, C, D, E, T> {
-        T apply(A a, B b, C c, D d, E e) throws Exception;
-    }
-
-    /** A function of six arguments. */
-    @FunctionalInterface
-    public interface F6<A, B, C, D, E, F, T> {
-        T apply(A a, B b, C c, D d, E e, F f) throws Exception;
     }
 }

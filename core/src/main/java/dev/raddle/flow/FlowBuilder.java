@@ -4,12 +4,9 @@ import dev.raddle.flow.CheckedFunction.F1;
 import dev.raddle.flow.CheckedFunction.F2;
 import dev.raddle.flow.CheckedFunction.F3;
 import dev.raddle.flow.CheckedFunction.F4;
-import dev.raddle.flow.CheckedFunction.F5;
-import dev.raddle.flow.CheckedFunction.F6;
 import dev.raddle.flow.CheckedFunction.V0;
 import dev.raddle.flow.CheckedFunction.V1;
 import dev.raddle.flow.CheckedFunction.V2;
-import dev.raddle.flow.CheckedFunction.V3;
 import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,10 +30,11 @@ import java.util.concurrent.Callable;
  * }
  *
  * <p>A node whose action returns nothing is declared by {@code action}. {@code node} takes the id of the node, which is
- * unique in the flow, zero to five dependencies, and an action of as many arguments, with or without the
- * {@linkplain NodeContext context} as its first argument; {@code action} takes up to two dependencies.
- * {@link Node#needs} adds more, which the action reads through the context. Both return the new node. An exception of
- * an action fails its node. A builder is for one thread; the plans that it builds are for many.
+ * unique in the flow, dependencies, and an action of as many arguments, with or without the {@linkplain NodeContext
+ * context} as its first argument. The action of a {@code node} has up to four arguments, that of an {@code action} two,
+ * with the context. {@link Node#needs} adds more dependencies, which the action reads through the context. Both return
+ * the new node. An exception of an action fails its node. A builder is for one thread; the plans that it builds are for
+ * many.
  *
  * @param <P> the type of the parameter that a run is started with
  */
@@ -199,45 +197,6 @@ public final class FlowBuilder<P> {
         return add(id, action, body, a, b, c, d);
     }
 
-    /** Declares a node with four dependencies, whose action also receives the context. */
-    public <A, B, C, D, T> Node<T> node(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            Dependency<C> c,
-            Dependency<D> d,
-            F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T> action) {
-        Node.Body body = (r, n) -> action.apply(context(r, n), arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3));
-        return add(id, action, body, a, b, c, d);
-    }
-
-    /** Declares a node with five dependencies. */
-    public <A, B, C, D, E, T> Node<T> node(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            Dependency<C> c,
-            Dependency<D> d,
-            Dependency<E> e,
-            F5<? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
-        Node.Body body = (r, n) -> action.apply(arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3), arg(r, n, 4));
-        return add(id, action, body, a, b, c, d, e);
-    }
-
-    /** Declares a node with five dependencies, whose action also receives the context. */
-    public <A, B, C, D, E, T> Node<T> node(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            Dependency<C> c,
-            Dependency<D> d,
-            Dependency<E> e,
-            F6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
-        Node.Body body = (r, n) ->
-                action.apply(context(r, n), arg(r, n, 0), arg(r, n, 1), arg(r, n, 2), arg(r, n, 3), arg(r, n, 4));
-        return add(id, action, body, a, b, c, d, e);
-    }
-
     /**
      * Declares a node without a value and without dependencies. Use {@code order} to depend on it: its value is null.
      *
@@ -291,12 +250,6 @@ public final class FlowBuilder<P> {
     /** Declares a node without a value, with two dependencies. */
     public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, V2<? super A, ? super B> action) {
         return add(id, action, (r, n) -> done(() -> action.accept(arg(r, n, 0), arg(r, n, 1))), a, b);
-    }
-
-    /** Declares a node without a value, with two dependencies, whose action also receives the context. */
-    public <A, B> Node<Void> action(
-            String id, Dependency<A> a, Dependency<B> b, V3<? super NodeContext<P>, ? super A, ? super B> action) {
-        return add(id, action, (r, n) -> done(() -> action.accept(context(r, n), arg(r, n, 0), arg(r, n, 1))), a, b);
     }
 
     /**

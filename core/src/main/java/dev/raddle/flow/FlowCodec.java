@@ -16,24 +16,6 @@ import java.io.IOException;
 public interface FlowCodec {
 
     /**
-     * A function that may throw, for one direction of a codec.
-     *
-     * @param <X> the type of its argument
-     * @param <Y> the type of its result
-     */
-    @FunctionalInterface
-    interface Conversion<X, Y> {
-        /**
-         * Converts a value.
-         *
-         * @param from the value, not null
-         * @return the converted value, not null
-         * @throws IOException if the value cannot be converted
-         */
-        Y apply(X from) throws IOException;
-    }
-
-    /**
      * Encodes a value.
      *
      * @param value the value, not null
@@ -78,7 +60,8 @@ public interface FlowCodec {
      * @param type the class of the values; a value of another class is refused
      * @return a new codec
      */
-    static <X> FlowCodec of(Conversion<X, byte[]> encoding, Conversion<byte[], ? extends X> decoding, Class<X> type) {
+    static <X> FlowCodec of(
+            CheckedFunction.F1<X, byte[]> encoding, CheckedFunction.F1<byte[], ? extends X> decoding, Class<X> type) {
         return new BasicCodecs.Typed<>(encoding, decoding, type);
     }
 }

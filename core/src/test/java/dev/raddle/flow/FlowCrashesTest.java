@@ -65,11 +65,14 @@ class FlowCrashesTest {
                         flaky,
                         packed,
                         recovered,
-                        optional(broken),
-                        after(skipped),
-                        (x, a, b, c, d, e) ->
-                                call("end") + a + b + c.length() + d.orElseThrow() + e.status() + x.read(slow))
-                .needs(slow)
+                        (x, a, b, c) -> call("end")
+                                + a
+                                + b
+                                + c.length()
+                                + x.read("broken")
+                                + x.outcome("skipped").status()
+                                + x.read(slow))
+                .needs(optional(broken), after(skipped), slow)
                 .onResult(report -> callbacks.add(report.id() + " " + report.state()))
                 .compensate(value -> call("undo end"));
         if (isFailing) {

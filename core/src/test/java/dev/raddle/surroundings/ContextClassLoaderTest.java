@@ -384,9 +384,10 @@ class ContextClassLoaderTest {
                     })
                     .fallback(failure -> see(seen, "fallback"));
             var nested = flow.subflow("nested", subplan, next);
-            flow.node("failing", action, computing, conditional, recovering, nested, (a, b, c, d, e) -> {
-                throw new IllegalStateException("to compensate");
-            });
+            flow.action("failing", () -> {
+                        throw new IllegalStateException("to compensate");
+                    })
+                    .needs(action, computing, conditional, recovering, nested);
             var plan = flow.build();
 
             try (var run = under(
