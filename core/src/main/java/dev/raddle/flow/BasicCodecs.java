@@ -51,7 +51,7 @@ final class BasicCodecs {
         return converted(codec::decode, bytes, "decode");
     }
 
-    private static <X extends Object, Y> Y converted(CheckedFunction.F1<X, Y> conversion, X from, String action)
+    private static <X, Y> Y converted(CheckedFunction.F1<X, Y> conversion, X from, String action)
             throws IOException {
         try {
             return conversion.apply(from);
