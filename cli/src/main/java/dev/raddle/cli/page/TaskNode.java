@@ -94,7 +94,7 @@ final class TaskNode implements RunView.Node {
     /** The task has ended; the text is what it has printed, if that is known. Its times are those of the result. */
     void ended(TaskResult result, @Nullable String text) {
         if (earlier) {
-            now = new Progress(result.state().text(), null, List.of(), null, result.endedAt(null), text);
+            now = new Progress(result.state().text(), null, List.of(), null, result.withEndedAt(null), text);
             return;
         }
         boolean isFallback = TaskResult.VIA_FALLBACK.equals(result.via());

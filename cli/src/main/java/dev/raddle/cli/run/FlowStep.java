@@ -157,7 +157,7 @@ final class FlowStep implements Scheduler, GroupRunner.Stoppable {
     /** Adds the wait for the permit, which ended before the attempts began. */
     private TaskResult withWait(TaskResult made) {
         long total = (System.nanoTime() - readyNanos) / 1_000_000;
-        return made.withWait(Math.max(0, total - made.runMillis()));
+        return made.withTimes(Math.max(0, total - made.runMillis()), made.runMillis());
     }
 
     long millisSinceReady() {

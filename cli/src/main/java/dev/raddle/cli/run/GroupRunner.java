@@ -183,7 +183,7 @@ public final class GroupRunner implements AutoCloseable {
         }
 
         private TaskResult unstarted(TaskState state, String error) {
-            return GroupRunner.unstarted(task, state, attempts.millisSinceSubmission(), error);
+            return TaskResult.unstarted(task, state, attempts.millisSinceSubmission(), error);
         }
 
         @Override
@@ -212,7 +212,7 @@ public final class GroupRunner implements AutoCloseable {
     /** Ends a task that cannot be submitted. */
     public void refuse(PlannedTask task, String error) {
         events.post(new RunEvent.TaskQueued(clock.instant(), task.id(), task.group()));
-        end(unstarted(task, TaskState.FAILED, 0, error));
+        end(TaskResult.unstarted(task, TaskState.FAILED, 0, error));
     }
 
     /** Adds one operation that {@link #awaitAll} waits for, until {@link #finishOne}. */
@@ -273,27 +273,10 @@ public final class GroupRunner implements AutoCloseable {
 
     void end(TaskResult result) {
         Instant now = clock.instant();
-        events.post(new RunEvent.TaskEnded(now, result.endedAt(now)));
+        events.post(new RunEvent.TaskEnded(now, result.withEndedAt(now)));
         if (halt != null) {
             halt.ended(result, stop);
         }
-    }
-
-    static TaskResult unstarted(PlannedTask task, TaskState state, long waited, String error) {
-        return new TaskResult(
-                task.id(),
-                task.group(),
-                task.command().shown(),
-                state,
-                null,
-                0,
-                waited,
-                0,
-                null,
-                error,
-                null,
-                null,
-                null);
     }
 
     void finishOne() {

@@ -228,7 +228,7 @@ final class PlanFlow {
             result = step.attempt(
                     deferred == null ? task : task.running(deferred.fill(values(task, deferred.references()))));
         } catch (InvalidRowException | IOException | OutOfMemoryError e) {
-            result = GroupRunner.unstarted(
+            result = TaskResult.unstarted(
                     task, TaskState.FAILED, step.millisSinceReady(), "not started: " + Failure.text(e));
         }
         TaskFlow.Fallback fallback = task.flow().fallback();
@@ -259,20 +259,13 @@ final class PlanFlow {
         TaskState state = end.succeeded()
                 ? TaskState.SUCCEEDED
                 : end instanceof AttemptEnd.Stopped ? TaskState.CANCELLED : TaskState.FAILED;
-        return new TaskResult(
-                task.id(),
-                task.group(),
-                failed.command(),
-                state,
-                end.succeeded() ? end.exitCode() : failed.exitCode(),
-                failed.attempts() + (ran ? 1 : 0),
-                failed.waitMillis(),
-                Math.max(0, step.millisSinceReady() - failed.waitMillis()),
-                failed.attempts() > 0 || ran ? step.output().name() : null,
-                end.succeeded() ? failed.error() : failed.error() + "; its fallback: " + end.text(),
-                end.succeeded() ? TaskResult.VIA_FALLBACK : null,
-                null,
-                Usage.sum(failed.usage(), end.usage()));
+        return failed.withState(state)
+                .withAttempts(failed.attempts() + (ran ? 1 : 0), end.succeeded() ? end.exitCode() : failed.exitCode())
+                .withTimes(failed.waitMillis(), Math.max(0, step.millisSinceReady() - failed.waitMillis()))
+                .withOutput(failed.attempts() > 0 || ran ? step.output().name() : null)
+                .withError(end.succeeded() ? failed.error() : failed.error() + "; its fallback: " + end.text())
+                .withVia(end.succeeded() ? TaskResult.VIA_FALLBACK : null)
+                .withUsage(Usage.sum(failed.usage(), end.usage()));
     }
 
     private void keep(OutputFiles output, String text) throws IOException {
@@ -367,18 +360,18 @@ final class PlanFlow {
                 && report.state() != NodeState.SKIPPED
                 && (blockingUpstream == null || blockingUpstream.state() == TaskState.CANCELLED)) {
             runner.handBack(task.id());
-            return GroupRunner.unstarted(task, TaskState.CANCELLED, waited, TaskAttempts.NOT_STARTED);
+            return TaskResult.unstarted(task, TaskState.CANCELLED, waited, TaskAttempts.NOT_STARTED);
         }
         if (report.state() == NodeState.SKIPPED) {
-            return GroupRunner.unstarted(task, TaskState.SKIPPED, waited, skipped(task, blockingUpstream));
+            return TaskResult.unstarted(task, TaskState.SKIPPED, waited, skipped(task, blockingUpstream));
         }
         if (blockingUpstream != null) {
-            return GroupRunner.unstarted(
+            return TaskResult.unstarted(
                     task, blockingUpstream.state(), waited, "not started: " + blockingUpstream.text());
         }
         return cause instanceof RejectedTaskException rejected
-                ? GroupRunner.unstarted(task, TaskState.REJECTED, waited, "rejected, " + rejected.reason())
-                : GroupRunner.unstarted(task, TaskState.FAILED, waited, "not started: " + Failure.text(cause));
+                ? TaskResult.unstarted(task, TaskState.REJECTED, waited, "rejected, " + rejected.reason())
+                : TaskResult.unstarted(task, TaskState.FAILED, waited, "not started: " + Failure.text(cause));
     }
 
     private String skipped(PlannedTask task, NotStartedReasons.@Nullable BlockingUpstream blockingUpstream) {

@@ -126,20 +126,11 @@ final class TaskAttempts implements Callable<TaskResult> {
 
     /** Returns the result of a task whose process does not end. */
     TaskResult abandoned(String error) {
-        return new TaskResult(
-                task.id(),
-                task.group(),
-                task.command().shown(),
-                TaskState.CANCELLED,
-                null,
-                progress().started + 1,
-                0,
-                millisSinceSubmission(),
-                output.name(),
-                error,
-                null,
-                null,
-                null);
+        return TaskResult.of(task, TaskState.CANCELLED)
+                .withAttempts(progress().started + 1, null)
+                .withTimes(0, millisSinceSubmission())
+                .withOutput(output.name())
+                .withError(error);
     }
 
     long millisSinceSubmission() {
@@ -199,20 +190,12 @@ final class TaskAttempts implements Callable<TaskResult> {
     }
 
     private TaskResult result(Progress now, TaskState state) {
-        return new TaskResult(
-                task.id(),
-                task.group(),
-                task.command().shown(),
-                state,
-                now.last.exitCode(),
-                now.started,
-                (now.begin - submitted) / 1_000_000,
-                (System.nanoTime() - now.begin) / 1_000_000,
-                now.started == 0 ? null : output.name(),
-                error(now, state),
-                null,
-                null,
-                now.usage);
+        return TaskResult.of(task, state)
+                .withAttempts(now.started, now.last.exitCode())
+                .withTimes((now.begin - submitted) / 1_000_000, (System.nanoTime() - now.begin) / 1_000_000)
+                .withOutput(now.started == 0 ? null : output.name())
+                .withError(error(now, state))
+                .withUsage(now.usage);
     }
 
     private @Nullable String error(Progress now, TaskState state) {

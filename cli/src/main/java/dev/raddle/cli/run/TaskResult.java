@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.data.JsonLine;
 import dev.raddle.cli.file.value.Secrets;
 import java.time.Instant;
@@ -41,24 +42,68 @@ public record TaskResult(
     /** The fallback replaced the failed command. */
     public static final String VIA_FALLBACK = "fallback";
 
-    /** Returns this result with another wait time. */
-    TaskResult withWait(long millis) {
-        return with(millis, error, endedAt);
+    /** Creates the result of a task of which no attempt began, without an error. */
+    public TaskResult(String id, String group, String command, TaskState state) {
+        this(id, group, command, state, null, 0, 0, 0, null, null, null, null, null);
     }
 
-    /** Returns this result with a time, or without one. */
-    public TaskResult endedAt(@Nullable Instant time) {
-        return with(waitMillis, error, time);
+    /** Returns the result of a task of which no attempt began, without an error. */
+    static TaskResult of(PlannedTask task, TaskState state) {
+        return new TaskResult(task.id(), task.group(), task.command().shown(), state);
+    }
+
+    /** Returns the result of a task that waited and was not started. */
+    static TaskResult unstarted(PlannedTask task, TaskState state, long waitMillis, String error) {
+        return of(task, state).withTimes(waitMillis, 0).withError(error);
+    }
+
+    TaskResult withState(TaskState state) {
+        return process(state, exitCode, attempts, waitMillis, runMillis, usage);
+    }
+
+    public TaskResult withAttempts(int attempts, @Nullable Integer exitCode) {
+        return process(state, exitCode, attempts, waitMillis, runMillis, usage);
+    }
+
+    public TaskResult withTimes(long waitMillis, long runMillis) {
+        return process(state, exitCode, attempts, waitMillis, runMillis, usage);
+    }
+
+    public TaskResult withUsage(@Nullable Usage usage) {
+        return process(state, exitCode, attempts, waitMillis, runMillis, usage);
+    }
+
+    public TaskResult withOutput(@Nullable String output) {
+        return texts(output, error, via, endedAt);
+    }
+
+    public TaskResult withError(@Nullable String error) {
+        return texts(output, error, via, endedAt);
+    }
+
+    public TaskResult withVia(@Nullable String via) {
+        return texts(output, error, via, endedAt);
+    }
+
+    public TaskResult withEndedAt(@Nullable Instant endedAt) {
+        return texts(output, error, via, endedAt);
+    }
+
+    private TaskResult process(
+            TaskState end, @Nullable Integer exit, int count, long waited, long ran, @Nullable Usage used) {
+        return new TaskResult(
+                id, group, command, end, exit, count, waited, ran, output, error, via, endedAt, used);
+    }
+
+    private TaskResult texts(
+            @Nullable String file, @Nullable String why, @Nullable String by, @Nullable Instant time) {
+        return new TaskResult(
+                id, group, command, state, exitCode, attempts, waitMillis, runMillis, file, why, by, time, usage);
     }
 
     /** Returns this result without secrets. Its command has none. */
     TaskResult masked(Secrets secrets) {
-        return with(waitMillis, error == null ? null : secrets.mask(error), endedAt);
-    }
-
-    private TaskResult with(long wait, @Nullable String why, @Nullable Instant end) {
-        return new TaskResult(
-                id, group, command, state, exitCode, attempts, wait, runMillis, output, why, via, end, usage);
+        return error == null ? this : withError(secrets.mask(error));
     }
 
     public boolean succeeded() {

@@ -31,20 +31,13 @@ final class Pages {
     static TaskResult result(
             PlannedTask task, TaskState state, long ready, long start, long end, @Nullable Path output) {
         boolean ran = state != TaskState.SKIPPED;
-        return new TaskResult(
-                task.id(),
-                task.group(),
-                task.command().shown(),
-                state,
-                ran ? (state == TaskState.SUCCEEDED ? 0 : 1) : null,
-                ran ? 1 : 0,
-                start - ready,
-                end - start,
-                output == null ? null : output.toString(),
-                state == TaskState.SUCCEEDED ? null : state == TaskState.SKIPPED ? "not needed" : "exit code 1",
-                null,
-                BEGIN.plusMillis(end),
-                null);
+        return new TaskResult(task.id(), task.group(), task.command().shown(), state)
+                .withAttempts(ran ? 1 : 0, ran ? (state == TaskState.SUCCEEDED ? 0 : 1) : null)
+                .withTimes(start - ready, end - start)
+                .withOutput(output == null ? null : output.toString())
+                .withError(
+                        state == TaskState.SUCCEEDED ? null : state == TaskState.SKIPPED ? "not needed" : "exit code 1")
+                .withEndedAt(BEGIN.plusMillis(end));
     }
 
     static Path write(Plan plan, List<TaskResult> results, Path file) throws Exception {
@@ -181,26 +174,10 @@ final class Pages {
         for (PlannedTask task : plan.tasks()) {
             boolean ran = task.id().equals("cause");
             TaskResult result = result(task, TaskState.FAILED, ran ? 0 : 90, ran ? 10 : 90, 90, null);
-            results.add(ran ? result : notStarted(result));
+            results.add(
+                    ran ? result : result.withAttempts(0, null).withTimes(0, 0).withError("not started"));
         }
         return write(plan, results, directory.resolve("consequences.html"));
-    }
-
-    private static TaskResult notStarted(TaskResult result) {
-        return new TaskResult(
-                result.id(),
-                result.group(),
-                result.command(),
-                result.state(),
-                null,
-                0,
-                0,
-                0,
-                null,
-                "not started",
-                null,
-                result.endedAt(),
-                null);
     }
 
     /** Writes the page of a task that succeeds at its third attempt. */

@@ -33,8 +33,12 @@ class TaskNodeTest {
     }
 
     private TaskResult fallenBack(String via) {
-        return new TaskResult(
-                "a", task.group(), "make", TaskState.SUCCEEDED, 0, 1, 0, 90, null, "exit code 4", via, at(100), null);
+        return new TaskResult("a", task.group(), "make", TaskState.SUCCEEDED)
+                .withAttempts(1, 0)
+                .withTimes(0, 90)
+                .withError("exit code 4")
+                .withVia(via)
+                .withEndedAt(at(100));
     }
 
     @Test
@@ -67,20 +71,10 @@ class TaskNodeTest {
     void a_command_that_cannot_be_started_has_the_times_of_the_report() {
         node.queued(BEGIN);
         node.ended(
-                new TaskResult(
-                        "a",
-                        task.group(),
-                        "make",
-                        TaskState.FAILED,
-                        null,
-                        0,
-                        27,
-                        6,
-                        null,
-                        "cannot start",
-                        null,
-                        at(33),
-                        null),
+                new TaskResult("a", task.group(), "make", TaskState.FAILED)
+                        .withTimes(27, 6)
+                        .withError("cannot start")
+                        .withEndedAt(at(33)),
                 null);
 
         assertThat(node.readyAt()).isEqualTo(BEGIN);

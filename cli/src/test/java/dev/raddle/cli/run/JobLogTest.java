@@ -23,7 +23,9 @@ class JobLogTest {
     private static void end(JobLog jobs, String id, @Nullable Integer exitCode, TaskState state, String command) {
         jobs.on(new RunEvent.TaskEnded(
                 Instant.ofEpochMilli(1_700_000_001_234L),
-                new TaskResult(id, "g", command, state, exitCode, 1, 5, 1_100, null, null, null, null, null)));
+                new TaskResult(id, "g", command, state)
+                        .withAttempts(1, exitCode)
+                        .withTimes(5, 1_100)));
         jobs.printed(id);
     }
 
@@ -53,8 +55,7 @@ class JobLogTest {
             end(jobs, "1", 143, TaskState.CANCELLED, "sleep 9");
             end(jobs, "2", null, TaskState.REJECTED, "sleep 9");
             jobs.on(new RunEvent.TaskEnded(
-                    Instant.EPOCH,
-                    new TaskResult("3", "g", "echo", TaskState.SUCCEEDED, 0, 1, 5, 5, null, null, null, null, null)));
+                    Instant.EPOCH, new TaskResult("3", "g", "echo", TaskState.SUCCEEDED).withAttempts(1, 0)));
         }
 
         assertThat(log).hasContent(HEADER.strip());

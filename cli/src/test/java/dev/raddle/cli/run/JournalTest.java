@@ -26,7 +26,7 @@ class JournalTest {
     private static RunEvent ended(String id, TaskState state) {
         return new RunEvent.TaskEnded(
                 NOW,
-                new TaskResult(id, "g", "echo 'x'", state, 1, 2, 30, 400, "/o/x.log", "exit code 1", null, null, null));
+                new TaskResult(id, "g", "echo 'x'", state).withAttempts(2, 1).withError("exit code 1"));
     }
 
     private static RunEvent started(String id, int attempt) {
@@ -36,20 +36,11 @@ class JournalTest {
     @Test
     void what_is_written_is_read_back() throws Exception {
         Path path = directory.resolve("journal.jsonl");
-        TaskResult result = new TaskResult(
-                "a\n\"b\"",
-                "gröup",
-                "echo '\u0007'",
-                TaskState.TIMED_OUT,
-                null,
-                2,
-                30,
-                400,
-                null,
-                "ran out of time",
-                null,
-                null,
-                new Usage(1_200, 5_000_000));
+        TaskResult result = new TaskResult("a\n\"b\"", "gröup", "echo '\u0007'", TaskState.TIMED_OUT)
+                .withAttempts(2, null)
+                .withTimes(30, 400)
+                .withError("ran out of time")
+                .withUsage(new Usage(1_200, 5_000_000));
         try (Journal journal = Journal.open(path)) {
             journal.on(started("x", 1));
             journal.on(new RunEvent.TaskEnded(NOW, result));

@@ -16,7 +16,7 @@ class TallyTest {
     private void end(String id, String group, TaskState state, long runMillis) {
         tally.on(new RunEvent.TaskEnded(
                 Instant.EPOCH,
-                new TaskResult(id, group, "x", state, 0, 1, 5, runMillis, null, null, null, null, null)));
+                new TaskResult(id, group, "x", state).withAttempts(1, 0).withTimes(5, runMillis)));
     }
 
     @Test

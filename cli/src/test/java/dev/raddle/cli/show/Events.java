@@ -38,8 +38,11 @@ final class Events {
         Integer exitCode = state == TaskState.SUCCEEDED ? Integer.valueOf(0) : null;
         return new RunEvent.TaskEnded(
                 NOW,
-                new TaskResult(
-                        id, group, "echo x", state, exitCode, ran ? 1 : 0, 5, 210, output, error, null, null, null));
+                new TaskResult(id, group, "echo x", state)
+                        .withAttempts(ran ? 1 : 0, exitCode)
+                        .withTimes(5, 210)
+                        .withOutput(output)
+                        .withError(error));
     }
 
     static RunEvent succeeded(String id, String group) {
@@ -53,20 +56,9 @@ final class Events {
     static RunEvent dropped(String id, String group) {
         return new RunEvent.TaskEnded(
                 NOW,
-                new TaskResult(
-                        id,
-                        group,
-                        "echo x",
-                        TaskState.CANCELLED,
-                        null,
-                        0,
-                        5,
-                        0,
-                        null,
-                        "not started",
-                        null,
-                        null,
-                        null));
+                new TaskResult(id, group, "echo x", TaskState.CANCELLED)
+                        .withTimes(5, 0)
+                        .withError("not started"));
     }
 
     static RunEvent drained(int tasks, List<String> handedBack) {
