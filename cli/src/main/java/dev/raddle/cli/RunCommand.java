@@ -9,6 +9,7 @@ import dev.raddle.cli.page.PlanRun;
 import dev.raddle.cli.page.RunConsole;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
+import dev.raddle.cli.run.Past;
 import dev.raddle.cli.run.PlanWork;
 import dev.raddle.cli.run.ReportForm;
 import dev.raddle.cli.run.RunClock;
@@ -164,7 +165,7 @@ final class RunCommand extends Subcommand {
             try (RunConsole page = opened(plan.name())) { // before anything is written
                 RunDirectory directory = old == null ? created(results, plan.name()) : old;
                 try (Journal journal = Journal.open(directory.journal())) {
-                    Journal.Past past = past(old, plan);
+                    Past past = past(old, plan);
                     if (old == null || arguments.namesFile()) {
                         directory.keep(source.origin(), plan, clock.instant());
                     }
@@ -192,8 +193,8 @@ final class RunCommand extends Subcommand {
         return new RunFile(origin.with(arguments.params()));
     }
 
-    private static Journal.Past past(@Nullable RunDirectory old, Plan plan) throws IOException, InvalidFileException {
-        return old == null ? Journal.Past.NONE : old.past(plan);
+    private static Past past(@Nullable RunDirectory old, Plan plan) throws IOException, InvalidFileException {
+        return old == null ? new Past() : old.past(plan);
     }
 
     private RunDirectory reopened(Path path) throws IOException {
@@ -222,12 +223,7 @@ final class RunCommand extends Subcommand {
     }
 
     private int run(
-            Plan plan,
-            RunDirectory directory,
-            Journal journal,
-            Journal.Past past,
-            Set<String> only,
-            @Nullable RunConsole page)
+            Plan plan, RunDirectory directory, Journal journal, Past past, Set<String> only, @Nullable RunConsole page)
             throws IOException, InterruptedException {
         CommonOptions.warnOfProcesses(spec.commandLine());
         PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), only, options.keepGoing());
@@ -291,7 +287,7 @@ final class RunCommand extends Subcommand {
         return hint.isEmpty() ? "; raddle list names them (a FILE ends in .yaml, .yml or .json)" : hint;
     }
 
-    private int dryRun(Plan plan, Journal.Past past, Set<String> only) throws IOException {
+    private int dryRun(Plan plan, Past past, Set<String> only) throws IOException {
         Set<String> done = new HashSet<>(plan.byId().keySet());
         done.removeIf(id -> past.done(id) == null);
         Set<String> left = new HashSet<>(only.isEmpty() ? done : plan.byId().keySet()); // the tasks that would not run

@@ -13,28 +13,28 @@ import org.jspecify.annotations.Nullable;
 /** Explains in one sentence why a task of a run is in its state, from the content of the run directory. */
 public final class Explanation {
     private final Map<String, PlannedTask> tasks;
-    private final Journal.Past past;
+    private final Past past;
     private final NotStartedReasons reasons;
 
     /** Creates the explanations of one run. */
-    public Explanation(Plan plan, Journal.Past past) {
+    public Explanation(Plan plan, Past past) {
         this.tasks = plan.byId();
         this.past = past;
-        this.reasons = new NotStartedReasons(plan, id -> past.results().get(id));
+        this.reasons = new NotStartedReasons(plan, past::result);
     }
 
     /** Returns the sentence, without a line break. */
     public String of(String id) {
         PlannedTask task = Objects.requireNonNull(tasks.get(id), id);
-        TaskResult result = past.results().get(id);
+        TaskResult result = past.result(id);
         if (result == null) {
             return NotStartedReasons.quoted(id)
-                    + (past.open().containsKey(id)
+                    + (past.isOpen(id)
                             ? " began, and its end was not recorded: it runs, or raddle was killed; --resume runs it"
                                     + " again."
                             : " has not begun" + waitsFor(task) + ".");
         }
-        String since = past.undone().contains(id)
+        String since = past.isUndone(id)
                 ? "; it was undone, because the run failed"
                 : result.succeeded() && past.done(id) == null ? "; it is to run again" : "";
         return NotStartedReasons.quoted(id) + " " + sentence(task, result) + since + ".";
@@ -71,7 +71,7 @@ public final class Explanation {
         PlannedTask at = task;
         while (at != null && seen.add(at.id())) {
             NotStartedReasons.BlockingUpstream blockingUpstream = reasons.blockingUpstream(at);
-            TaskResult result = blockingUpstream == null ? null : past.results().get(blockingUpstream.id());
+            TaskResult result = blockingUpstream == null ? null : past.result(blockingUpstream.id());
             if (result == null) {
                 break;
             }
@@ -87,7 +87,7 @@ public final class Explanation {
 
     private String waitsFor(PlannedTask task) {
         for (String upstream : task.flow().upstreams()) {
-            @Nullable TaskResult result = past.results().get(upstream);
+            @Nullable TaskResult result = past.result(upstream);
             if (result == null) {
                 return ": " + NotStartedReasons.quoted(upstream) + ", which it needs, has not ended";
             }

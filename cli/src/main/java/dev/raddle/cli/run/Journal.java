@@ -1,7 +1,5 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Plan;
-import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.data.JsonLine;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Location;
@@ -19,18 +17,11 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +40,7 @@ public final class Journal implements RunListener, Closeable {
     private static final String KEY = "key";
     private static final String TREE = "tree";
     private static final String STORED = "stored";
+    private static final String MASKED = "masked";
     private static final String DEFINITION = "definition";
 
     private final FileChannel file;
@@ -164,8 +156,10 @@ public final class Journal implements RunListener, Closeable {
                     line.put(DEFINITION, definitions.get(id));
                 }
                 if (output != null && output.capture() != null) {
-                    long size = output.capture().file().toFile().length();
-                    line.put(STORED, output.capture().isMasked() ? ~size : size);
+                    line.put(STORED, output.capture().file().toFile().length());
+                    if (output.capture().isMasked()) {
+                        line.put(MASKED, true);
+                    }
                 }
                 write(Json.text(line));
             }
@@ -193,126 +187,12 @@ public final class Journal implements RunListener, Closeable {
     }
 
     /**
-     * A process whose start is recorded in a journal.
-     *
-     * @param token the token in its environment, or null
-     */
-    public record Started(
-            String id,
-            long pid,
-            Instant processStart,
-            @Nullable String token) {}
-
-    /**
-     * The record of an earlier run.
-     *
-     * @param results the last result of every task that ended, by id
-     * @param undone the tasks that were undone after they had succeeded
-     * @param open the processes of tasks that started and did not end, by id
-     * @param keys the prefixes of the tokens of its processes
-     * @param closed the tokens of attempts that ended
-     * @param unsuccessful the tasks that were to run again, were started or failed, and have not succeeded since
-     * @param stored the sizes of stored outputs, by the id of the task; {@code ~size}, which is negative, of one that
-     *     lacks its secrets
-     * @param definitions the checksums of the definitions of the tasks that ended, by id
-     */
-    public record Past(
-            Map<String, TaskResult> results,
-            Map<String, Started> open,
-            Set<String> undone,
-            Set<String> keys,
-            Set<String> closed,
-            Set<String> unsuccessful,
-            Map<String, Long> stored,
-            Map<String, String> definitions) {
-        /** The record for a new run. */
-        public static final Past NONE =
-                new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of(), Set.of(), Map.of(), Map.of());
-
-        /**
-         * Returns this record with more tasks counted as undone: each that the plan defines otherwise; each whose
-         * stored output is a result and lost, or is read by a task that may run and is lost or masked; and the direct
-         * and indirect downstream tasks of every undone task. Those of them that succeeded are unsuccessful as well.
-         */
-        Past followedBy(Plan plan, Map<String, OutputFiles> outputs) {
-            Map<String, PlannedTask> tasks = plan.byId();
-            Map<String, List<PlannedTask>> consumers = plan.consumers();
-            Set<String> all = new HashSet<>(undone);
-            Set<String> again = new HashSet<>(unsuccessful);
-            Past past = new Past(results, open, all, keys, closed, again, stored, definitions);
-            Definitions.of(plan).forEach((id, definition) -> {
-                if (!definitions.getOrDefault(id, definition).equals(definition)) {
-                    all.add(id);
-                }
-            });
-            Predicate<String> lost = id ->
-                    past.isLost(id, Objects.requireNonNull(outputs.get(id)).capture());
-            plan.results().stream().filter(lost).forEach(all::add);
-            Deque<String> running = new ArrayDeque<>(tasks.keySet());
-            running.removeIf(id -> past.done(id) != null);
-            while (!running.isEmpty()) {
-                PlannedTask task = Objects.requireNonNull(tasks.get(running.remove()));
-                PlanFlow.read(task, tasks.keySet()).stream()
-                        .filter(lost.or(past::isMasked))
-                        .filter(all::add)
-                        .forEach(running::add);
-                if (all.contains(task.id())) {
-                    consumers.getOrDefault(task.id(), List.of()).stream()
-                            .map(PlannedTask::id)
-                            .filter(all::add)
-                            .forEach(running::add);
-                }
-            }
-            results.values().stream()
-                    .filter(TaskResult::succeeded)
-                    .map(TaskResult::id)
-                    .filter(all::contains)
-                    .forEach(again::add);
-            return past;
-        }
-
-        /** Returns whether the output that a task has stored is missing or incomplete. It may have grown. */
-        boolean isLost(String id, @Nullable Capture capture) {
-            return done(id) != null
-                    && capture != null
-                    && (!Files.exists(capture.file())
-                            || capture.file().toFile().length() < Math.max(stored(id), ~stored(id)));
-        }
-
-        /** Returns whether the output that a task has stored lacks its secrets. */
-        boolean isMasked(String id) {
-            return done(id) != null && stored(id) < 0;
-        }
-
-        private long stored(String id) {
-            return stored.getOrDefault(id, 0L);
-        }
-
-        /** Returns the result of a task whose success counts: it was not undone, and the task was not started since. */
-        public @Nullable TaskResult done(String id) {
-            TaskResult result = results.get(id);
-            boolean counts = result != null && result.succeeded();
-            return counts && !undone.contains(id) && !unsuccessful.contains(id) ? result : null;
-        }
-    }
-
-    /**
      * Reads a journal.
      *
      * @throws InvalidFileException if it is damaged
      */
     public static Past read(Path path) throws IOException, InvalidFileException {
-        Map<String, TaskResult> results = new LinkedHashMap<>();
-        Map<String, Started> open = new LinkedHashMap<>();
-        Past past = new Past(
-                results,
-                open,
-                new HashSet<>(),
-                new HashSet<>(),
-                new HashSet<>(),
-                new HashSet<>(),
-                new HashMap<>(),
-                new HashMap<>());
+        Past past = new Past();
         Problems problems = new Problems();
         read(path, problems, line -> remember(line, past));
         problems.throwIfAny();
@@ -355,41 +235,33 @@ public final class Journal implements RunListener, Closeable {
 
     private static void remember(JsonLine line, Past past) {
         switch (line.text(KIND).orElse("")) {
-            case OPENED -> line.text(KEY).ifPresent(past.keys::add);
+            case OPENED -> line.text(KEY).ifPresent(past::onOpened);
             case STARTED -> {
-                line.text("id").ifPresent(past.unsuccessful::add);
-                started(line).ifPresent(started -> close(past, past.open.put(started.id, started)));
+                line.text("id").ifPresent(past::onAgain);
+                started(line).ifPresent(past::onStarted);
             }
             case ENDED ->
-                TaskResult.of(line).ifPresent(result -> {
-                    close(past, past.open.remove(result.id()));
-                    past.undone.remove(result.id());
-                    past.results.put(result.id(), result);
-                    past.stored.put(result.id(), line.number(STORED).orElse(0));
-                    line.text(DEFINITION).ifPresent(definition -> past.definitions.put(result.id(), definition));
-                    switch (result.state()) {
-                        case SUCCEEDED -> past.unsuccessful.remove(result.id());
-                        case FAILED, TIMED_OUT, REJECTED -> past.unsuccessful.add(result.id());
-                        case CANCELLED, SKIPPED -> {}
-                    }
-                });
-            case UNDONE -> line.text("id").ifPresent(past.undone::add);
-            case AGAIN -> line.text("id").ifPresent(past.unsuccessful::add);
+                TaskResult.of(line)
+                        .ifPresent(result -> past.onEnded(
+                                result, stored(line), line.text(DEFINITION).orElse(null)));
+            case UNDONE -> line.text("id").ifPresent(past::onUndone);
+            case AGAIN -> line.text("id").ifPresent(past::onAgain);
             default -> {}
         }
     }
 
-    private static void close(Past past, @Nullable Started started) {
-        if (started != null && started.token != null) {
-            past.closed.add(started.token);
-        }
+    private static Past.@Nullable Stored stored(JsonLine line) {
+        OptionalLong size = line.number(STORED);
+        return size.isEmpty()
+                ? null
+                : new Past.Stored(size.getAsLong(), line.text(MASKED).equals(Optional.of("true")));
     }
 
-    private static Optional<Started> started(JsonLine line) {
+    private static Optional<Past.Started> started(JsonLine line) {
         return line.text("id")
                 .flatMap(id -> line.text("born")
                         .flatMap(TaskResult::time)
-                        .map(processStart -> new Started(
+                        .map(processStart -> new Past.Started(
                                 id,
                                 line.number("pid").orElse(0),
                                 processStart,

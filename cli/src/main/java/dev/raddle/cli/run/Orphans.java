@@ -18,12 +18,12 @@ final class Orphans {
     /** The maximum number of consecutive readings in which a process executes a new program. */
     private static final int MAX_READS = 1000;
 
-    private final Journal.Past past;
+    private final Past past;
     private final Duration grace;
     private final List<Thread> ending = new ArrayList<>();
     private final Set<String> seen = new HashSet<>();
 
-    private Orphans(Journal.Past past, Duration grace) {
+    private Orphans(Past past, Duration grace) {
         this.past = past;
         this.grace = grace;
     }
@@ -33,9 +33,9 @@ final class Orphans {
      * its process id and start; its descendants, including those of an undo and of an attempt that was not recorded, by
      * the token. Descendants of an attempt that ended are not touched.
      */
-    static int terminate(Journal.Past past, Duration grace) throws InterruptedException {
+    static int terminate(Past past, Duration grace) throws InterruptedException {
         Orphans orphans = new Orphans(past, grace);
-        past.open().values().forEach(orphans::end);
+        past.open().forEach(orphans::end);
         orphans.endByTokens();
         for (Thread thread : orphans.ending) {
             thread.join();
@@ -43,7 +43,7 @@ final class Orphans {
         return orphans.ending.size();
     }
 
-    private void end(Journal.Started process) {
+    private void end(Past.Started process) {
         Optional<ProcessHandle> root = ProcessHandle.of(process.pid())
                 .filter(handle -> handle.info()
                         .startInstant()
@@ -63,7 +63,7 @@ final class Orphans {
     }
 
     private void endByTokens() {
-        if (past.keys().isEmpty()) {
+        if (past.isEmpty()) {
             return;
         }
         int clean = 0;
@@ -72,7 +72,7 @@ final class Orphans {
             for (ProcessTable.Entry entry : ProcessTable.ALL.read()) {
                 settled &= entry.settled();
                 for (String token : entry.tokens().split(" ", -1)) {
-                    if (isOpen(token) && seen.add(token)) {
+                    if (past.isOpenToken(token) && seen.add(token)) {
                         settled = false;
                         end(ProcessTree.of(token));
                     }
@@ -80,12 +80,5 @@ final class Orphans {
             }
             clean = settled ? clean + 1 : 0;
         }
-    }
-
-    private boolean isOpen(String token) {
-        int end = token.indexOf('.');
-        return end > 0
-                && past.keys().contains(token.substring(0, end))
-                && !past.closed().contains(token);
     }
 }

@@ -61,7 +61,7 @@ final class PlanFlow {
     private final Set<String> only;
     private final Set<String> selected; // the targets and all their upstream tasks
     private final OnFailure onFailure;
-    private final Journal.Past past;
+    private final Past past;
     private final Map<String, FlowStep> steps = new LinkedHashMap<>();
     private final Set<String> unmet = ConcurrentHashMap.newKeySet(); // tasks whose condition did not hold
     private final NotStartedReasons reasons;
@@ -77,7 +77,7 @@ final class PlanFlow {
             Map<String, OutputFiles> outputs,
             Set<String> only,
             OnFailure onFailure,
-            Journal.Past past,
+            Past past,
             GroupRunner runner,
             Stop stop) {
         this.plan = plan;

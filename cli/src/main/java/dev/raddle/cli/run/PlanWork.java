@@ -22,7 +22,7 @@ public final class PlanWork implements Work {
     private final Plan plan;
     private final RunDirectory directory;
     private final Journal journal;
-    private final Journal.Past past;
+    private final Past past;
     private final @Nullable Path report;
     private final Set<String> only;
     private final Map<String, OutputFiles> files;
@@ -41,7 +41,7 @@ public final class PlanWork implements Work {
             Plan plan,
             RunDirectory directory,
             Journal journal,
-            Journal.Past past,
+            Past past,
             @Nullable Path report,
             Set<String> only,
             boolean keepGoing)

@@ -240,8 +240,10 @@ public final class RunDirectory {
      *
      * @throws InvalidFileException if the journal is damaged
      */
-    public Journal.Past past(Plan plan) throws IOException, InvalidFileException {
-        return Journal.read(journal()).followedBy(plan, outputs(plan));
+    public Past past(Plan plan) throws IOException, InvalidFileException {
+        Past past = Journal.read(journal());
+        past.apply(plan, outputs(plan));
+        return past;
     }
 
     /** Returns the name of a file in results: its absolute path, so that it can be read from any directory. */

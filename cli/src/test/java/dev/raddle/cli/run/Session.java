@@ -76,7 +76,7 @@ final class Session {
     /** Runs a file from the start. */
     int run(String text) throws IOException, InterruptedException, InvalidFileException {
         RunDirectory created = RunDirectory.create(out());
-        return run(kept(text, created), created, Journal.Past.NONE);
+        return run(kept(text, created), created, new Past());
     }
 
     private Plan kept(String text, RunDirectory at) throws IOException, InvalidFileException {
@@ -107,7 +107,7 @@ final class Session {
                 .read(origin.text());
     }
 
-    private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {
+    private int run(Plan plan, RunDirectory at, Past past) throws IOException, InterruptedException {
         try (Journal journal = Journal.open(at.journal())) {
             PlanWork work = new PlanWork(plan, at, journal, past, null, only, keepGoing);
             RunSession.Settings settings = new RunSession.Settings(grace, failFast ? Halt.failFast() : null);
