@@ -33,6 +33,6 @@ final class CompletionCommand extends Subcommand {
 
     @Override
     public Integer call() {
-        return Main.print(spec, shell.script(spec.root().commandLine()));
+        return print(spec, shell.script(spec.root().commandLine()));
     }
 }

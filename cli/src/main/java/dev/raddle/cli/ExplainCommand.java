@@ -34,7 +34,7 @@ final class ExplainCommand extends Subcommand {
                 throw wrong("TASK must be a task of this run, was \"" + task + "\"" + plan.hint(task));
             }
             String sentence = new Explanation(plan, Journal.read(directory.journal())).of(task);
-            return Main.print(spec, Printable.oneLine(sentence) + "\n");
+            return print(spec, Printable.oneLine(sentence) + "\n");
         } catch (NoSuchFileException e) {
             throw noRun("RUNDIR", run, e.getFile(), "");
         } catch (InvalidFileException e) {

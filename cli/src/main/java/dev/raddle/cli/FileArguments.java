@@ -80,7 +80,8 @@ final class FileArguments {
         CommandLine commandLine = spec.commandLine();
         try {
             RunFile source = RunFile.of(file, params(), commandLine);
-            return Main.print(spec, text.apply(source.draft(), source.origin().file()));
+            return Subcommand.print(
+                    spec, text.apply(source.draft(), source.origin().file()));
         } catch (InvalidFileException e) {
             RunFile.print(e, "", commandLine);
             return ExitCode.INVALID;

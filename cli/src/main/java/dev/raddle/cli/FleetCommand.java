@@ -34,7 +34,7 @@ final class FleetCommand extends Subcommand {
     @Override
     public Integer call() throws IOException {
         try (FleetAccess fleet = server.open(spec)) {
-            return Main.print(spec, json ? fleet.json() + "\n" : fleet.table());
+            return print(spec, json ? fleet.json() + "\n" : fleet.table());
         }
     }
 }

@@ -4,7 +4,6 @@ import dev.raddle.cli.file.value.Durations;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.LocaleText;
 import dev.raddle.cli.file.value.Passwords;
-import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.OutputClosedException;
@@ -151,7 +150,7 @@ public final class Main implements Runnable {
                 return misused(new ParameterException(
                         commandLine,
                         "The locale's character set, " + LocaleText.CHARSET + ", cannot decode the argument '"
-                                + shown(argument) + "'; set LC_ALL=C.UTF-8"));
+                                + Subcommand.shown(argument) + "'; set LC_ALL=C.UTF-8"));
             }
         }
         commandLine.setUsageHelpAutoWidth(true);
@@ -172,14 +171,6 @@ public final class Main implements Runnable {
         } catch (Error e) {
             return broken(e, commandLine);
         }
-    }
-
-    /** Prints a text on standard output, and returns the exit code of a success. */
-    static int print(CommandSpec spec, String text) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(text);
-        out.flush();
-        return ExitCode.OK;
     }
 
     @Override
@@ -209,17 +200,11 @@ public final class Main implements Runnable {
                 .findFirst()
                 .orElse("");
         if (option.isEmpty()) {
-            line.getErr().println("raddle: One argument too many: '" + shown(arguments.getFirst()) + "'");
+            line.getErr().println("raddle: One argument too many: '" + Subcommand.shown(arguments.getFirst()) + "'");
             return;
         }
-        line.getErr().println("raddle: Unknown option: '" + shown(option) + "'");
+        line.getErr().println("raddle: Unknown option: '" + Subcommand.shown(option) + "'");
         CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
-    }
-
-    /** Returns an argument for a message, without the value of NAME=VALUE, which may be a secret. */
-    static String shown(String argument) {
-        int end = argument.indexOf('=');
-        return Printable.oneLine(end > 0 ? argument.substring(0, end + 1) + "…" : Passwords.hidden(argument));
     }
 
     private static int broken(Throwable e, CommandLine line) {

@@ -12,6 +12,6 @@ import picocli.CommandLine.Command;
 final class ManCommand extends Subcommand {
     @Override
     public Integer call() throws IOException {
-        return Main.print(spec, ManPage.of(spec.root().commandLine(), Version.name()));
+        return print(spec, ManPage.of(spec.root().commandLine(), Version.name()));
     }
 }

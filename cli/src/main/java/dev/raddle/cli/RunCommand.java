@@ -271,7 +271,7 @@ final class RunCommand extends Subcommand {
                     : ids.stream().filter(glob.asMatchPredicate()).toList();
             targets.addAll(found);
             if (found.isEmpty()) {
-                problems.add("no task of the file is \"" + Main.shown(word) + "\"" + hint(plan, word));
+                problems.add("no task of the file is \"" + shown(word) + "\"" + hint(plan, word));
             }
         }
         throwIfAny();

@@ -23,7 +23,7 @@ final class SchemaCommand extends Subcommand {
     @Override
     public Integer call() throws IOException {
         try (InputStream input = Objects.requireNonNull(SchemaCommand.class.getResourceAsStream(SCHEMA))) {
-            return Main.print(spec, new String(input.readAllBytes(), StandardCharsets.UTF_8));
+            return print(spec, new String(input.readAllBytes(), StandardCharsets.UTF_8));
         }
     }
 }

@@ -1,9 +1,13 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.Passwords;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.RunDirectory;
 import dev.raddle.cli.run.StandardStreams;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -23,6 +27,20 @@ import picocli.CommandLine.Spec;
 abstract class Subcommand implements Callable<Integer> {
     @Spec
     CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    /** Prints a text on standard output, and returns the exit code of a success. */
+    static int print(CommandSpec spec, String text) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(text);
+        out.flush();
+        return ExitCode.OK;
+    }
+
+    /** Returns an argument for a message, without the value of NAME=VALUE, which may be a secret. */
+    static String shown(String argument) {
+        int end = argument.indexOf('=');
+        return Printable.oneLine(end > 0 ? argument.substring(0, end + 1) + "…" : Passwords.hidden(argument));
+    }
 
     /** Creates the run directory that the user named, or else a fresh one. */
     RunDirectory created(@Nullable Path results, String name) {
