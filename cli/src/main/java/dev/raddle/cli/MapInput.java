@@ -102,42 +102,42 @@ final class MapInput {
      * Opens the sources and reads the names of the columns.
      *
      * @param arguments the arguments after each {@code :::}
-     * @param problems the list to which invalid options and unreadable files are added
+     * @param wrong the list to which invalid options and unreadable files are added
      */
-    void open(List<List<String>> arguments, List<String> problems) throws IOException {
+    void open(List<List<String>> arguments, WrongArguments wrong) throws IOException {
         if (!perCommand.equals("max") && !NUMBER.matcher(perCommand).matches()) {
-            problems.add("-n must be a number from 1 or max, was \"" + perCommand
+            wrong.add("-n must be a number from 1 or max, was \"" + perCommand
                     + "\"; to see what would run, use --dry-run");
         }
         if (header != null && !header.equals(":")) {
-            problems.add("--header must be followed by a colon, as in --header : CMD, was \"" + header + "\"");
+            wrong.add("--header must be followed by a colon, as in --header : CMD, was \"" + header + "\"");
         }
         try {
             columns = separator == null ? null : GroupBy.pattern(separator);
         } catch (IllegalArgumentException e) {
-            problems.add("--colsep " + e.getMessage());
+            wrong.add("--colsep " + e.getMessage());
         }
         if (Collections.frequency(files, "-") > 1) {
-            problems.add("-a - must be given once, because standard input can be read only once; was given "
+            wrong.add("-a - must be given once, because standard input can be read only once; was given "
                     + Collections.frequency(files, "-") + " times");
         }
         for (String file : files.isEmpty() && arguments.isEmpty() ? List.of("-") : files) {
-            openFile(file, problems);
+            openFile(file, wrong);
         }
         for (List<String> group : arguments) {
             if (group.isEmpty()) {
-                problems.add("::: must be followed by at least one argument, was followed by none; write ::: A B, or"
+                wrong.add("::: must be followed by at least one argument, was followed by none; write ::: A B, or"
                         + " leave it out to read standard input");
             }
             sources.add(input(group));
         }
-        for (LineInput source : problems.isEmpty() && header != null ? sources : List.<LineInput>of()) {
+        for (LineInput source : wrong.isEmpty() && header != null ? sources : List.<LineInput>of()) {
             Entry first = entry(source.next());
             names.addAll(first == null ? List.of() : first.values);
         }
     }
 
-    private void openFile(String file, List<String> problems) {
+    private void openFile(String file, WrongArguments wrong) {
         try {
             InputStream stream = System.in;
             if (!file.equals("-")) {
@@ -149,7 +149,7 @@ final class MapInput {
             String name = file.equals("-") ? "standard input" : file;
             sources.add(new LineInput(new BufferedInputStream(stream), name, nul ? '\0' : '\n'));
         } catch (IOException | InvalidPathException e) {
-            problems.add("-a: " + Failure.text(e));
+            wrong.add("-a: " + Failure.text(e));
         }
     }
 

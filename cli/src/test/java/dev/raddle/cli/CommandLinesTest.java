@@ -29,7 +29,7 @@ class CommandLinesTest {
     private static MapInput input(String options, String... arguments) throws IOException {
         MapInput input =
                 CommandLine.populateCommand(new MapInput(), options.isEmpty() ? new String[0] : options.split(" ", -1));
-        List<String> problems = new ArrayList<>();
+        WrongArguments wrong = new WrongArguments();
         List<List<String>> groups = new ArrayList<>();
         for (String argument : arguments) {
             if (argument.equals(":::")) {
@@ -38,8 +38,8 @@ class CommandLinesTest {
                 groups.getLast().add(argument);
             }
         }
-        input.open(groups, problems);
-        assertThat(problems).isEmpty();
+        input.open(groups, wrong);
+        assertThat(wrong.text()).isEmpty();
         return input;
     }
 
@@ -267,11 +267,11 @@ class CommandLinesTest {
     void every_invalid_option_is_reported_with_a_hint() throws Exception {
         MapInput input = CommandLine.populateCommand(
                 new MapInput(), "-n", "echo", "--header", "x", "--colsep", "(", "-a", directory + "/none");
-        List<String> problems = new ArrayList<>();
+        WrongArguments wrong = new WrongArguments();
 
-        input.open(List.of(List.of()), problems);
+        input.open(List.of(List.of()), wrong);
 
-        assertThat(problems)
+        assertThat(wrong.text().split("\nraddle: "))
                 .satisfiesExactly(
                         each -> assertThat(each)
                                 .contains("-n must be a number from 1 or max, was \"echo\"", "--dry-run"),
