@@ -62,7 +62,10 @@ final class SteppedRun extends Run {
             this.isUndo = isUndo;
         }
 
-        SteppedCall next(List<Throwable> failures) {
+        /** Returns the call that follows after a failure of this one. */
+        SteppedCall next(Throwable latest) {
+            List<Throwable> failures = new ArrayList<>(earlier);
+            Attempts.keep(latest, failures);
             return new SteppedCall(node, attempt + 1, group, failures, null, isUndo);
         }
 
@@ -82,7 +85,7 @@ final class SteppedRun extends Run {
     }
 
     private final FlowStepper<?> stepper;
-    private @Nullable SteppedCall undoing; // the compensation that is called or waits for its next attempt
+    private volatile @Nullable SteppedCall undoing; // the compensation that is called or waits for its next attempt
     private volatile StepperTime.@Nullable Moment undoTimeout; // of that one; null if it has none
 
     SteppedRun(
@@ -296,11 +299,13 @@ final class SteppedRun extends Run {
     CallResult callCompensation(int node, int attempt) {
         Compensation how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
         StepperTime.Moment timeout = undoTimeout;
+        SteppedCall call = undoing;
+        List<Throwable> earlier = call != null && call.node == node ? call.earlier : List.of();
         try {
             how.call(run, new RunNodeContext(run, node, () -> undoTime(timeout)), run.states.value(node));
             return new CallResult.Returned(null);
         } catch (Throwable failure) {
-            return afterFailure(how.retry(), attempt, failure, List.of());
+            return afterFailure(how.retry(), attempt, failure, earlier);
         }
     }
 
@@ -320,15 +325,26 @@ final class SteppedRun extends Run {
             case CallResult.Returned _, CallResult.Recovered _ -> endUndo(null);
             case CallResult.Failed(Throwable failure) -> endUndo(failure);
             case CallResult.Retry(Throwable failure, Duration delay) -> {
-                if (delay.compareTo(undoTime(undoTimeout)) >= 0) {
-                    endUndo(failure); // the next attempt would begin too late
+                Compensation how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
+                String task = UndoCall.taskOf(run, node);
+                Throwable late = late(call, how.retry(), task, undoLimit(how), failure, delay);
+                if (late != null) {
+                    endUndo(late);
                 } else {
-                    SteppedCall next = call.next(List.of());
+                    SteppedCall next = call.next(failure);
                     undoing = next;
                     add(next, delay);
                 }
             }
         }
+    }
+
+    private @Nullable TimeLimit undoLimit(Compensation how) {
+        StepperTime.Moment until = undoTimeout;
+        Duration timeout = how.timeout();
+        return until == null || timeout == null
+                ? null
+                : new TimeLimit(Deadline.after(stepper.time, undoTime(until)), timeout, null);
     }
 
     private void endUndo(@Nullable Throwable failure) {
@@ -343,7 +359,7 @@ final class SteppedRun extends Run {
     private void undoTimedOut(Duration timeout) {
         SteppedCall call = Objects.requireNonNull(undoing);
         call.withdraw();
-        endUndo(UndoCall.late(run, call.node, timeout, call.attempt, null));
+        endUndo(Attempts.withEarlier(UndoCall.late(run, call.node, timeout, call.attempt, null), call.earlier));
     }
 
     /** Applies the result of a call, unless it was reported before. */
@@ -375,19 +391,29 @@ final class SteppedRun extends Run {
     private void retry(Runner runner, SteppedCall call, Throwable failure, Duration delay) {
         int node = call.node;
         NodeOptions own = run.graph.optionsOf(node);
-        TimeLimit limit = run.limitOf(node, own.timeout);
-        if (limit != null && delay.compareTo(limit.deadline().remaining()) >= 0) {
-            int most = own.retry == null ? call.attempt : own.retry.maxAttempts();
-            Throwable late =
-                    Attempts.noTimeFor(delay, run.graph.ids[node], call.attempt, most, limit, failure, call.earlier);
+        Throwable late = late(call, own.retry, run.graph.ids[node], run.limitOf(node, own.timeout), failure, delay);
+        if (late != null) {
             transitions.end(runner, node, call, NodeEnd.Verdict.outOfTime(late));
             return;
         }
-        List<Throwable> failures = new ArrayList<>(call.earlier);
-        Attempts.keep(failure, failures);
-        SteppedCall next = call.next(failures);
+        SteppedCall next = call.next(failure);
         run.states.set(node, next);
         add(next, delay);
+    }
+
+    /** Returns the exception of a call whose next attempt would begin after its limit, or null if there is time. */
+    private static @Nullable Throwable late(
+            SteppedCall call,
+            @Nullable RetryPolicy retry,
+            String task,
+            @Nullable TimeLimit limit,
+            Throwable failure,
+            Duration delay) {
+        if (limit == null || delay.compareTo(limit.deadline().remaining()) < 0) {
+            return null;
+        }
+        int most = retry == null ? call.attempt : retry.maxAttempts();
+        return Attempts.noTimeFor(delay, task, call.attempt, most, limit, failure, call.earlier);
     }
 
     /** Requests a call of the driver, after a delay. */

@@ -47,7 +47,7 @@ final class UndoCall extends InterruptWindow {
                 how.retry(),
                 () -> isLate || run.isLost(),
                 run.time,
-                "compensation of " + run.graph.ids[node],
+                taskOf(run, node),
                 until == null || timeout == null ? null : new TimeLimit(until, timeout, null));
         if (run.journal != null) {
             int failed = run.journal.failedUndos(node);
@@ -125,6 +125,11 @@ final class UndoCall extends InterruptWindow {
         String text = "the compensation of node \"" + id + "\" of flow \"" + run.graph.name
                 + "\" ran out of time after " + TimeLimit.text(timeout) + " (its timeout)";
         return new TaskTimeoutException(text, id, timeout, attempt, cause);
+    }
+
+    /** Returns the name of the compensation of a node, for messages. */
+    static String taskOf(RunEnvironment run, int node) {
+        return "compensation of " + run.graph.ids[node];
     }
 
     private void timeOut() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.VirtualTime;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -261,6 +264,73 @@ class FlowCompensationAttemptsTest {
         assertThat(stepper.settled(second, stepper.call(second), 7))
                 .containsExactly(new Step.Complete(FlowStatus.FAILED));
         assertThat(stepper.result().compensationFailures()).isEmpty();
+    }
+
+    /** Calls a compensation and reports its result. */
+    private static List<Step> undo(FlowStepper<Void> stepper, int attempt, long at) {
+        Step.Work call = new Step.Compensate("pay", attempt);
+        return stepper.settled(call, stepper.call(call), at);
+    }
+
+    private static String textOf(Throwable failure) {
+        return Stream.concat(Stream.of(failure), Stream.of(failure.getSuppressed()))
+                .map(each -> each.getClass().getSimpleName() + ": " + each.getMessage())
+                .collect(Collectors.joining("; "));
+    }
+
+    @Test
+    void a_compensation_that_fails_for_good_has_the_earlier_failures_in_a_run_and_in_a_stepper() throws Exception {
+        paid(9).compensationRetry(RetryPolicy.attempts(3));
+        FlowStepper<Void> stepper = undoing();
+        for (int attempt = 1; attempt <= 3; attempt++) {
+            undo(stepper, attempt, 0);
+        }
+        calls.set(0);
+        Throwable ofRun = run().compensationFailures().getFirst().cause();
+
+        assertThat(textOf(stepper.result().compensationFailures().getFirst().cause()))
+                .isEqualTo("IllegalStateException: bank is closed 3; IllegalStateException: bank is closed 1; "
+                        + "IllegalStateException: bank is closed 2")
+                .isEqualTo(textOf(ofRun));
+    }
+
+    @Test
+    void a_compensation_without_time_for_its_next_attempt_ends_alike_in_a_run_and_in_a_stepper() throws Exception {
+        VirtualTime time = new VirtualTime();
+        paid(9).compensationRetry(RetryPolicy.exponentialBackoff(3, Duration.ofNanos(2), 3, Duration.ofSeconds(1)))
+                .compensationTimeout(Duration.ofNanos(8));
+        FlowStepper<Void> stepper = undoing();
+        undo(stepper, 1, 0);
+        stepper.passed(2);
+        assertThat(undo(stepper, 2, 2)).containsExactly(new Step.Complete(FlowStatus.FAILED));
+        calls.set(0);
+        Throwable ofRun;
+        try (FlowRun<Void> run = f.build().start("order-1", RunOptions.defaults().withTimeSource(time))) {
+            time.awaitAlarms(2); // the timeout, and the delay
+            time.advance(Duration.ofNanos(2));
+            ofRun = run.join().compensationFailures().getFirst().cause();
+        }
+
+        Throwable cause = stepper.result().compensationFailures().getFirst().cause();
+        assertThat(cause)
+                .isInstanceOf(TaskTimeoutException.class)
+                .hasMessageContaining("gave up after attempt 2 of 3")
+                .cause()
+                .hasMessage("bank is closed 2");
+        assertThat(textOf(cause)).contains("bank is closed 1").isEqualTo(textOf(ofRun));
+    }
+
+    @Test
+    void a_compensation_that_times_out_has_the_earlier_failures_in_a_stepper() {
+        paid(1).compensationRetry(RetryPolicy.attempts(3)).compensationTimeout(Duration.ofNanos(5));
+        FlowStepper<Void> stepper = undoing();
+        undo(stepper, 1, 0);
+        stepper.passed(5);
+
+        assertThat(stepper.result().compensationFailures().getFirst().cause())
+                .isInstanceOf(TaskTimeoutException.class)
+                .hasMessageContaining("ran out of time")
+                .satisfies(late -> assertThat(textOf(late)).contains("bank is closed 1"));
     }
 
     @Test
