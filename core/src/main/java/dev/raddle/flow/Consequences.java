@@ -211,7 +211,7 @@ final class Consequences {
             times.arm(node, length);
         } catch (Throwable noTime) {
             NodeEnd.Verdict untimed = NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED);
-            transitions.endByItself(runner, node, readyPhase(node), untimed);
+            transitions.end(runner, node, readyPhase(node), untimed);
             return false;
         }
         if (NodeStates.isEnd(states.get(node))) {
@@ -306,7 +306,7 @@ final class Consequences {
                                     + "\" is not needed any more: \"" + run.graph.ids[decided] + "\" was decided");
                     NodeEnd.Reason reason = NodeEnd.Reason.OBSOLETE;
                     NodeEnd.Verdict verdict = new NodeEnd.Verdict(NodeState.CANCELLED, cause, reason, decided);
-                    transitions.endInAnyPhase(runner, node, verdict);
+                    transitions.end(runner, node, verdict);
                 }
                 return;
             }

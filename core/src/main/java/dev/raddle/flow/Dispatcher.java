@@ -292,7 +292,7 @@ final class Dispatcher {
         for (Object slot = run.states.get(node);
                 slot == null || slot == NodePhase.Plain.READY || slot == placement;
                 slot = run.states.get(node)) {
-            if (transitions.endByItself(runner, node, slot, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING))) {
+            if (transitions.end(runner, node, slot, NodeEnd.Verdict.failed(refusal, NodeEnd.Reason.PLACING))) {
                 return;
             }
         }

@@ -30,7 +30,15 @@ record NodeEnd(
         OUT_OF_TIME,
         RUN_ENDED,
         PLACING,
-        UNTIMED
+        UNTIMED;
+
+        /**
+         * Returns whether this is a reason of the node's own, which a journal records. The others follow from another
+         * node, or from the end or the selection of the run.
+         */
+        boolean isOwn() {
+            return this == ACTION || this == CONDITION || this == OUT_OF_TIME || this == PLACING || this == UNTIMED;
+        }
     }
 
     /**
@@ -58,4 +66,9 @@ record NodeEnd(
     }
 
     static final int NO_NODE = NodeLinks.NO_NODE;
+
+    /** Returns the end of a node with the value of its fallback. */
+    static NodeEnd recovered(@Nullable Object value, Throwable failure, long nanos) {
+        return new NodeEnd(NodeState.SUCCESS, ValueSource.FALLBACK, value, failure, Reason.ACTION, NO_NODE, nanos);
+    }
 }

@@ -180,7 +180,7 @@ final class NodeExecutor {
             return false;
         }
         TaskTimeoutException late = NodeTransitions.outOfTime(run, node, timeout);
-        transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
+        transitions.end(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
         return true;
     }
 
@@ -231,7 +231,7 @@ final class NodeExecutor {
                 throw late; // thrown by the action itself
             }
             forgetAction(runner, node);
-            transitions.endByItself(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
+            transitions.end(runner, node, runner, NodeEnd.Verdict.outOfTime(late));
             return NodePhase.Plain.ENDING;
         } finally {
             runner.attempts = null;

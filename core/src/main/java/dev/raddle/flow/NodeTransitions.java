@@ -66,8 +66,6 @@ final class NodeTransitions {
      * what has happened, and when, as reports (SteppedRun).
      */
 
-    private static final int NO_NODE = NodeEnd.NO_NODE;
-
     private final RunEnvironment run;
     private final Run driver;
     private final NodeStates states;
@@ -101,7 +99,7 @@ final class NodeTransitions {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        endByItself(runner, node, expected, new NodeEnd.Verdict(otherwise, cause, NodeEnd.Reason.CONDITION));
+        end(runner, node, expected, new NodeEnd.Verdict(otherwise, cause, NodeEnd.Reason.CONDITION));
         return false;
     }
 
@@ -110,116 +108,18 @@ final class NodeTransitions {
      * takes effect in the order of the records. The caller must then call {@link Consequences#settle}.
      */
     boolean succeed(Runner runner, int node, Object expected, Object value) {
-        RunJournal journal = run.journal;
-        if (journal == null) {
-            if (!leave(runner, node, expected, value)) {
-                return false;
-            }
-            recordTimes(runner, node, expected == runner ? runner.began : -1); // that of a nested run is recorded
-            recordCompleted(node, value);
-            runner.addEnded(node);
-            return true;
-        }
-        NodePhase.Recording claimed = claimEnd(runner, node, expected);
-        if (claimed == null) {
-            return false;
-        }
-        if (claimed.before() == runner) {
-            states.recordBegin(node, runner.began);
-        }
-        EndSequence.Place place = journal.ends.enter();
-        try {
-            journal.succeeded(node, value, place.number);
-        } catch (Throwable failure) {
-            if (!run.isLost() && !journal.hasRolledBack(node)) {
-                recordCompleted(node, value); // what the action has done is undone if the run is
-            }
-            NodeEnd.Verdict unrecorded = NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION);
-            recordWithoutSuccess(runner, node, claimed, place, unrecorded);
-            return false;
-        }
-        fill(runner, node, claimed, place, applier -> {
-            if (states.compareAndSet(node, NodePhase.Plain.RECORDED, value)) {
-                afterSuccess(applier, node, value, run.now(), true);
-            }
-        });
-        return true;
-    }
-
-    /**
-     * Claims the end of a node that is about to be recorded. Returns the new content of its slot, or null if the node
-     * was ended by another thread: a result that is too late is not recorded.
-     */
-    private NodePhase.@Nullable Recording claimEnd(Runner runner, int node, @Nullable Object expected) {
-        if (expected instanceof NodePhase.Recording claimed) {
-            return claimed; // by the thread that delivers a signal
-        }
-        NodePhase before = expected instanceof Runner && expected != runner ? null : (NodePhase) expected;
-        NodePhase.Recording claimed = new NodePhase.Recording(before);
-        return leave(runner, node, expected, claimed) ? claimed : null;
-    }
-
-    /** Records an end without success that was claimed. If the run is lost, the node is cancelled instead. */
-    private void recordWithoutSuccess(
-            Runner runner, int node, NodePhase.Recording claimed, EndSequence.Place place, NodeEnd.Verdict verdict) {
-        if (claimed.before() == runner) {
-            states.recordBegin(node, runner.began);
-        }
-        Throwable cause = verdict.cause();
-        Objects.requireNonNull(run.journal).endedWithoutSuccess(node, verdict.state(), cause, place.number);
-        NodeEnd.Verdict known =
-                run.isLost() ? new NodeEnd.Verdict(NodeState.CANCELLED, cause, NodeEnd.Reason.RUN_ENDED) : verdict;
-        fill(runner, node, claimed, place, applier -> end(applier, node, NodePhase.Plain.RECORDED, known));
-    }
-
-    /** Releases a node whose end was recorded, and lets the end take effect when all earlier ones have. */
-    private void fill(
-            Runner runner, int node, NodePhase.Recording claimed, EndSequence.Place place, Consumer<Runner> effect) {
-        leave(runner, node, claimed, NodePhase.Plain.RECORDED); // fails if the run was lost meanwhile
-        Objects.requireNonNull(run.journal).ends.fill(place, effect, runner);
-    }
-
-    /** Returns whether a slot says that the runner is inside the node. */
-    private static boolean isInside(Runner runner, @Nullable Object slot) {
-        return slot == runner || (slot instanceof NodePhase.Recording recording && recording.before() == runner);
-    }
-
-    /** Applies the next recorded end, in the thread that applies them. Returns false if there is none. */
-    boolean applyNext(Runner applier) {
-        Consumer<Runner> effect = Objects.requireNonNull(run.journal).ends.next(applier);
-        if (effect == null) {
-            return false;
-        }
-        effect.accept(applier);
-        return true;
+        return run.journal == null
+                ? takeEffect(runner, node, expected, value)
+                : record(run.journal, runner, node, expected, value);
     }
 
     /** Ends a node without options in a run without callbacks, and traverses its edges at once. */
     void succeedPlain(Runner runner, int node, Object value) {
         if (leave(runner, node, runner, value)) {
-            recordTimes(runner, node, runner.began);
+            runner.now = run.now();
+            states.recordBegin(node, runner.began);
+            states.recordEnd(node, runner.now);
             consequences.settle(runner, node, true);
-        }
-    }
-
-    private void recordTimes(Runner runner, int node, long began) {
-        runner.now = run.now();
-        states.recordBegin(node, began);
-        states.recordEnd(node, runner.now);
-    }
-
-    /** Called when a node has a value. */
-    void afterSuccess(Runner runner, int node, Object value, long now, boolean canBeUndone) {
-        states.recordEnd(node, now);
-        if (canBeUndone) {
-            recordCompleted(node, value);
-        }
-        runner.addEnded(node);
-    }
-
-    private void recordCompleted(int node, Object value) {
-        if (compensations != null && run.graph.optionsOf(node).compensation != null) {
-            compensations.add(node, value);
         }
     }
 
@@ -236,60 +136,149 @@ final class NodeTransitions {
                     run.journal.attemptFailed(node, failure, true);
                 }
                 Object value = run.callInStarterContext(() -> fallback.apply(failure));
-                recover(runner, node, expected, value, failure);
+                succeed(runner, node, expected, NodeEnd.recovered(value, failure, run.now()));
                 return true;
             } catch (Throwable again) {
                 cause = withSuppressed(again, failure);
             }
         }
-        return endByItself(runner, node, expected, NodeEnd.Verdict.failed(cause, NodeEnd.Reason.ACTION));
-    }
-
-    /** Ends a node with the value of its fallback. */
-    void recover(Runner runner, int node, Object expected, @Nullable Object value, Throwable failure) {
-        NodeEnd recovered = new NodeEnd(
-                NodeState.SUCCESS, ValueSource.FALLBACK, value, failure, NodeEnd.Reason.ACTION, NO_NODE, run.now());
-        succeed(runner, node, expected, recovered);
+        return end(runner, node, expected, NodeEnd.Verdict.failed(cause, NodeEnd.Reason.ACTION));
     }
 
     /**
-     * Ends a node without success for a reason of its own, not because of another node or the end of the run, unless
-     * another thread has ended it. Such an end is recorded. The caller must then call {@link Consequences#settle}.
+     * Ends a node without success, unless it has ended. If it ends for a reason of its own, a journal records that
+     * first. The caller must then call {@link Consequences#settle}.
      *
+     * @param expected the expected content of the node's slot
      * @return whether the node ends by this
      */
-    boolean endByItself(Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict) {
-        if (run.journal == null) {
-            return end(runner, node, expected, verdict);
+    boolean end(Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict) {
+        if (run.journal != null && verdict.reason().isOwn()) {
+            return record(run.journal, runner, node, expected, verdict);
         }
+        return takeEffect(runner, node, expected, verdict);
+    }
+
+    /**
+     * Records an end, which takes effect when all earlier ones have. If the run is lost, the node is cancelled instead.
+     *
+     * @param outcome the value, or a verdict
+     * @return whether the node ends so, and not before, or because its value could not be recorded
+     */
+    private boolean record(RunJournal journal, Runner runner, int node, @Nullable Object expected, Object outcome) {
         NodePhase.Recording claimed = claimEnd(runner, node, expected);
         if (claimed == null) {
             return false;
         }
-        recordWithoutSuccess(runner, node, claimed, run.journal.ends.enter(), verdict);
+        if (claimed.before() == runner) {
+            states.recordBegin(node, runner.began);
+        }
+        EndSequence.Place place = journal.ends.enter();
+        NodeEnd.Verdict verdict = outcome instanceof NodeEnd.Verdict known ? known : null;
+        if (verdict == null) {
+            try {
+                journal.succeeded(node, outcome, place.number);
+            } catch (Throwable failure) {
+                if (!run.isLost() && !journal.hasRolledBack(node)) {
+                    recordCompleted(node, outcome); // what the action has done is undone if the run is
+                }
+                verdict = NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION);
+            }
+        }
+        boolean isSo = verdict == null || verdict == outcome;
+        if (verdict != null) {
+            Throwable cause = verdict.cause();
+            journal.endedWithoutSuccess(node, verdict.state(), cause, place.number);
+            if (run.isLost()) {
+                verdict = new NodeEnd.Verdict(NodeState.CANCELLED, cause, NodeEnd.Reason.RUN_ENDED);
+            }
+        }
+        Object effect = verdict == null ? outcome : verdict;
+        leave(runner, node, claimed, NodePhase.Plain.RECORDED); // fails if the run was lost meanwhile
+        journal.ends.fill(
+                place, applier -> takeEffect(applier, node, NodePhase.Plain.RECORDED, effect), runner);
+        return isSo;
+    }
+
+    /**
+     * Claims the end of a node that is about to be recorded. Returns the new content of its slot, or null if the node
+     * was ended by another thread: a result that is too late is not recorded.
+     */
+    private NodePhase.@Nullable Recording claimEnd(Runner runner, int node, @Nullable Object expected) {
+        if (expected instanceof NodePhase.Recording claimed) {
+            return claimed; // by the thread that delivers a signal
+        }
+        NodePhase before = expected instanceof Runner && expected != runner ? null : (NodePhase) expected;
+        NodePhase.Recording claimed = new NodePhase.Recording(before);
+        return leave(runner, node, expected, claimed) ? claimed : null;
+    }
+
+    /** Applies the next recorded end, in the thread that applies them. Returns false if there is none. */
+    boolean applyNext(Runner applier) {
+        Consumer<Runner> effect = Objects.requireNonNull(run.journal).ends.next(applier);
+        if (effect == null) {
+            return false;
+        }
+        effect.accept(applier);
         return true;
     }
 
-    /** Ends a node with the result of its nested run, unless it was ended from outside. */
-    void endNested(Runner runner, int node, NestedRun nested, FlowResult<?> inner) {
-        if (!inner.compensationFailures().isEmpty()) {
-            run.progress.keepFailures(node, inner.compensationFailures());
+    /**
+     * Ends a node, unless it has ended, and records nothing in the journal.
+     *
+     * @param outcome the value, or a verdict
+     */
+    boolean takeEffect(Runner runner, int node, @Nullable Object expected, Object outcome) {
+        NodeEnd.Verdict verdict = outcome instanceof NodeEnd.Verdict known ? known : null;
+        long now = run.now();
+        if (!(verdict == null
+                ? leave(runner, node, expected, outcome)
+                : endWithDefault(runner, node, expected, verdict, now))) {
+            return false;
         }
-        if (states.get(node) != nested) {
-            return;
+        states.recordEnd(node, now);
+        if (isInside(runner, expected)) {
+            states.recordBegin(node, runner.began);
+            runner.now = now;
         }
-        try {
-            Throwable failure = inner.failureOfStatus();
-            if (failure == null) {
-                Object value = inner.value();
-                succeed(runner, node, nested, value == null ? NodeStates.NULL : value);
-            } else {
-                fail(runner, node, nested, failure);
-            }
-        } catch (FlowFailedException noValue) {
-            Throwable cause = noValue.getCause();
-            fail(runner, node, nested, cause == null ? noValue : cause);
+        if (verdict == null) {
+            recordCompleted(node, outcome);
         }
+        runner.addEnded(node);
+        if (verdict != null && expected == null && !run.progress.isStopping() && !stillNeedsUpstreams(node)) {
+            consequences.releaseUpstreams(runner, node);
+        }
+        return true;
+    }
+
+    private boolean endWithDefault(
+            Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict, long now) {
+        Supplier<?> otherwise =
+                run.graph.options[node] == null || run.isLost() ? null : run.graph.optionsOf(node).defaultValue;
+        if (otherwise == null) {
+            return leave(runner, node, expected, verdict.end(ValueSource.NONE, null, now));
+        }
+        if (otherwise instanceof NodeOptions.Constant(Object value)) {
+            return leave(runner, node, expected, verdict.end(ValueSource.DEFAULT, value, now));
+        }
+        boolean ended = leave(runner, node, expected, NodePhase.Plain.ENDING);
+        if (ended) {
+            states.set(node, withDefault(otherwise, verdict, now));
+        }
+        return ended;
+    }
+
+    private void recordCompleted(int node, Object value) {
+        if (compensations != null
+                && run.graph.optionsOf(node).compensation != null
+                && (run.journal == null || !run.journal.isCompensated(node))) {
+            compensations.add(node, value);
+        }
+    }
+
+    /** Returns whether a slot says that the runner is inside the node. */
+    private static boolean isInside(Runner runner, @Nullable Object slot) {
+        return slot == runner || (slot instanceof NodePhase.Recording recording && recording.before() == runner);
     }
 
     static Throwable withSuppressed(Throwable main, Throwable other) {
@@ -306,45 +295,6 @@ final class NodeTransitions {
             handleEndedByOther(runner, node);
         }
         return false;
-    }
-
-    /**
-     * Ends a node without success, unless it has ended, and records nothing. The caller must then call
-     * {@link Consequences#settle}.
-     *
-     * @param expected the expected content of the node's slot
-     */
-    boolean end(Runner runner, int node, @Nullable Object expected, NodeEnd.Verdict verdict) {
-        Supplier<?> otherwise =
-                run.graph.options[node] == null || run.isLost() ? null : run.graph.optionsOf(node).defaultValue;
-        long now = run.now();
-        boolean ended;
-        if (otherwise instanceof NodeOptions.Constant(Object value)) {
-            ended = leave(runner, node, expected, verdict.end(ValueSource.DEFAULT, value, now));
-        } else if (otherwise == null) {
-            ended = leave(runner, node, expected, verdict.end(ValueSource.NONE, null, now));
-        } else {
-            ended = leave(runner, node, expected, NodePhase.Plain.ENDING);
-            if (ended) {
-                states.set(node, withDefault(otherwise, verdict, now));
-            }
-        }
-        if (ended) {
-            afterEnd(runner, node, expected, now);
-        }
-        return ended;
-    }
-
-    private void afterEnd(Runner runner, int node, @Nullable Object expected, long now) {
-        states.recordEnd(node, now);
-        if (isInside(runner, expected)) {
-            states.recordBegin(node, runner.began);
-            runner.now = now;
-        }
-        runner.addEnded(node);
-        if (expected == null && !run.progress.isStopping() && !stillNeedsUpstreams(node)) {
-            consequences.releaseUpstreams(runner, node);
-        }
     }
 
     /** Returns whether a node that has ended without running still counts as one that needs its upstreams. */
@@ -374,11 +324,11 @@ final class NodeTransitions {
         NodeEnd.Verdict verdict = verdictOf(why);
         for (int node = 0; node < run.graph.size; node++) {
             if (!endCallsUserCode(node)) {
-                endInAnyPhase(runner, node, verdict);
+                end(runner, node, verdict);
             }
         }
         for (int node = 0; node < run.graph.size; node++) {
-            endInAnyPhase(runner, node, verdict);
+            end(runner, node, verdict);
         }
     }
 
@@ -397,7 +347,7 @@ final class NodeTransitions {
     void endIfStopping(Runner runner, int node) {
         RunProgress.Stop why = run.progress.stopped();
         if (why != null && why != RunProgress.Stop.COMPLETE) {
-            endInAnyPhase(runner, node, verdictOf(why));
+            end(runner, node, verdictOf(why));
         }
     }
 
@@ -418,7 +368,7 @@ final class NodeTransitions {
         }
         if (tryRefuseSignals(node, length)) {
             NodeEnd.Verdict verdict = NodeEnd.Verdict.outOfTime(outOfTime(run, node, length));
-            driver.runTransitions(runner -> endInAnyPhase(runner, node, verdict));
+            driver.runTransitions(runner -> end(runner, node, verdict));
         }
     }
 
@@ -442,10 +392,10 @@ final class NodeTransitions {
      * meanwhile. So the node has ended before its action is entered, however soon that returns. The interrupt is for
      * the action: callbacks that are called here do not see it.
      */
-    private void endBegun(int node, NodeEnd.Verdict verdict) {
+    private void endAfterCallback(int node, NodeEnd.Verdict verdict) {
         boolean[] interrupted = new boolean[1];
         driver.runTransitions(runner -> {
-            endInAnyPhase(runner, node, verdict);
+            end(runner, node, verdict);
             interrupted[0] = Thread.interrupted();
         });
         if (interrupted[0]) {
@@ -453,8 +403,8 @@ final class NodeTransitions {
         }
     }
 
-    /** Ends a node in any phase, unless it has ended. The caller must then call {@link Consequences#settle}. */
-    void endInAnyPhase(Runner runner, int node, NodeEnd.Verdict verdict) {
+    /** Ends a node from outside, in any phase, unless it has ended. The caller must then call {@link Consequences#settle}. */
+    void end(Runner runner, int node, NodeEnd.Verdict verdict) {
         while (!tryEnd(runner, node, verdict)) {
             InterruptWindow.yieldToSender(); // or a runner has changed the phase meanwhile
         }
@@ -467,18 +417,18 @@ final class NodeTransitions {
     private boolean tryEnd(Runner runner, int node, NodeEnd.Verdict verdict) {
         Object slot = states.get(node);
         if (slot instanceof Runner owner) {
-            return endRunning(runner, node, owner, slot, verdict);
+            return endFromOutside(runner, node, owner, slot, verdict);
         }
         if (slot instanceof NodePhase.Recording || slot == NodePhase.Plain.RECORDED) {
             if (!run.isLost()) {
                 return true; // it ends as recorded
             }
             if (slot instanceof NodePhase.Recording recording && recording.before() instanceof Runner owner) {
-                return endRunning(runner, node, owner, slot, verdict);
+                return endFromOutside(runner, node, owner, slot, verdict);
             }
         }
         if (slot instanceof NodePhase.Beginning beginning) {
-            beginning.over().whenSet(() -> endBegun(node, verdict));
+            beginning.over().whenSet(() -> endAfterCallback(node, verdict));
             return true;
         }
         if (slot == NodePhase.Plain.INTERRUPTING) {
@@ -487,7 +437,7 @@ final class NodeTransitions {
         if (slot == NodePhase.Plain.ENDING || NodeStates.isEnd(slot)) {
             return true;
         }
-        boolean ended = endIn(runner, node, slot, verdict);
+        boolean ended = end(runner, node, slot, verdict);
         if (ended) {
             withdraw(node, slot);
             if (slot instanceof NestedRun nested) {
@@ -497,20 +447,13 @@ final class NodeTransitions {
         return ended;
     }
 
-    /** Ends a node in a certain phase. A timeout is recorded; an end that follows from another is not. */
-    private boolean endIn(Runner runner, int node, @Nullable Object slot, NodeEnd.Verdict verdict) {
-        return verdict.reason() == NodeEnd.Reason.OUT_OF_TIME
-                ? endByItself(runner, node, slot, verdict)
-                : end(runner, node, slot, verdict);
-    }
-
     void withdraw(int node, @Nullable Object slot) {
         if (slot instanceof Withdrawable waiting) {
             run.guard("withdraw() of a waiting node", node, waiting::withdraw);
         }
     }
 
-    private boolean endRunning(Runner runner, int node, Runner owner, Object from, NodeEnd.Verdict verdict) {
+    private boolean endFromOutside(Runner runner, int node, Runner owner, Object from, NodeEnd.Verdict verdict) {
         int held = owner.finished;
         Thread thread = owner.thread;
         long began = owner.began;
@@ -524,7 +467,7 @@ final class NodeTransitions {
         }
         boolean ended = false;
         try {
-            ended = endIn(runner, node, slot, verdict);
+            ended = end(runner, node, slot, verdict);
         } finally {
             if (!ended && slot != from) {
                 states.compareAndSet(node, slot, from); // end() has thrown; otherwise the owner would wait for ever

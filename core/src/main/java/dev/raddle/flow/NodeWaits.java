@@ -173,7 +173,7 @@ final class NodeWaits {
             Deadline until = Objects.requireNonNull(wait.until);
             wait.alarm = until.alarm(() -> run.decide(() -> wait.end(wait, NodeStates.NULL)));
         } catch (Throwable noTime) {
-            transitions.endByItself(runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
+            transitions.end(runner, wait.node, wait, NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED));
             return;
         }
         if (NodeStates.isEnd(run.states.get(wait.node))) {

@@ -75,11 +75,14 @@ final class Replay {
         for (Entry.NodeEnded end : ends) {
             int node = graph.indexOf(end.id());
             recorded.set(node);
-            run.states.set(node, end.isOfEarlierTry() ? slotOf(end, ValueSource.JOURNAL) : NodePhase.Plain.RECORDED);
+            run.states.set(node, NodePhase.Plain.RECORDED);
+            if (end.isOfEarlierTry()) {
+                transitions.takeEffect(runner, node, NodePhase.Plain.RECORDED, slotOf(end, ValueSource.JOURNAL));
+            }
         }
         for (Entry.NodeEnded end : ends) {
             if (end.isOfEarlierTry()) {
-                restore(runner, end);
+                transitions.consequences.releaseUpstreams(runner, graph.indexOf(end.id()));
             }
         }
         recorded.stream().forEach(run.states::recordTrigger); // so that compensations see what is restored
@@ -132,18 +135,12 @@ final class Replay {
         return nanos;
     }
 
-    private void restore(Runner runner, Entry.NodeEnded end) {
-        int node = graph.indexOf(end.id());
-        succeeded(runner, node, end);
-        transitions.consequences.releaseUpstreams(runner, node);
-    }
-
     private void repeat(Runner runner, Entry.NodeEnded end) {
         int node = graph.indexOf(end.id());
         if (end.isSuccess()) {
             Object value = end.value() == null ? NodeStates.NULL : end.value();
-            run.states.set(node, end.via() == ValueSource.ACTION ? value : slotOf(end, end.via()));
-            succeeded(runner, node, end);
+            Object slot = end.via() == ValueSource.ACTION ? value : slotOf(end, end.via());
+            transitions.takeEffect(runner, node, NodePhase.Plain.RECORDED, slot);
             return;
         }
         RecordedFailure failure = end.failure();
@@ -151,7 +148,7 @@ final class Replay {
                 ? failure.toException()
                 : end.state().isFailure() ? new RecordedFailure("unknown", null, "").toException() : null;
         NodeEnd.Verdict verdict = new NodeEnd.Verdict(end.state(), cause, reasonOf(node, end));
-        transitions.end(runner, node, NodePhase.Plain.RECORDED, verdict);
+        transitions.takeEffect(runner, node, NodePhase.Plain.RECORDED, verdict);
     }
 
     private NodeEnd.Reason reasonOf(int node, Entry.NodeEnded end) {
@@ -163,12 +160,6 @@ final class Replay {
                         ? NodeEnd.Reason.ACTION
                         : graph.optionsOf(node).condition != null ? NodeEnd.Reason.CONDITION : NodeEnd.Reason.PLACING;
         };
-    }
-
-    private void succeeded(Runner runner, int node, Entry.NodeEnded end) {
-        boolean isUndone = Objects.requireNonNull(journal).recovered.compensated.contains(end.id());
-        Object slot = Objects.requireNonNull(run.states.get(node));
-        transitions.afterSuccess(runner, node, slot, run.now(), !isUndone);
     }
 
     /** Skips the nodes that are not selected, upstreams first, so that each has this reason for its skip. */
@@ -266,7 +257,7 @@ final class Replay {
         }
         triggered.sort(Comparator.comparingInt(
                         (Triggered each) -> sleeping.getOrDefault(graph.ids[each.node], sleeping.size()))
-                .thenComparing(Comparator.comparingInt(Triggered::step).reversed()));
+                .thenComparing(Comparator.comparingInt(Triggered::step).reversed())); // the top of the stack first
         triggered.forEach(each -> transitions.consequences.addReady(runner, each.node));
     }
 }

@@ -279,7 +279,7 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
         Runner runner = newRunner(deferred);
         run.inContext(() -> {
             runner.finished++;
-            transitions.endNested(runner, nested.run.outerNode, nested, nested.result());
+            endNested(runner, nested.run.outerNode, nested);
             proceed(runner);
         });
         boolean isComplete = run.progress.subtractFinished(runner) && complete(runner);
@@ -287,6 +287,29 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
             deferPostponed(runner);
         }
         return isComplete;
+    }
+
+    /** Ends a node with the result of its nested run, unless it was ended from outside. */
+    private void endNested(Runner runner, int node, Run nested) {
+        FlowResult<?> inner = nested.result();
+        if (!inner.compensationFailures().isEmpty()) {
+            run.progress.keepFailures(node, inner.compensationFailures());
+        }
+        if (run.states.get(node) != nested) {
+            return;
+        }
+        Throwable failure = inner.failureOfStatus();
+        Object value = null;
+        try {
+            value = failure == null ? inner.value() : null;
+        } catch (FlowFailedException noValue) {
+            failure = noValue.getCause() == null ? noValue : noValue.getCause();
+        }
+        if (failure == null) {
+            transitions.succeed(runner, node, nested, value == null ? NodeStates.NULL : value);
+        } else {
+            transitions.fail(runner, node, nested, failure);
+        }
     }
 
     // Stopping.

@@ -388,6 +388,11 @@ final class RunJournal {
         record(new Entry.NodeEnded(id, state, via, value, attempts[node], failure, number, instant()));
     }
 
+    /** Returns whether an earlier process has compensated a node in this try. */
+    boolean isCompensated(int node) {
+        return recovered.compensated.contains(run.graph.ids[node]);
+    }
+
     /** Returns whether what an action has done was undone when its end could not be recorded. */
     boolean hasRolledBack(int node) {
         return isInside[node] && journal.hasRolledBack(run.graph.ids[node]);

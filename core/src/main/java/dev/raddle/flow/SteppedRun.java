@@ -380,9 +380,9 @@ final class SteppedRun extends Run {
             case CallResult.Returned(Object value) ->
                 transitions.succeed(runner, call.node, call, value == null ? NodeStates.NULL : value);
             case CallResult.Recovered(Object value, Throwable failure) ->
-                transitions.recover(runner, call.node, call, value, failure);
+                transitions.succeed(runner, call.node, call, NodeEnd.recovered(value, failure, run.now()));
             case CallResult.Failed(Throwable failure) ->
-                transitions.endByItself(
+                transitions.end(
                         runner, call.node, call, NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION));
             case CallResult.Retry(Throwable failure, Duration delay) -> retry(runner, call, failure, delay);
         }
