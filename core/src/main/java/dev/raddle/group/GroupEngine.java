@@ -259,7 +259,7 @@ final class GroupEngine {
                 if (onlyScheduler == null && run.mayStartInPlace()) {
                     Dispatch.start(run);
                 } else {
-                    run.startGranted();
+                    run.place(null);
                 }
             }
             case WAITING -> onQueued(run, settings);
@@ -431,12 +431,7 @@ final class GroupEngine {
             Dispatch.start(run);
             return true;
         }
-        Throwable failure = run.start();
-        if (failure == null) {
-            return true;
-        }
-        run.failStart(failure, grants);
-        return false;
+        return run.place(grants);
     }
 
     /**

@@ -6,6 +6,7 @@ import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Recorder;
+import dev.raddle.kernel.SubmittedRun;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
@@ -26,7 +27,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * of these may wait at once, so each field here costs eight bytes a million times. Whatever only some runs need is in
  * their {@link RunSettings}.
  */
-final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeable {
+final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     private static final Scheduler VIRTUAL_THREADS = Scheduler.virtualThreads();
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -58,7 +58,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     // Placement.
 
-    /** Returns whether {@link #start} may execute the callable in the calling thread. */
+    /** Returns whether {@link #place} may execute the callable in the calling thread. */
     boolean mayStartInPlace() {
         return !group.usesVirtualThreads() && !(origin() instanceof CallerThread);
     }
@@ -68,71 +68,35 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         return !(origin() instanceof CallerThread);
     }
 
+    /** Starts this run on a thread, or wakes the caller that executes it. */
     @Override
-    protected void startGranted() {
-        Throwable failure = start();
-        if (failure != null) {
-            failStart(failure);
+    protected void placeAtScheduler() {
+        if (settings != null) {
+            settings.disarm();
+            if (settings.origin instanceof CallerThread caller) {
+                caller.grantedOrSettled().set();
+                return;
+            }
         }
-    }
-
-    /**
-     * Starts this granted run on a thread, or wakes the caller that executes it. If it is ended before it begins, its
-     * runner releases the permit.
-     *
-     * @return the failure, for {@link #failStart}, or null
-     */
-    @Nullable
-    Throwable start() {
-        try {
-            if (settings != null) {
-                settings.disarm();
-                if (settings.origin instanceof CallerThread caller) {
-                    caller.grantedOrSettled().set();
-                    return null;
-                }
-            }
-            GroupEngine engine = group.engine;
-            Scheduler scheduler = engine.onlyScheduler == null ? group.scheduler() : engine.onlyScheduler;
-            if (scheduler != VIRTUAL_THREADS) {
-                mayRunInPlace();
-                scheduler.place(this);
-            } else if (engine.cap.used() > PROCESSORS && !Thread.currentThread().isVirtual()) {
-                engine.carrierHandoff.start(this);
-            } else {
-                scheduler.execute(this);
-            }
-            return null;
-        } catch (Throwable failure) {
-            return failure;
+        GroupEngine engine = group.engine;
+        Scheduler scheduler = engine.onlyScheduler == null ? group.scheduler() : engine.onlyScheduler;
+        if (scheduler != VIRTUAL_THREADS) {
+            mayRunInPlace();
+            scheduler.place(this);
+        } else if (engine.cap.used() > PROCESSORS && !Thread.currentThread().isVirtual()) {
+            engine.carrierHandoff.start(this);
+        } else {
+            scheduler.execute(this);
         }
     }
 
     @Override
-    public void reject(RejectedExecutionException reason) {
-        failStart(reason);
-    }
-
-    /** Ends this run, which could not be started, and starts the runs that this allows. */
-    void failStart(Throwable failure) {
-        GrantedPermits grants = new GrantedPermits();
-        failStart(failure, grants);
+    protected void dispatch(GrantedPermits grants) {
         group.engine.dispatch(grants);
     }
 
-    /** Ends this run, which could not be started, unless it has begun nevertheless: then its runner settles it. */
-    void failStart(Throwable failure, GrantedPermits grants) {
-        boolean claimed = claim();
-        if (claimed || hasEndedUnbegun()) {
-            release(grants);
-        }
-        if (claimed) {
-            conclude(new Outcome.Failure<>(failure), true);
-        }
-    }
-
-    /** Releases the permit of this run, which was not entered. */
-    private void release(GrantedPermits grants) {
+    @Override
+    protected void releaseUnbegun(GrantedPermits grants) {
         group.release(this, Gate.NEVER_RAN, grantedNanos(), now(), grants, null, null);
     }
 
@@ -505,8 +469,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     boolean stop(Rejection reason, boolean mayInterrupt) {
         if (claim()) {
             GrantedPermits grants = new GrantedPermits();
-            release(grants);
-            group.engine.dispatch(grants);
+            releaseUnbegun(grants);
+            dispatch(grants);
             BorrowedThread.runUnder(loader(), sink(), () -> rejectClaimed(reason, false));
             return !(origin() instanceof CallerThread);
         }

@@ -5,6 +5,7 @@ import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.StackRoom;
+import dev.raddle.kernel.SubmittedRun;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.lock.Fields;
@@ -28,7 +29,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * A task of a {@link ThreadScope}: the handle, the member of the scope's list, the permit in the scope's gate if it has
  * a limit, and the runnable given to the scheduler.
  */
-class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
+class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
 
     /*
      * Overview.
@@ -158,38 +158,37 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     @Override
-    protected final void startGranted() {
-        place(null);
-    }
-
-    /**
-     * Places the granted run at the scheduler. If that fails, fails the run.
-     *
-     * @param more the collection to which the runs are added that are granted instead, or null to place them here
-     */
-    final void place(@Nullable GrantedPermits more) {
+    protected final void placeAtScheduler() {
         if (isDecided()) {
-            refuse(new CancelledException("task \"" + name() + "\" was ended before it was placed"), more);
-            return;
+            throw new CancelledException("task \"" + name() + "\" was ended before it was placed");
         }
         ScopeSettings options = scope.options;
-        if (!options.onVirtualThreads()) {
-            mayRunInPlace();
+        Scheduler scheduler = options.scheduler;
+        if (options.onVirtualThreads()) {
+            scheduler.execute(this);
+            return;
         }
-        try {
-            Scheduler.Placement place = options.scheduler.place(this);
-            if (place != Scheduler.Placement.FINAL) {
-                placement = place;
-                if (isDecided()) { // otherwise the thread that ends it sees the placement
-                    if (endedFromOutside) {
-                        withdraw(place); // the settling thread may have cleared the field without having seen it
-                    }
-                    placement = null;
+        mayRunInPlace();
+        Scheduler.Placement place = scheduler.place(this);
+        if (place != Scheduler.Placement.FINAL) {
+            placement = place;
+            if (isDecided()) { // otherwise the thread that ends it sees the placement
+                if (endedFromOutside) {
+                    withdraw(place); // the settling thread may have cleared the field without having seen it
                 }
+                placement = null;
             }
-        } catch (Throwable failure) {
-            refuse(failure, more);
         }
+    }
+
+    @Override
+    protected final void dispatch(GrantedPermits grants) {
+        scope.dispatch(grants);
+    }
+
+    @Override
+    protected final void releaseUnbegun(GrantedPermits grants) {
+        leave(LEFT, grants);
     }
 
     @Override
@@ -201,27 +200,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return settings.context.call(action);
         } finally {
             BorrowedThread.useLoader(self, before, sink());
-        }
-    }
-
-    @Override
-    public final void reject(RejectedExecutionException reason) {
-        refuse(reason, null);
-    }
-
-    /** Fails the granted run, unless it has ended. Does nothing if it has begun nevertheless. */
-    private void refuse(Throwable failure, @Nullable GrantedPermits more) {
-        boolean claimed = claim();
-        if (!claimed && !hasEndedUnbegun()) {
-            return; // its runner completes it
-        }
-        GrantedPermits grants = more == null ? new GrantedPermits() : more;
-        leave(LEFT, grants);
-        if (claimed) {
-            conclude(new Outcome.Failure<>(failure), true);
-        }
-        if (more == null) {
-            scope.dispatch(grants);
         }
     }
 
