@@ -153,16 +153,17 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         }
     }
 
-    /** Leaves the queue of the group that this run belongs to; returns false if it is in no queue. */
-    boolean withdraw(GrantedPermits grants) {
+    @Override
+    protected @Nullable GrantedPermits withdraw() {
+        GrantedPermits grants = new GrantedPermits();
         Group at;
         do {
             at = group;
             if (at.withdraw(this, grants)) {
-                return true;
+                return grants;
             }
         } while (at != group); // it was moved meanwhile
-        return false;
+        return null;
     }
 
     /** Returns this run as it is now. */
@@ -262,9 +263,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     /** Ends this run when its time limit has passed, and calls user code in an executor. */
     private void onTimeout(RunSettings own, TimeLimit exceeded, Executor executor) {
-        leaveQueue(executor);
-        end(exceeded.outcome(taskId, own.attempts, isRunning()), true, executor);
-        leaveQueue(executor); // it may have entered meanwhile
+        endFromOutside(exceeded.outcome(taskId, own.attempts, isRunning()), true, executor);
     }
 
     /**
@@ -285,29 +284,19 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     /** Withdraws this run in the calling thread, and calls user code in an executor. */
     private void onQueueTimeout(Duration longest, Executor executor) {
-        GrantedPermits grants = new GrantedPermits();
         Explanation why = group.explain(this);
-        if (withdraw(grants)) {
+        GrantedPermits grants = withdraw();
+        if (grants != null) {
             Refusal late = group.queueTimeout(why);
             executor.execute(() -> {
-                group.engine.dispatch(grants);
+                dispatch(grants);
                 reject(late.of(this, "queue timeout after " + longest.toMillis() + " ms, "), false);
             });
         }
     }
 
-    /** Leaves the queue, and starts the runs granted by that in an executor. Returns whether it was in the queue. */
-    private boolean leaveQueue(Executor executor) {
-        GrantedPermits grants = new GrantedPermits();
-        boolean left = withdraw(grants);
-        if (left) {
-            leftQueue();
-            executor.execute(() -> group.engine.dispatch(grants));
-        }
-        return left;
-    }
-
-    void leftQueue() {
+    @Override
+    protected void leftQueue() {
         if (settings != null) {
             settings.disarm();
         }
@@ -572,12 +561,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
     }
 
     boolean cancel(Throwable cause, boolean mayInterrupt) {
-        boolean left = leaveQueue(Runnable::run);
-        boolean cancelled = cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
-        if (cancelled && !left) {
-            leaveQueue(Runnable::run); // it may have entered meanwhile
-        }
-        return cancelled;
+        return endFromOutside(new Outcome.Cancelled<>(cause), mayInterrupt, Runnable::run);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.raddle.kernel;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,16 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      *
      * No field holds where a run is: its gate knows whether it waits or is held, and `state` whether it has begun or is
      * decided.
+     *
+     * Ending from outside. A canceller or the alarm of a time limit may decide the run anywhere on its way. A run that
+     * waits leaves the queue first, so that it is not granted the permit that its own end releases, or that of another
+     * run which is cancelled with it. If it was in no queue, the same thread looks again after it has decided the run,
+     * because the submitter may have let it enter meanwhile; and the submitter lets no decided run enter, which it
+     * checks under the gate's lock. So no decided run stays in a queue. A run that was granted at that moment is placed
+     * nevertheless, or refused; either releases its permit.
+     *
+     * What leaving the queue makes possible is started by the notifier, as is what the end of the run calls: the thread
+     * that ends it may be that of the alarms, which calls no user code.
      *
      * A failed start. A scheduler may throw, or reject the run later, and have run it nevertheless. So the run is
      * claimed first. If that succeeds, or if the run was ended before it had begun, no thread runs it, and its permit is
@@ -71,6 +82,17 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      */
     protected abstract void dispatch(GrantedPermits grants);
 
+    /**
+     * Leaves the queue of the gate.
+     *
+     * @return the runs that are granted by this, to be dispatched even if there are none; null if this run is in no
+     *     queue
+     */
+    protected abstract @Nullable GrantedPermits withdraw();
+
+    /** Called when this run has left the queue without a permit. This implementation does nothing. */
+    protected void leftQueue() {}
+
     @Override
     protected final void startGranted() {
         place(null);
@@ -111,5 +133,36 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
         if (more == null) {
             dispatch(grants);
         }
+    }
+
+    /**
+     * Ends this run, wherever it is, unless it is decided already.
+     *
+     * @param outcome the outcome
+     * @param mayInterrupt whether to interrupt the run if it is inside its callable; if false, such a run is not ended
+     * @param notifier the executor that notifies listeners, wakes waiting threads and starts other runs
+     * @return true if this call decided the run
+     */
+    protected final boolean endFromOutside(Outcome<T> outcome, boolean mayInterrupt, Executor notifier) {
+        if (isDecided()) {
+            return false;
+        }
+        StackRoom.ensure(); // a run that has left the queue must be decided
+        boolean left = leaveQueue(notifier);
+        boolean ended = end(outcome, mayInterrupt, notifier);
+        if (ended && !left) {
+            leaveQueue(notifier);
+        }
+        return ended;
+    }
+
+    private boolean leaveQueue(Executor notifier) {
+        GrantedPermits grants = withdraw();
+        if (grants == null) {
+            return false;
+        }
+        leftQueue();
+        notifier.execute(() -> dispatch(grants));
+        return true;
     }
 }

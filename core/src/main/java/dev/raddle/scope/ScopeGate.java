@@ -43,11 +43,11 @@ final class ScopeGate extends TaskGate {
         this.scope = scope;
     }
 
-    /** Admits a run, or queues it. Returns whether it holds a permit. */
+    /** Admits a run, or queues it, unless it is decided. Returns whether it holds a permit. */
     boolean admit(ScopeRun<?> run) {
         lock();
         try {
-            return enter(run, GrantedPermits.NO_TIME) == Entry.HELD;
+            return !run.isDecided() && enter(run, GrantedPermits.NO_TIME) == Entry.HELD;
         } finally {
             unlock();
         }
@@ -65,9 +65,9 @@ final class ScopeGate extends TaskGate {
         }
     }
 
-    /** Removes a run from the queue. Does nothing if it does not wait. */
-    void withdraw(ScopeRun<?> run, GrantedPermits grants) {
-        locked(() -> super.withdraw(run, grants));
+    /** Removes a run from the queue. Returns false if it does not wait. */
+    boolean withdraw(ScopeRun<?> run, GrantedPermits grants) {
+        return locked(() -> super.withdraw(run, grants));
     }
 
     /** Removes all runs from the queue. */

@@ -4,7 +4,6 @@ import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.SubmittedRun;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
@@ -107,7 +106,6 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     private volatile Scheduler.@Nullable Placement placement;
     private volatile @Nullable Object waits; // null, a Wait, Waits or SETTLED
     private volatile byte gone;
-    private volatile boolean endedFromOutside; // set before the end is attempted
 
     @Nullable
     ScopeRun<?> older; // the next in the scope's list; written before the run is listed, then guarded by the list
@@ -154,7 +152,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), timed == null ? null : timed.attempts, isRunning()), Runnable::run);
+        endFromOutside(over.outcome(name(), timed == null ? null : timed.attempts, isRunning()), true, Runnable::run);
     }
 
     @Override
@@ -173,7 +171,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         if (place != Scheduler.Placement.FINAL) {
             placement = place;
             if (isDecided()) { // otherwise the thread that ends it sees the placement
-                if (endedFromOutside) {
+                if (hasEndedUnbegun()) {
                     withdraw(place); // the settling thread may have cleared the field without having seen it
                 }
                 placement = null;
@@ -208,6 +206,16 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         if (place != null) {
             scope.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
+    }
+
+    @Override
+    protected final @Nullable GrantedPermits withdraw() {
+        ScopeGate gate = scope.gate;
+        if (gate == null) {
+            return null;
+        }
+        GrantedPermits grants = new GrantedPermits();
+        return gate.withdraw(this, grants) ? grants : null;
     }
 
     /** Marks parts of the end, one of which is LEFT, and leaves the gate, in whatever place the run is there. */
@@ -417,38 +425,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     final boolean cancel(Throwable cause, Executor notifier) {
-        return endFromOutside(new Outcome.Cancelled<>(cause), notifier);
-    }
-
-    /**
-     * Ends the run in any state. It leaves the scope's queue before it is decided, so that it is not granted a permit
-     * that its end releases, and the scheduler's queue when it is settled.
-     */
-    private boolean endFromOutside(Outcome<T> outcome, Executor notifier) {
-        if (isDecided()) {
-            return false;
-        }
-        StackRoom.ensure(); // a run that has left the queue must be decided
-        leaveQueue(notifier);
-        endedFromOutside = true;
-        return end(outcome, true, notifier);
-    }
-
-    /** Withdraws the run from the gate's queue, which it has just entered, if it was ended meanwhile. */
-    final void leaveIfEnded() {
-        if (isDecided()) {
-            leaveQueue(Runnable::run);
-        }
-    }
-
-    private void leaveQueue(Executor notifier) {
-        if (scope.gate != null) {
-            GrantedPermits grants = new GrantedPermits();
-            scope.gate.withdraw(this, grants);
-            if (!grants.isEmpty()) {
-                notifier.execute(() -> scope.dispatch(grants));
-            }
-        }
+        return endFromOutside(new Outcome.Cancelled<>(cause), true, notifier);
     }
 
     // Waiting.

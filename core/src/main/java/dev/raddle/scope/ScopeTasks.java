@@ -256,8 +256,9 @@ final class ScopeTasks {
     /** Lets a run enter the gate, if there is one, and places it unless it waits there. */
     void admit(ScopeRun<?> run) {
         if (gate != null && !gate.admit(run)) {
-            run.leaveIfEnded();
-        } else if (options.onVirtualThreads()) {
+            return; // it waits, or was ended
+        }
+        if (options.onVirtualThreads()) {
             run.place(null);
         } else {
             Dispatch.start(run);

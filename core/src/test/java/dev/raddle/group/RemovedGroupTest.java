@@ -174,9 +174,7 @@ class RemovedGroupTest {
             Group next = new Group("g", executor.engine);
             GroupRun<String> run = new GroupRun<>(gone, "run", () -> "value", 0, null);
             assertThat(gone.admit(run)).isEqualTo(Entry.RETIRED);
-            assertThat(run.withdraw(new GrantedPermits()))
-                    .as("it is in no queue yet")
-                    .isFalse();
+            assertThat(run.withdraw()).as("it is in no queue yet").isNull();
             gone.moveTo(run, next);
             assertThat(next.admit(run)).isEqualTo(Entry.UNRESOLVED);
 
@@ -186,7 +184,7 @@ class RemovedGroupTest {
             gone.release(run, 0, 0, 0, new GrantedPermits(), null, null);
 
             assertThat(next.explain(run).place()).isZero();
-            assertThat(run.withdraw(new GrantedPermits())).isTrue();
+            assertThat(run.withdraw()).isNotNull();
             assertThat(next.explain(run)).isEqualTo(Explanation.NOTHING);
             assertThat(next.isRetired()).as("nothing waits in it").isTrue();
         }
