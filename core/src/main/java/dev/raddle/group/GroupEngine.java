@@ -16,6 +16,7 @@ import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.task.Rejection;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
@@ -184,10 +185,11 @@ final class GroupEngine {
         int priority = spec.priorityOr(0);
         TimeLimit limit = spec.timeout() == null && scope == null ? null : TimeLimit.of(time, spec.timeout(), scope);
         Duration longest = spec.queueTimeout() == null ? queueTimeout : spec.queueTimeout();
-        boolean isPlain = priority == 0 && spec.cost() == 1 && spec.retry() == null && submitters == loader;
+        RetryPolicy retry = spec.retry() == null || spec.retry().maxAttempts() == 1 ? null : spec.retry();
+        boolean isPlain = priority == 0 && spec.cost() == 1 && retry == null && submitters == loader;
         return isPlain && limit == null && longest == null && origin == null
                 ? null
-                : new RunSettings(priority, spec.cost(), spec.retry(), longest, limit, origin, submitters);
+                : new RunSettings(priority, spec.cost(), retry, longest, limit, origin, submitters);
     }
 
     /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */

@@ -13,7 +13,6 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
-import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskTimeoutException;
@@ -146,7 +145,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         Duration longest = own.queueTimeout;
         if (limit != null && (queueEnd == null || limit.deadline().nanoTime() - queueEnd.nanoTime() < 0)) {
             if (!grantedOrSettled.await(limit.deadline())) {
-                onTimeout(own, limit, Runnable::run);
+                expire(limit, Runnable::run);
             }
         } else if (longest != null && queueEnd != null && !grantedOrSettled.await(queueEnd)) {
             onQueueTimeout(longest, Runnable::run);
@@ -214,7 +213,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
     @Override
     protected T enter(Callable<? extends T> callable) throws Exception {
         if (group.engine.permits == null) {
-            return settings == null ? callable.call() : callWithRetries(callable);
+            return settings == null ? callable.call() : callCounted(callable);
         }
         String loss = group.lossOf(this);
         if (loss != null) { // the thread that has revoked the permit is about to cancel this run
@@ -222,22 +221,22 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         }
         OptionalLong fence = group.fenceOf(this);
         return fence.isPresent()
-                ? TaskContext.callWithFence(fence.getAsLong(), () -> callWithRetries(callable))
-                : callWithRetries(callable);
+                ? TaskContext.callWithFence(fence.getAsLong(), () -> callCounted(callable))
+                : callCounted(callable);
     }
 
-    private T callWithRetries(Callable<? extends T> callable) throws Exception {
-        RetryPolicy retry = settings == null ? null : settings.retry;
-        if (settings == null || retry == null || retry.maxAttempts() == 1) {
-            return callable.call();
-        }
-        Attempts<T> all = new Attempts<>(callable, retry, this::isDecided, time(), taskId, settings.limit);
-        settings.attempts = all;
-        try {
-            return all.call();
-        } finally {
+    private T callCounted(Callable<? extends T> callable) throws Exception {
+        T value = callable.call();
+        Attempts<?> all = attempts();
+        if (settings != null && all != null) {
             settings.wasRetried = all.current() > 1;
-            settings.attempts = null; // it would retain the callable
+        }
+        return value;
+    }
+
+    private void repeatIfSet() {
+        if (settings != null && settings.retry != null) {
+            repeat(callable(), settings.retry, settings.limit);
         }
     }
 
@@ -246,7 +245,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         TimeLimit limit = own.limit;
         if (limit != null) {
             Executor elsewhere = group.engine.offloadExecutor;
-            armOrEnd(() -> own.armTimeLimit(limit, () -> elsewhere.execute(() -> onTimeout(own, limit, elsewhere))));
+            armOrEnd(() -> own.armTimeLimit(limit, () -> elsewhere.execute(() -> expire(limit, elsewhere))));
         }
     }
 
@@ -259,11 +258,6 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
             group.retireIfEmpty();
             throw noTime;
         }
-    }
-
-    /** Ends this run when its time limit has passed, and calls user code in an executor. */
-    private void onTimeout(RunSettings own, TimeLimit exceeded, Executor executor) {
-        endFromOutside(exceeded.outcome(taskId, own.attempts, isRunning()), true, executor);
     }
 
     /**
@@ -344,6 +338,9 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     @Override
     protected void started(long waitNanos) {
+        if (settings != null) {
+            repeatIfSet();
+        }
         Events events = group.engine.events;
         if (events != null) {
             events.started(this, waitNanos);
@@ -406,6 +403,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         } else if (handler != null) {
             settleByHandler(handler, reason);
         } else if (bySubmitter && engine.policy.rejectionPolicy() == RejectionPolicy.CALLER_RUNS) {
+            repeatIfSet();
             concludeByCalling();
         } else {
             conclude(rejected, false);

@@ -1,6 +1,5 @@
 package dev.raddle.group;
 
-import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.RetryPolicy;
@@ -23,9 +22,7 @@ final class RunSettings extends PendingAlarm {
     final @Nullable Origin origin; // null if it was submitted to the executor
     final @Nullable ClassLoader loader; // the context class loader of the submitter
     int taken = 1; // guarded by the group
-    volatile @Nullable Attempts<?> attempts; // null outside of the callable, and if one attempt is allowed
-
-    volatile boolean wasRetried; // whether more than one attempt was made, so that the run time includes delays
+    boolean wasRetried; // whether it succeeded after more than one attempt; written and read by the runner
 
     private @Nullable Alarm limitAlarm; // written by the submitter before the run enters a group
 

@@ -1,6 +1,7 @@
 package dev.raddle.kernel;
 
 import dev.raddle.task.Outcome;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
@@ -40,6 +41,9 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      *
      * What leaving the queue makes possible is started by the notifier, as is what the end of the run calls: the thread
      * that ends it may be that of the alarms, which calls no user code.
+     *
+     * Attempts. A run that is repeated has its attempts in the place of its callable. So they are found there by the
+     * alarm of a time limit, whose message names the attempt, and are released with the callable.
      *
      * A failed start. A scheduler may throw, or reject the run later, and have run it nevertheless. So the run is
      * claimed first. If that succeeds, or if the run was ended before it had begun, no thread runs it, and its permit is
@@ -164,5 +168,36 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
         leftQueue();
         notifier.execute(() -> dispatch(grants));
         return true;
+    }
+
+    /**
+     * Ends this run because its time limit has passed.
+     *
+     * @param over the limit
+     * @param notifier the executor that notifies listeners, wakes waiting threads and starts other runs
+     */
+    protected final void expire(TimeLimit over, Executor notifier) {
+        boolean begun = isRunning();
+        endFromOutside(over.outcome(name(), attempts(), begun), true, notifier);
+    }
+
+    /**
+     * Makes the runner repeat an attempt as often as a policy allows. Called where {@link #replaceCallable} may be.
+     *
+     * @param attempt the attempt
+     * @param retry the policy
+     * @param limit the time limit, beyond which no attempt begins, or null
+     */
+    protected final void repeat(Callable<? extends T> attempt, RetryPolicy retry, @Nullable TimeLimit limit) {
+        replaceCallable(new Attempts<>(attempt, retry, this::isDecided, time(), name(), limit));
+    }
+
+    /**
+     * Returns the attempts that the runner makes.
+     *
+     * @return the attempts, or null if no thread is inside the callable, or it is not repeated
+     */
+    protected final @Nullable Attempts<?> attempts() {
+        return enteredCallable() instanceof Attempts<?> attempts ? attempts : null;
     }
 }

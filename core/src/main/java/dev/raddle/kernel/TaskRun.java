@@ -168,7 +168,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected abstract @Nullable ClassLoader loader();
 
     /**
-     * Called by the runner before it enters the callable. Must not throw.
+     * Called by the runner before it enters the callable, which this may {@linkplain #replaceCallable replace}. Must not
+     * throw.
      *
      * @param waitNanos the time since submission, or 0 if that is unknown
      */
@@ -317,10 +318,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         startNanos = start;
         endNanos = waited;
         Recorder.Begun begun = Recorder.begin();
+        started(waited == NOT_MEASURED ? 0 : waited);
         if (begun != null) {
             callable = new Recorded<>(callable(), begun);
         }
-        started(waited == NOT_MEASURED ? 0 : waited);
         if (ownThread) {
             Thread.interrupted(); // a listener may have left an interrupt; none is meant for this run yet
         }
@@ -712,6 +713,26 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             throw new IllegalStateException(this + " has run before; a run runs once");
         }
         return body;
+    }
+
+    /**
+     * Replaces the callable. Called from {@link #started}, or on a claimed run.
+     *
+     * @param replacement what the runner enters instead
+     */
+    protected final void replaceCallable(Callable<? extends T> replacement) {
+        callable = replacement;
+    }
+
+    /**
+     * Returns the callable that the runner has entered. It was set before the step to Thread, so no thread that sees
+     * the runner misses a {@linkplain #replaceCallable replacement}.
+     *
+     * @return the callable, or null if no thread is inside it
+     */
+    protected final @Nullable Callable<? extends T> enteredCallable() {
+        Callable<? extends T> entered = isRunning() ? callable : null;
+        return entered instanceof Recorded<? extends T> recorded ? recorded.body : entered;
     }
 
     /**

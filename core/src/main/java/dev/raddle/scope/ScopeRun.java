@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
@@ -12,7 +11,6 @@ import dev.raddle.task.CancellationToken.Registration;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
@@ -75,15 +73,13 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     /** Several waits for one run: the latest, and a Wait or Waits. Immutable. */
     private record Waits(Wait latest, Object others) {}
 
-    /** The alarm of a run's own time limit, and what its text needs. */
+    /** The alarm of a run's own time limit. */
     private static final class Timed {
         final Signal submitted = new Signal(); // an alarm that fires earlier has its effect then
         final Alarm alarm;
-        volatile @Nullable Attempts<?> attempts; // null unless the run is being repeated
-
         Timed(ScopeRun<?> run, TimeLimit limit) {
             OffloadExecutor elsewhere = run.scope.offload();
-            alarm = limit.deadline().alarm(() -> elsewhere.execute(() -> submitted.whenSet(() -> run.expire(limit))));
+            alarm = limit.deadline().alarm(() -> elsewhere.execute(() -> submitted.whenSet(() -> run.expire(limit, Runnable::run))));
         }
     }
 
@@ -149,10 +145,6 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         if (timed != null) {
             timed.submitted.set();
         }
-    }
-
-    private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), timed == null ? null : timed.attempts, isRunning()), true, Runnable::run);
     }
 
     @Override
@@ -258,6 +250,10 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
         hasStarted = true;
+        if (settings.retry != null) {
+            Callable<? extends T> callable = callable();
+            repeat(() -> settings.context.call(callable), settings.retry, settings.limit);
+        }
         ScopeEvents events = scope.events;
         if (events != null) {
             events.notifyStarted(this, waitNanos);
@@ -285,8 +281,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     private T callInContext(Callable<? extends T> callable) throws Exception {
         ScopeEvents events = scope.events;
         HookListener hook = events == null ? null : events.hook();
-        RetryPolicy retry = settings.retry;
-        if (retry == null) {
+        if (settings.retry == null) {
             return settings.context.call(
                     hook == null
                             ? callable
@@ -301,22 +296,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
                 return hook;
             });
         }
-        return callRepeatedly(callable, retry);
-    }
-
-    private T callRepeatedly(Callable<? extends T> callable, RetryPolicy retry) throws Exception {
-        Callable<T> attempt = () -> settings.context.call(callable); // the one before cannot have changed it
-        Attempts<T> all = new Attempts<>(attempt, retry, this::isDecided, time(), name(), settings.limit);
-        Timed own = timed;
-        if (own == null) {
-            return all.call();
-        }
-        own.attempts = all;
-        try {
-            return all.call();
-        } finally {
-            own.attempts = null; // it refers to the callable
-        }
+        return callable.call(); // each attempt enters the context
     }
 
     @Override
