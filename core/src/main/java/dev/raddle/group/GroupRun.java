@@ -564,27 +564,9 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     @Override
     public CompletableFuture<GroupResult<T>> toCompletableFuture() {
-        CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
         // a thread that is reused for further tasks does not run the dependants
-        Executor executor = group.engine.reuseThreads ? group.engine.offloadExecutor.forLongActions() : Runnable::run;
-        whenSettled(() -> executor.execute(() -> complete(copy)));
-        return copy;
-    }
-
-    /** Runs an action when this run is settled, or at once if it is. */
-    void whenSettled(Runnable action) {
-        settledSignal().whenSet(action);
-    }
-
-    private void complete(CompletableFuture<GroupResult<T>> copy) {
-        GroupResult<T> result;
-        try {
-            result = resultOrThrow(settledOutcome());
-        } catch (RejectedTaskException rejected) {
-            copy.completeExceptionally(rejected);
-            return;
-        }
-        copy.complete(result);
+        Executor completer = group.engine.reuseThreads ? group.engine.offloadExecutor.forLongActions() : Runnable::run;
+        return copy(this::resultOrThrow, completer);
     }
 
     /** Waits until this run is settled; throws IllegalStateException if the wait could never end. */

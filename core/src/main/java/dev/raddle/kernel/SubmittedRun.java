@@ -4,8 +4,10 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -199,5 +201,40 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      */
     protected final @Nullable Attempts<?> attempts() {
         return enteredCallable() instanceof Attempts<?> attempts ? attempts : null;
+    }
+
+    /**
+     * Runs an action when this run is settled, in the thread that settles it, or now if it is settled.
+     *
+     * @param action the action, which must not throw
+     * @return a runnable that removes the action
+     */
+    public final Runnable whenSettled(Runnable action) {
+        return settledSignal().whenSet(action);
+    }
+
+    /**
+     * Returns a future that is completed when this run is settled. Cancelling it does not cancel the run.
+     *
+     * @param <R> the type of the future's value
+     * @param value the function from the outcome to the value, which may throw the exception of the future
+     * @param completer the executor that runs the future's dependants
+     * @return a new future
+     */
+    protected final <R> CompletableFuture<R> copy(Function<Outcome<T>, R> value, Executor completer) {
+        CompletableFuture<R> copy = new CompletableFuture<>();
+        whenSettled(() -> completer.execute(() -> complete(copy, value)));
+        return copy;
+    }
+
+    private <R> void complete(CompletableFuture<R> copy, Function<Outcome<T>, R> value) {
+        R found;
+        try {
+            found = value.apply(settledOutcome());
+        } catch (Throwable thrown) {
+            copy.completeExceptionally(thrown);
+            return;
+        }
+        copy.complete(found);
     }
 }

@@ -788,11 +788,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns when the callable was entered. Called on a settled run.
+     * Returns when the callable was entered.
      *
-     * @return the moment at which the callable was entered, or that of the end if it never was
+     * @return the moment at which the callable was entered, or that of the end if it never was; for diagnosis also
+     *     before, when it may be that of the submission
      */
-    protected final long startNanos() {
+    public final long startNanos() {
         return startNanos;
     }
 
@@ -801,7 +802,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * @return the moment at which the callable ended or the run was cancelled
      */
-    protected final long endNanos() {
+    public final long endNanos() {
         return (flags & (BEGUN | REFUSED)) == 0 ? startNanos : endNanos;
     }
 
@@ -825,7 +826,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return the outcome
      */
     @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
-    protected final Outcome<T> settledOutcome() {
+    public final Outcome<T> settledOutcome() {
         if (state instanceof Outcome<?> outcome) {
             return (Outcome<T>) outcome;
         }

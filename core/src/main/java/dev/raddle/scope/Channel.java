@@ -62,7 +62,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
         }
 
         void add(ScopeRun<?> producer) {
-            removal = producer.whenEnded(() -> producerEnded(producer.result()));
+            removal = producer.whenSettled(() -> producerEnded(producer.settledOutcome()));
         }
 
         private void producerEnded(Outcome<?> outcome) {

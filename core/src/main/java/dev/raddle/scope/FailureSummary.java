@@ -19,7 +19,7 @@ final class FailureSummary {
         ScopeTimeoutException expired = null;
         int succeeded = 0;
         for (ScopeRun<?> run : runs) {
-            switch (run.result()) {
+            switch (run.settledOutcome()) {
                 case Outcome.Success<?> success -> succeeded++;
                 case Outcome.Failure<?> failure -> {
                     failed = failed.isEmpty() ? new ArrayList<>() : failed;
@@ -51,13 +51,13 @@ final class FailureSummary {
     private static RuntimeException firstOf(List<ScopeRun<?>> failed) {
         ScopeRun<?> first = failed.getFirst();
         for (ScopeRun<?> run : failed) {
-            if (run.decidedNanos() - first.decidedNanos() < 0) {
+            if (run.endNanos() - first.endNanos() < 0) {
                 first = run;
             }
         }
         Throwable thrown = errorOf(first);
         failed.forEach(run -> UserCode.addSuppressed(thrown, errorOf(run)));
-        return first.asThrown(first.result());
+        return first.asThrown(first.settledOutcome());
     }
 
     private static AggregateException allOf(List<ScopeRun<?>> failed, ScopeTasks scope, int total) {
@@ -67,7 +67,7 @@ final class FailureSummary {
     }
 
     private static Throwable errorOf(ScopeRun<?> run) {
-        return run.result() instanceof Outcome.Failure<?> failure
+        return run.settledOutcome() instanceof Outcome.Failure<?> failure
                 ? failure.error()
                 : new AssertionError(run + " has not failed");
     }

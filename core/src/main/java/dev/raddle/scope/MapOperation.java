@@ -79,12 +79,12 @@ final class MapOperation<E, R> {
             Call run = new Call(scope, element);
             scope.submit(run);
             runs.add(run);
-            run.whenEnded(() -> ended(run));
+            run.whenSettled(() -> ended(run));
         }
     }
 
     private void ended(ScopeRun<R> run) {
-        if (run.result() instanceof Outcome.Failure<R>) {
+        if (run.settledOutcome() instanceof Outcome.Failure<R>) {
             failed = true;
         }
         places.release();

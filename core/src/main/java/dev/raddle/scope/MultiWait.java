@@ -106,7 +106,7 @@ final class MultiWait implements ScopeRun.Wait {
 
     @Override
     public void settled(ScopeRun<?> run) {
-        if (run.result() instanceof Outcome.Failure<?> failure) {
+        if (run.settledOutcome() instanceof Outcome.Failure<?> failure) {
             failed(run, failure.error());
         }
         if (REMAINING.decrementAndGet(this) == 0) {

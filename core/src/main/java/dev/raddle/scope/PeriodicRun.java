@@ -68,7 +68,7 @@ final class PeriodicRun extends ScopeRun<Object> {
                     scope, scope.nextId(), name(), Executors.callable(job), scope.limited(settings()), moment);
             scope.submit(next);
             round = next;
-            next.whenEnded(() -> roundEnded(next));
+            next.whenSettled(() -> roundEnded(next));
             if (isDecided()) {
                 stop();
             }
@@ -80,7 +80,7 @@ final class PeriodicRun extends ScopeRun<Object> {
     }
 
     private void roundEnded(ScopeRun<?> ended) {
-        switch (ended.result()) {
+        switch (ended.settledOutcome()) {
             case Outcome.Success<?> success -> scheduleNext();
             case Outcome.Failure<?> failure -> fail(failure.error());
             case Outcome.Cancelled<?> cancelled ->

@@ -119,7 +119,7 @@ final class Race<T> {
             begun++;
             contenders.add(contender);
         }
-        contender.whenEnded(() -> ended(seen, contender)); // which collects a further alternative that runs in place
+        contender.whenSettled(() -> ended(seen, contender)); // which collects a further alternative that runs in place
         try {
             scope.submit(contender);
         } catch (Throwable failure) {
@@ -166,7 +166,7 @@ final class Race<T> {
                 return;
             }
             ended++;
-            decided = decides(index, contender.result());
+            decided = decides(index, contender.settledOutcome());
             if (!decided && scope.pending.isClosed()) {
                 decision.end();
                 decided = true;

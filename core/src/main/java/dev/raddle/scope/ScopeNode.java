@@ -424,7 +424,7 @@ final class ScopeNode extends EnclosingScope {
         }
         String task = "task \"" + run.name() + "\"";
         IllegalStateException where = new IllegalStateException(task + " ignores its interrupt; it has run for "
-                + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.begunNanos())) + " in "
+                + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.startNanos())) + " in "
                 + UserCode.textOf(thread));
         where.setStackTrace(stack);
         tasks.options.sink().report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);

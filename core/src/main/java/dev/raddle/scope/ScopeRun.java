@@ -610,43 +610,9 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         return settings;
     }
 
-    /**
-     * Runs an action when the run is settled, in the thread that settles it, or now if it is settled. Returns a
-     * runnable that removes the action.
-     */
-    final Runnable whenEnded(Runnable action) {
-        return settledSignal().whenSet(action);
-    }
-
-    /** Returns the outcome of a settled run. */
-    final Outcome<T> result() {
-        return settledOutcome();
-    }
-
-    final long begunNanos() {
-        return startNanos();
-    }
-
-    final long decidedNanos() {
-        return endNanos();
-    }
-
     @Override
     public final CompletableFuture<T> toCompletableFuture() {
-        CompletableFuture<T> copy = new CompletableFuture<>();
-        settledSignal().whenSet(() -> complete(copy));
-        return copy;
-    }
-
-    private void complete(CompletableFuture<T> copy) {
-        T value;
-        try {
-            value = valueOf(settledOutcome());
-        } catch (Throwable thrown) {
-            copy.completeExceptionally(thrown);
-            return;
-        }
-        copy.complete(value);
+        return copy(this::valueOf, Runnable::run);
     }
 
     @Override

@@ -68,7 +68,7 @@ public record ScopeTree(
     }
 
     private static TaskEntry task(ScopeRun<?> run) {
-        long age = run.scope.time.nanoTime() - run.begunNanos();
+        long age = run.scope.time.nanoTime() - run.startNanos();
         return new TaskEntry(run.name(), run.lastRunner(), Math.max(0, age) / 1_000_000);
     }
 }
