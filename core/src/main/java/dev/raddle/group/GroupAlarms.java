@@ -69,7 +69,7 @@ final class GroupAlarms {
     /** The caller has other tasks to start or to settle. The next task that waits has the alarm armed. */
     private void reportUnarmed(Throwable noTime) {
         hasUnarmed = true;
-        engine.policy.exceptionSink().report("alarm for tasks that wait for a rate or the end of a hold", noTime);
+        engine.sink.report("alarm for tasks that wait for a rate or the end of a hold", noTime);
     }
 
     /** Arms the alarms that could not be armed before. */

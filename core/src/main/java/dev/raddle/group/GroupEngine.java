@@ -15,6 +15,7 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.kernel.TimerUse;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -80,6 +81,7 @@ final class GroupEngine {
     private final SchedulerLeases leases;
     final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
     final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // that of the creator
+    final ExceptionSink sink;
     final boolean throwsRejections; // whether a wait for a rejected task throws
     final CarrierHandoff<GroupRun<?>> carrierHandoff = new CarrierHandoff<>();
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
@@ -110,13 +112,14 @@ final class GroupEngine {
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
         this.policy = policy;
         this.time = policy.timeSource();
+        this.sink = policy.exceptionSink();
         TimerUse.begin(time);
-        this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
+        this.events = listener == null ? null : new Events(listener, sink);
         this.propagation = policy.propagation();
         this.propagatesNothing = propagation.isPlain();
         this.adapts = policy.adaptsLimits();
-        this.leases = new SchedulerLeases(policy.exceptionSink());
-        this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
+        this.leases = new SchedulerLeases(sink);
+        this.offloadExecutor = new OffloadExecutor(sink, time);
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
                 policy.globalQueueThreshold(),
@@ -215,8 +218,7 @@ final class GroupEngine {
             try {
                 return placeable.inSubmittersContext(() -> newPlacedRunInContext(key, task, placed));
             } catch (Throwable failure) {
-                policy.exceptionSink()
-                        .report("context of task " + UserCode.textOf(task) + ", placed in a group", failure);
+                sink.report("context of task " + UserCode.textOf(task) + ", placed in a group", failure);
             }
         }
         return newPlacedRunInContext(key, task, placed);
@@ -479,7 +481,7 @@ final class GroupEngine {
         try {
             return run.kindFor(limit, ranNanos);
         } catch (Throwable failure) {
-            policy.exceptionSink().report("dropWhen for group \"" + run.group.key + "\"", failure);
+            sink.report("dropWhen for group \"" + run.group.key + "\"", failure);
             return null;
         }
     }
@@ -494,7 +496,7 @@ final class GroupEngine {
             Adaptation.Decision decision = limit == 0 ? null : adaptation.decide(limit, now);
             change = decision == null ? null : group.adapt(adaptation, decision, grants);
         } catch (Throwable failure) {
-            policy.exceptionSink().report("adaptive limit of group \"" + group.key + "\"", failure);
+            sink.report("adaptive limit of group \"" + group.key + "\"", failure);
         } finally {
             adaptation.endDecision(decider); // before runs are started, perhaps in this thread
         }
@@ -632,7 +634,7 @@ final class GroupEngine {
         IllegalStateException failure =
                 new IllegalStateException(first + " was accepted by " + UserCode.textOf(schedulerOf(first))
                         + ", which had not run it after " + TimeLimit.text(waited) + others);
-        policy.exceptionSink().report("shutdown of a group executor", failure);
+        sink.report("shutdown of a group executor", failure);
     }
 
     private Object schedulerOf(GroupRun<?> run) {
@@ -669,7 +671,7 @@ final class GroupEngine {
         try {
             userCode.run();
         } catch (Throwable failure) {
-            policy.exceptionSink().report(what, failure);
+            sink.report(what, failure);
         }
     }
 

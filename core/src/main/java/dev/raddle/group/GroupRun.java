@@ -323,7 +323,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     @Override
     protected ExceptionSink sink() {
-        return group.engine.policy.exceptionSink();
+        return group.engine.sink;
     }
 
     @Override

@@ -29,12 +29,12 @@ final class GroupScheduler implements Scheduler {
         GroupRun<Object> run = engine.place(key, task, placed);
         throwIfRejected(run);
         RunPlacement placement = new RunPlacement(run);
-        run.whenSettled(() -> placement.rejectUnlessBegun(task, placed, engine.policy.exceptionSink()));
+        run.whenSettled(() -> placement.rejectUnlessBegun(task, placed, engine.sink));
         return placement;
     }
 
     private PlacedTask newPlacedTask(Runnable task) {
-        return new PlacedTask(task, engine.policy.exceptionSink());
+        return new PlacedTask(task, engine.sink);
     }
 
     private static void throwIfRejected(GroupRun<?> run) {

@@ -104,7 +104,7 @@ final class PermitExchange implements PermitSource.Holder {
             session().demand(group.key, demand.wanted(), demand.unused());
         } catch (Throwable failure) {
             group.demandFailed();
-            engine.policy.exceptionSink().report("demand() of the permit source", failure);
+            engine.sink.report("demand() of the permit source", failure);
         }
     }
 
@@ -145,7 +145,7 @@ final class PermitExchange implements PermitSource.Holder {
         try {
             return Objects.requireNonNullElse(session().status(key), PermitStatus.UNKNOWN);
         } catch (Throwable failure) {
-            engine.policy.exceptionSink().report("status() of the permit source", failure);
+            engine.sink.report("status() of the permit source", failure);
             return PermitStatus.UNKNOWN;
         }
     }

@@ -310,9 +310,8 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
 
     @Override
     protected final @Nullable TaskRun<?> releasePermits(long ranNanos, long grantedNanos, long nowNanos) {
-        Outcome<T> outcome = decided();
         if (!decidedByRunner) {
-            notifyWaitsOfFailure(outcome); // of a timeout; the thread that ended the run may notify later
+            notifyWaitsOfFailure(decided()); // of a timeout; the thread that ended the run may notify later
         }
         GrantedPermits grants = scope.gate == null ? NO_GRANTS : new GrantedPermits();
         leave(decidedByRunner ? ENDED : LEFT, grants);
