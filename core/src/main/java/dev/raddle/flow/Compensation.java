@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.PlacedRun;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +18,7 @@ record Compensation(
 
     /** Calls the function once, in the context of the starter. */
     @SuppressWarnings("NullAway") // null is a value
-    void call(RunEnvironment run, NodeContext<?> context, @Nullable Object value) throws Exception {
+    void call(PlacedRun run, NodeContext<?> context, @Nullable Object value) throws Exception {
         run.callInStarterContext(() -> {
             undo.accept(context, value);
             return context;

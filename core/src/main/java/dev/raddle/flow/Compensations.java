@@ -46,7 +46,7 @@ final class Compensations {
     }
 
     /** Ends the current node, undone or with a failure, and proceeds to the next one. */
-    void end(RunEnvironment run, @Nullable Throwable failure) {
+    void end(RunFacts run, @Nullable Throwable failure) {
         Completed ended = Objects.requireNonNull(current);
         if (failure != null) {
             failures.add(new CompensationFailure(run.graph.ids[ended.node()], failure));
@@ -63,15 +63,15 @@ final class Compensations {
      * outcome of its nodes would be, with the compensations that are not recorded. If the decision cannot be recorded,
      * nothing is undone, since the next run would keep the values.
      */
-    void undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
+    void undo(RunFacts run, FlowStatus status, @Nullable Throwable cause) {
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
         RunJournal journal = run.journal;
-        boolean decides = undoes && (!isEmpty() || (journal != null && journal.hasUndosLeft(true)));
+        boolean decides = undoes && (!isEmpty() || NestedUndos.areLeft(run, true));
         if (decides && !tryRecordDecision(run, status, cause)) {
             return;
         }
         if (journal != null) {
-            journal.undoLeft(failures);
+            new NestedUndos(run, journal).undo(failures);
         }
         if (undoes) {
             begin();
@@ -88,7 +88,7 @@ final class Compensations {
         }
     }
 
-    private boolean tryRecordDecision(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
+    private boolean tryRecordDecision(RunFacts run, FlowStatus status, @Nullable Throwable cause) {
         try {
             if (run.journal != null) {
                 run.journal.compensating(status, cause);

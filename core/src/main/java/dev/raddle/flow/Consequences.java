@@ -27,16 +27,17 @@ final class Consequences {
 
     private static final VarHandle NEXT_ROOT = Fields.handle(MethodHandles.lookup(), "nextRoot", int.class);
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final NodeStates states;
     private final NodeTransitions transitions;
 
+    private @Nullable Replay replay; // null unless recorded ends are being applied; by the thread that starts the run
     private boolean hasBegun; // whether roots are triggered; written by the starter before they are
 
     @SuppressWarnings("UnusedVariable") // accessed by NEXT_ROOT
     private volatile int nextRoot; // the next root to trigger, if rootsAtOnce limits them
 
-    Consequences(RunEnvironment run, NodeTransitions transitions) {
+    Consequences(RunFacts run, NodeTransitions transitions) {
         this.run = run;
         this.transitions = transitions;
         states = run.states;
@@ -64,11 +65,11 @@ final class Consequences {
     }
 
     private void settle(Runner runner, int node) {
-        if (run.nodeTimeouts != null) {
-            run.nodeTimeouts.disarm(node);
+        if (run.timeouts != null) {
+            run.timeouts.disarm(node);
         }
         if (transitions.events != null) {
-            transitions.events.notifyEnded(node);
+            transitions.events.notifyEnded(node, replay != null && replay.isSilent(node));
             runner.now = -1; // user code took time
         }
         boolean success = states.succeeded(node);
@@ -154,8 +155,12 @@ final class Consequences {
         }
     }
 
+    /** Lets a replay receive the triggered nodes; null ends that. Called before any node runs. */
+    void replayBy(@Nullable Replay receiver) {
+        replay = receiver;
+    }
+
     private void trigger(Runner runner, int node) {
-        Replay replay = run.replay;
         if (replay != null) {
             replay.trigger(runner, node);
         } else if (tryDecide(runner, node) && tryArm(runner, node)) {
@@ -206,9 +211,9 @@ final class Consequences {
 
     /** Arms the timeout of a node; ends the node and returns false if that fails. */
     private boolean armTimeout(Runner runner, int node, Duration length) {
-        NodeTimeouts times = Objects.requireNonNull(run.nodeTimeouts);
+        NodeTimeouts times = Objects.requireNonNull(run.timeouts);
         try {
-            times.arm(node, length);
+            times.arm(node, length, () -> transitions.endAtTimeout(node, length));
         } catch (Throwable noTime) {
             NodeEnd.Verdict untimed = NodeEnd.Verdict.failed(noTime, NodeEnd.Reason.UNTIMED);
             transitions.end(runner, node, readyPhase(node), untimed);
@@ -295,8 +300,8 @@ final class Consequences {
                 if (trySkip(runner, node, slot, decided)) {
                     return;
                 }
-            } else if (run.waits != null && run.graph.is(Graph.WAITS, node) && !NodeStates.isEnd(slot)) {
-                if (run.waits.tryMarkUnneeded(node, slot, decided)) {
+            } else if (transitions.waits != null && run.graph.is(Graph.WAITS, node) && !NodeStates.isEnd(slot)) {
+                if (transitions.waits.tryMarkUnneeded(node, slot, decided)) {
                     return;
                 }
             } else {

@@ -35,7 +35,7 @@ final class Dispatcher {
      * its own, takes the nodes that other threads have pushed, and is unparked instead of requested.
      */
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final RunEntry entry;
     private final NodeTransitions transitions;
     final @Nullable GroupWaits waits; // null if the run has no groups
@@ -43,7 +43,7 @@ final class Dispatcher {
     private final @Nullable ReadyStack readyToCompute; // null if all nodes run in the same place
     private final @Nullable RunRequest reusable; // can be placed again; null if each placement needs a new one
 
-    Dispatcher(RunEnvironment run, RunEntry entry, NodeTransitions transitions, @Nullable GroupWaits waits) {
+    Dispatcher(RunFacts run, RunEntry entry, NodeTransitions transitions, @Nullable GroupWaits waits) {
         this.run = run;
         this.entry = entry;
         this.transitions = transitions;
@@ -216,7 +216,7 @@ final class Dispatcher {
         runner.now = -1; // the group takes time
         try {
             Function<? super NodeContext<?>, String> function = Objects.requireNonNull(run.graph.optionsOf(node).group);
-            String key = run.callInStarterContext(() -> function.apply(run.contextOf(node)));
+            String key = run.callInStarterContext(() -> function.apply(new RunNodeContext(run, node, null)));
             Scheduler group = Objects.requireNonNull(run.options.groups).apply(key);
             if (!run.states.compareAndSet(node, transitions.consequences.readyPhase(node), placement)) {
                 return;

@@ -69,21 +69,12 @@ final class Engine extends Run implements RunEntry {
 
     private volatile @Nullable Thread closer; // the thread that waits in close()
 
-    /**
-     * Creates a run.
-     *
-     * @param outer the enclosing run; null unless this run is nested
-     * @param outerNode the node of that run, or -1
-     */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     Engine(Graph graph, @Nullable Object parameter, RunOptions.Values options, @Nullable Engine outer, int outerNode) {
         if (graph.hasGroups && options.groups == null) {
             requireNoGroup(graph);
         }
-        super(new RunEnvironment(graph, parameter, options, null, outer == null ? null : outer.run, outerNode), outer);
-        if (outer == null) {
-            run.onLost = this::stopLost;
-        }
+        super(graph, parameter, options, outer, outerNode);
         executor = new NodeExecutor(run, transitions);
         GroupWaits waits = options.groups == null
                 ? null
@@ -448,7 +439,7 @@ final class Engine extends Run implements RunEntry {
     /** Delivers a signal to a node of this run or of a nested run. Returns whether this has an effect. */
     boolean signal(String path, @Nullable Object value) {
         Signals.ensureType(path, run.graph.addressOf(path).type(), value);
-        return !run.hasEnded(path) && Objects.requireNonNull(run.signals).deliver(path, value);
+        return !run.states.hasEnded(path) && Objects.requireNonNull(run.signals).deliver(path, value);
     }
 
     // The end, as the waiting threads see it.

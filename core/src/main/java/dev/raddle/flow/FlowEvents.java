@@ -26,13 +26,13 @@ final class FlowEvents {
             SUBMITTED
         }
 
-        private final RunEnvironment run;
+        private final RunFacts run;
         private final int node;
         final AtomicReference<Stage> stage = new AtomicReference<>(Stage.NEW);
         volatile long submitted; // the time of the submission
         Recorder.@Nullable Begun begun; // written by the runner while the node is Beginning
 
-        Identity(RunEnvironment run, int node) {
+        Identity(RunFacts run, int node) {
             this.run = run;
             this.node = node;
         }
@@ -53,12 +53,12 @@ final class FlowEvents {
         }
     }
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final @Nullable TaskListener listener;
     private final @Nullable IntConsumer endings; // receives the nodes that have ended, after the callbacks
     private final Identity[] identities; // for the listener and recordings; empty if there are none
 
-    FlowEvents(RunEnvironment run, @Nullable IntConsumer endings) {
+    FlowEvents(RunFacts run, @Nullable IntConsumer endings) {
         this.run = run;
         this.endings = endings;
         listener = run.options.listener;
@@ -98,13 +98,18 @@ final class FlowEvents {
             notifyListener(node, target -> target.onStarted(identity, Math.max(0, run.now() - identity.submitted)));
         }
         if (!callbacks.isEmpty()) {
-            inContext(() -> callEach("begin callback", node, callbacks, run.contextOf(node)));
+            inContext(() -> callEach("begin callback", node, callbacks, new RunNodeContext(run, node, null)));
         }
     }
 
-    void notifyEnded(int node) {
+    /**
+     * Notifies of the end of a node.
+     *
+     * @param isSilent whether the result callback is not called: an earlier process called it
+     */
+    void notifyEnded(int node, boolean isSilent) {
         NodeOptions own = run.graph.options[node];
-        if (own != null && !own.result.isEmpty() && !isSilent(node)) {
+        if (own != null && !own.result.isEmpty() && !isSilent && !run.isLost()) { // another process will
             inContext(() -> callEach("result callback", node, own.result, run.states.report(node)));
         }
         if (identities.length > 0) {
@@ -116,12 +121,6 @@ final class FlowEvents {
         if (endings != null) {
             endings.accept(node);
         }
-    }
-
-    /** Returns whether the result callback of a node is not called: an earlier process called it, or another will. */
-    private boolean isSilent(int node) {
-        Replay replay = run.replay;
-        return run.isLost() || (replay != null && replay.isSilent(node));
     }
 
     private void notifySettled(int node) {

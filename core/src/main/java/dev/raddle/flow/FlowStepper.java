@@ -67,7 +67,7 @@ public final class FlowStepper<R> {
                     "a stepper of flow \"" + graph.name + "\" cannot run nodes again, since it has no journal");
         }
         realTime = options.time == null ? TimeSource.system() : options.time;
-        root = new SteppedRun(this, graph, parameter, options, null, NodeEnd.NO_NODE);
+        root = new SteppedRun(this, graph, parameter, options.forStepper(time), null, NodeEnd.NO_NODE);
     }
 
     void add(Step step) {
@@ -116,7 +116,7 @@ public final class FlowStepper<R> {
         for (int slash = node.lastIndexOf('/'); slash >= 0; slash = node.lastIndexOf('/', slash - 1)) {
             Place outer = find(node.substring(0, slash));
             if (outer != null) {
-                RunEnvironment around = outer.run().run;
+                RunFacts around = outer.run().run;
                 Object slot = around.states.get(outer.node());
                 return around.graph.is(Graph.NESTED, outer.node()) && slot != null && !(slot instanceof SteppedRun);
             }
@@ -203,7 +203,7 @@ public final class FlowStepper<R> {
     public List<Step> signalled(String node, @Nullable Object value, long atNanos) {
         Signals.ensureType(node, root.run.graph.addressOf(node).type(), value);
         return report(atNanos, () -> {
-            if (!root.run.hasEnded(node)) {
+            if (!root.run.states.hasEnded(node)) {
                 Objects.requireNonNull(root.run.signals).deliver(node, value);
             }
         });

@@ -38,7 +38,7 @@ public final class Node<T> extends Dependency<T> {
          * Returns the node's value, which may be null; of a nested run a {@link NestedPlan}, of a sleep its length or
          * the moment of its end. Not called for a signal.
          */
-        Object call(RunEnvironment run, int node) throws Exception;
+        Object call(RunFacts run, int node) throws Exception;
     }
 
     /**

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 /** Executes single nodes in the calling thread: their conditions, begin callbacks and actions, with all attempts. */
 final class NodeExecutor {
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final NodeTransitions transitions;
     private final boolean plain; // whether no context, listener, journal, recording or root limit applies to nodes
 
-    NodeExecutor(RunEnvironment run, NodeTransitions transitions) {
+    NodeExecutor(RunFacts run, NodeTransitions transitions) {
         this.run = run;
         this.transitions = transitions;
         RunOptions.Values options = run.options;
@@ -91,7 +91,7 @@ final class NodeExecutor {
                 return true;
             }
             if (run.graph.is(Graph.WAITS, node)) {
-                beginWait(runner, node, Objects.requireNonNull(run.waits));
+                beginWait(runner, node, Objects.requireNonNull(transitions.waits));
                 return false;
             }
             value = attempt(runner, node, own);
@@ -160,7 +160,7 @@ final class NodeExecutor {
             return false;
         }
         if (run.journal != null) { // before the callback, so that a node that is ended meanwhile is not entered
-            run.journal.beginNode(node, run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node));
+            run.journal.beginNode(node, run.timeouts == null ? null : run.timeouts.deadline(node));
         }
         if (!own.begin.isEmpty() || run.options.listener != null || run.isRecorded) {
             return beginNode(runner, node, own);
@@ -257,9 +257,9 @@ final class NodeExecutor {
     private Object callAction(int node) throws Exception {
         Node.Body body = run.graph.bodies[node];
         if (run.journal != null) {
-            run.journal.beginAttempt(node);
+            run.journal.beginAttempt(node, new RunNodeContext(run, node, null));
         }
-        EnclosingScope inner = run.nodeTimeouts == null ? null : run.nodeTimeouts.enclosure(node);
+        EnclosingScope inner = run.timeouts == null ? null : run.timeouts.enclosure(node);
         Object value = run.callInStarterContext(() -> inner == null
                 ? body.call(run, node)
                 : TaskContext.current().within(inner).call(() -> body.call(run, node)));

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.NodeLinks;
 import dev.raddle.flow.threads.NodePhase;
 import dev.raddle.task.CancelledException;
@@ -118,6 +119,14 @@ final class NodeStates implements NodeLinks {
 
     static boolean isEnd(@Nullable Object slot) {
         return slot != null && !(slot instanceof NodePhase);
+    }
+
+    /** Returns whether a node that waits for a signal has ended, or the node in whose nested run it is. */
+    boolean hasEnded(String signal) {
+        Graph.Address address = graph.addressOf(signal);
+        Object slot = get(address.node());
+        return isEnd(slot)
+                || (address.inner() != null && slot instanceof NestedRun nested && nested.hasEnded(address.inner()));
     }
 
     /** Decrements the pending count of a node. Returns whether this triggers the node. */

@@ -5,30 +5,29 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The deadlines and alarms of those nodes of one run that have a timeout. */
 final class NodeTimeouts {
 
     private final RunEnvironment run;
-    private final BiConsumer<Integer, Duration> onTimeout;
+    private final @Nullable RunJournal journal;
     private final @Nullable Alarm[] alarms; // each written by the thread that triggers the node
     private final @Nullable Deadline[] deadlines; // likewise
 
-    NodeTimeouts(RunEnvironment run, BiConsumer<Integer, Duration> onTimeout) {
+    NodeTimeouts(RunEnvironment run, @Nullable RunJournal journal) {
         this.run = run;
-        this.onTimeout = onTimeout;
+        this.journal = journal;
         alarms = new Alarm[run.graph.size];
         deadlines = new Deadline[run.graph.size];
     }
 
     /** Arms the timeout of a node that is triggered; it continues if the node had begun in an earlier process. */
-    void arm(int node, Duration length) {
-        Duration left = run.journal == null ? null : run.journal.untilDeadline(node, length);
+    void arm(int node, Duration length, Runnable action) {
+        Duration left = journal == null ? null : journal.untilDeadline(node, length);
         Deadline until = Deadline.after(run.time, left == null ? length : left);
         deadlines[node] = until;
-        alarms[node] = until.alarm(() -> run.decide(() -> onTimeout.accept(node, length)));
+        alarms[node] = until.alarm(() -> run.decide(action));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end
     }
 

@@ -66,22 +66,22 @@ final class NodeTransitions {
      * what has happened, and when, as reports (SteppedRun).
      */
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final Run driver;
     private final NodeStates states;
     final @Nullable FlowEvents events; // null if there are no callbacks, listener and recording
     final @Nullable Compensations compensations; // null if nothing can be undone
+    final @Nullable NodeWaits waits; // null if no node waits for a moment or a signal
     final Consequences consequences;
 
-    NodeTransitions(RunEnvironment run, Run driver, @Nullable FlowEvents events) {
+    NodeTransitions(RunFacts run, Run driver, @Nullable FlowEvents events) {
         this.run = run;
         this.driver = driver;
         this.events = events;
         Graph graph = run.graph;
         states = run.states;
         compensations = graph.hasCompensations ? new Compensations() : null;
-        run.nodeTimeouts = graph.hasTimeouts ? new NodeTimeouts(run, this::endAtTimeout) : null;
-        run.waits = graph.hasWaits ? new NodeWaits(run, driver, this) : null;
+        waits = graph.hasWaits ? new NodeWaits(run, driver, this) : null;
         consequences = new Consequences(run, this);
     }
 
@@ -92,7 +92,7 @@ final class NodeTransitions {
         NodeState otherwise = NodeState.SKIPPED;
         Throwable cause = null;
         try {
-            if (run.callInStarterContext(() -> condition.test(run.contextOf(node)))) {
+            if (run.callInStarterContext(() -> condition.test(new RunNodeContext(run, node, null)))) {
                 return true;
             }
         } catch (Throwable failure) {
@@ -195,8 +195,7 @@ final class NodeTransitions {
         }
         Object effect = verdict == null ? outcome : verdict;
         leave(runner, node, claimed, NodePhase.Plain.RECORDED); // fails if the run was lost meanwhile
-        journal.ends.fill(
-                place, applier -> takeEffect(applier, node, NodePhase.Plain.RECORDED, effect), runner);
+        journal.ends.fill(place, applier -> takeEffect(applier, node, NodePhase.Plain.RECORDED, effect), runner);
         return isSo;
     }
 
@@ -361,10 +360,10 @@ final class NodeTransitions {
                 || (otherwise != null && !(otherwise instanceof NodeOptions.Constant));
     }
 
-    private void endAtTimeout(int node, Duration length) {
+    void endAtTimeout(int node, Duration length) {
         RunJournal journal = run.outermostJournal();
         if (journal != null && (run.graph.signalTypeOf(node) != null || run.graph.is(Graph.NESTED, node))) {
-            journal.timePassed(run, node);
+            journal.timePassed(run.path(node));
         }
         if (tryRefuseSignals(node, length)) {
             NodeEnd.Verdict verdict = NodeEnd.Verdict.outOfTime(outOfTime(run, node, length));
@@ -381,7 +380,7 @@ final class NodeTransitions {
         return box == null || box.tryClose(() -> endAtTimeout(node, timeout));
     }
 
-    static TaskTimeoutException outOfTime(RunEnvironment run, int node, Duration length) {
+    static TaskTimeoutException outOfTime(RunFacts run, int node, Duration length) {
         String text = "node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name + "\" ran out of time after "
                 + TimeLimit.text(length) + " (its timeout)";
         return new TaskTimeoutException(text, run.graph.ids[node], length, 1, null);

@@ -78,12 +78,12 @@ final class NodeWaits {
         }
     }
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final Run driver;
     private final NodeTransitions transitions;
     private final AtomicIntegerArray unneededBy; // the node whose decision has made a node unneeded, or -1
 
-    NodeWaits(RunEnvironment run, Run driver, NodeTransitions transitions) {
+    NodeWaits(RunFacts run, Run driver, NodeTransitions transitions) {
         this.run = run;
         this.driver = driver;
         this.transitions = transitions;

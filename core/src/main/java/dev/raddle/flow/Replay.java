@@ -36,7 +36,7 @@ final class Replay {
     /** A node that was triggered, when that was, and in which step. */
     private record Triggered(int node, @Nullable Instant at, int step) {}
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final Graph graph;
     private final NodeTransitions transitions;
     private final @Nullable RunJournal journal;
@@ -46,9 +46,8 @@ final class Replay {
     private final List<Triggered> triggered = new ArrayList<>(); // in order
     private int step; // the number of the step
     private @Nullable Instant now; // the moment of the end that takes effect; null before the first
-    private long nanos = -1; // the same since the begin of the try
 
-    Replay(RunEnvironment run, NodeTransitions transitions) {
+    Replay(RunFacts run, NodeTransitions transitions) {
         this.run = run;
         this.transitions = transitions;
         graph = run.graph;
@@ -69,7 +68,7 @@ final class Replay {
 
     /** Applies the recorded ends. */
     void apply(Runner runner) {
-        run.replay = this;
+        transitions.consequences.replayBy(this);
         Recovered recovered = journal == null ? new Recovered(List.of()) : journal.recovered;
         List<Entry.NodeEnded> ends = List.copyOf(recovered.nodes.values());
         for (Entry.NodeEnded end : ends) {
@@ -104,12 +103,13 @@ final class Replay {
             endOthers(runner, compensating);
             settle(runner);
         }
-        run.replay = null;
+        run.repeatAt(-1);
+        transitions.consequences.replayBy(null);
     }
 
     private void advance(Instant moment) {
         now = moment;
-        nanos = Objects.requireNonNull(journal).nanosUntil(moment);
+        run.repeatAt(Objects.requireNonNull(journal).nanosUntil(moment));
     }
 
     /** Applies the consequences of a step. No nested run has begun. */
@@ -128,11 +128,6 @@ final class Replay {
                 NodeEnd.Reason.ACTION,
                 NodeEnd.NO_NODE,
                 run.now());
-    }
-
-    /** Returns the time of the end that takes effect, or -1 before the first. */
-    long nanos() {
-        return nanos;
     }
 
     private void repeat(Runner runner, Entry.NodeEnded end) {

@@ -34,10 +34,7 @@ final class ReplayedRun extends Run {
      * @throws IllegalArgumentException if the graph is not that of the run
      */
     ReplayedRun(Graph graph, RunOptions.Values options, List<Entry> entries, @Nullable FlowStatus ended) {
-        super(
-                new RunEnvironment(
-                        graph, null, options.forReplay(new Reading(entries)), new StepperTime(), null, NodeEnd.NO_NODE),
-                null);
+        super(graph, null, options.forReplay(new Reading(entries)), null, NodeEnd.NO_NODE);
         Replay replay = new Replay(run, transitions);
         Runner runner = newRunner(null);
         replay.apply(runner);

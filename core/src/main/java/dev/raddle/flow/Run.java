@@ -34,16 +34,24 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
      * (DeferredSteps) until the thread has returned to where it entered the run, at the bottom of its stack.
      */
 
-    final RunEnvironment run;
+    final RunFacts run;
     final NodeTransitions transitions;
     final @Nullable Run outer; // null unless this run is nested
     private @Nullable Alarm alarm; // for the deadline; written by the starting thread before any node runs
     private @Nullable FlowResult<?> result; // written before `ended` is called
 
+    /**
+     * Creates a run.
+     *
+     * @param outer the enclosing run; null unless this run is nested
+     * @param outerNode the node of that run, or -1
+     */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
-    Run(RunEnvironment run, @Nullable Run outer) {
-        this.run = run;
+    Run(Graph graph, @Nullable Object parameter, RunOptions.Values options, @Nullable Run outer, int outerNode) {
         this.outer = outer;
+        run = outer == null
+                ? new RunFacts(graph, parameter, options, null, outerNode, this::stopLost)
+                : new RunFacts(graph, parameter, options, outer.run, outerNode, null);
         transitions = new NodeTransitions(run, this, newEvents());
     }
 
@@ -321,9 +329,9 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
 
     private void outOfTime() {
         if (run.journal != null && run.signals != null) {
-            run.journal.timePassed(run, NodeEnd.NO_NODE);
+            run.journal.timePassed("");
         }
-        stop(run.progress.outOfTime());
+        stop(run.progress.outOfTime(run.limit));
     }
 
     /** Stops the run unless it is stopping. Returns whether it was not. */
@@ -375,7 +383,7 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
         run.progress.trySetStop(RunProgress.Stop.COMPLETE);
         FlowStatus status = run.progress.status();
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
-        boolean hasUndosLeft = run.journal != null && run.journal.hasUndosLeft(undoes); // of subflows
+        boolean hasUndosLeft = NestedUndos.areLeft(run, undoes); // of subflows
         Compensations own = transitions.compensations;
         boolean undoesOwn = undoes && own != null && !own.isEmpty();
         if (status == FlowStatus.LOST || !(undoesOwn || hasUndosLeft)) {
@@ -428,7 +436,7 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
 
     @Override
     public final boolean hasEnded(String signal) {
-        return run.hasEnded(signal);
+        return run.states.hasEnded(signal);
     }
 
     /** Returns the name of the flow. */

@@ -1,7 +1,6 @@
 package dev.raddle.flow;
 
 import dev.raddle.flow.threads.JoiningThread;
-import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.PlacedRun;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.CapturedContext;
@@ -9,27 +8,19 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
-import dev.raddle.kernel.TimeLimit;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the parts of a run share: the graph, the options, the states of the nodes, the clock, and the contexts of the
- * starter. It is the scope that encloses the actions, and the source of their arguments.
+ * What a run is given when it is started: the graph, the parameter, the options, the clock, and the contexts of the
+ * starter. All user code of the run is called here. What becomes known of it is in {@code RunFacts}.
  */
-final class RunEnvironment extends EnclosingScope implements PlacedRun {
+abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Code of a run that is called in the thread context. */
     interface Step extends Callable<Object> {
@@ -45,103 +36,56 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     final Graph graph;
     final RunOptions.Values options;
-    final NodeStates states;
-    final RunProgress progress;
     final TimeSource time;
     final boolean isRecorded; // whether flight recordings include the nodes of this run
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
-    final @Nullable RunJournal journal; // null if nothing of this run is recorded
-    final @Nullable TimeLimit limit;
-    final @Nullable Signals signals; // of the outermost run; null if there are no nodes that wait for signals
-    final @Nullable ReentrantLock beginning; // under which nodes begin, of a run that may be abandoned while it waits
     private final @Nullable Object parameter;
-    private final long origin;
     private final @Nullable EnclosingScope enclosing;
-    final @Nullable RunEnvironment outer; // null unless this run is nested
-    final int outerNode; // the node of the outer run that this run executes
     private final RunEnvironment outermost; // of the runs that this one is nested in, or this one
     private final @Nullable ClassLoader loader; // the context class loader of the starter
     private final CapturedContext perThread;
     final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
+    private final @Nullable Runnable onLost; // ends the nodes of the outermost run; null if this one is nested
     private volatile @Nullable Throwable lostBy; // of the outermost run: why it is lost; null if it is not
-
-    @Nullable
-    Runnable onLost; // of the outermost run: ends its nodes; written by the constructor of Engine
-
-    @Nullable
-    NodeTimeouts nodeTimeouts; // null if no node has a timeout; written by the constructor of NodeTransitions
-
-    @Nullable
-    Replay replay; // null unless recorded ends are being applied; confined to the thread that starts the run
-
-    @Nullable
-    NodeWaits waits; // null if no node waits for a moment or a signal; likewise
 
     /**
      * Creates the environment of a run.
      *
-     * @param stepped the time as reported to a stepper, which drives the run without a thread and outside of any scope;
-     *     else null
+     * @param onLost ends the nodes of the outermost run, which is lost; null if this run is nested
      */
-    @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
+    @SuppressWarnings("this-escape") // the context does not use it before the run begins
     RunEnvironment(
             Graph graph,
             @Nullable Object parameter,
             RunOptions.Values options,
-            @Nullable StepperTime stepped,
             @Nullable RunEnvironment outer,
-            int outerNode) {
-        boolean isStepped = stepped != null;
+            @Nullable Runnable onLost) {
         this.graph = graph;
         this.options = options;
-        outermost = outer == null ? this : outer.outermost;
         this.parameter = parameter;
-        joiner = options.inCallersThread && !isStepped ? new JoiningThread() : null;
-        isRecorded = !isStepped && Recorder.isOn();
-        boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;
-        states = new NodeStates(graph, alone || isStepped, outer == null && options.journal != null);
-        progress = new RunProgress(this);
-        TaskContext context = TaskContext.current();
+        this.onLost = onLost;
+        outermost = outer == null ? this : outer.outermost;
+        joiner = options.inCallersThread ? new JoiningThread() : null;
         loader = outer == null ? Thread.currentThread().getContextClassLoader() : outer.loader;
-        enclosing = isStepped ? null : outer == null ? EnclosingScope.innermost(context) : outer;
-        Deadline around = enclosing == null ? null : enclosing.deadline();
-        Deadline given = options.deadline;
-        time = stepped != null
-                ? stepped
-                : options.time != null
-                        ? options.time
-                        : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
+        TaskContext starter = options.isStepped() ? null : TaskContext.current(); // null: outside of any context
+        isRecorded = starter != null && Recorder.isOn();
+        enclosing = outer != null ? outer : starter == null ? null : EnclosingScope.innermost(starter);
+        time = options.time != null ? options.time : clock(options.deadline, enclosing);
         TimerUse.begin(time);
-        long begun = isStepped ? 0 : time.nanoTime();
-        journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
-        origin = begun - (journal == null ? 0 : journal.elapsedNanos());
-        beginning = outer == null && journal != null && graph.hasWaits ? new ReentrantLock() : null;
-        this.outer = outer;
-        this.outerNode = outerNode;
-        signals = outer == null ? (graph.signals.isEmpty() ? null : new Signals(this)) : outer.signals;
-        limit = isStepped && outer != null ? outer.limit : limit(given != null ? given.remaining() : options.timeout);
-        perThread = isStepped ? CapturedContext.NOTHING : options.forThreads().capture(context.within(this));
-        Propagation forNodes = options.forNodes();
-        perNode = isStepped && outer != null
+        perThread =
+                starter == null ? CapturedContext.NOTHING : options.forThreads().capture(starter.within(this));
+        Propagation forNodes = outer == null ? options.forNodes() : null;
+        perNode = outer != null
                 ? outer.perNode
                 : forNodes == null ? null : forNodes.capture(null); // the thread context has that
     }
 
-    private @Nullable TimeLimit limit(@Nullable Duration length) {
-        Duration timeout = options.timeout;
-        if (journal == null || timeout == null) {
-            return TimeLimit.of(time, length, enclosing);
-        }
-        TimeLimit left = TimeLimit.of(time, journal.remaining(timeout, time), enclosing);
-        return left == null || left.enclosure() != null ? left : new TimeLimit(left.deadline(), timeout, null);
+    private static TimeSource clock(@Nullable Deadline given, @Nullable EnclosingScope enclosing) {
+        Deadline until = given != null || enclosing == null ? given : enclosing.deadline();
+        return until == null ? TimeSource.system() : until.time();
     }
 
     // Loss: the run belongs to another process, and with it all runs nested in it.
-
-    /** Returns whether this run continues the compensations of an earlier process, and runs no nodes. */
-    boolean isCompensatingAgain() {
-        return journal != null && journal.recovered.compensating != null;
-    }
 
     boolean isLost() {
         return outermost.lostBy != null;
@@ -173,10 +117,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     /** Marks the run as lost and ends all nodes. */
     void lose(Throwable cause) {
         markLost(cause);
-        Runnable end = outermost.onLost;
-        if (end != null) {
-            end.run();
-        }
+        Objects.requireNonNull(outermost.onLost).run();
     }
 
     /** Returns the options of a run nested in this one. */
@@ -195,18 +136,7 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         }
     }
 
-    // Time.
-
-    /**
-     * Returns the time since the start of the run. While recorded ends are repeated, it is that of the end which takes
-     * effect.
-     */
-    long now() {
-        if (replay != null && replay.nanos() >= 0) {
-            return replay.nanos();
-        }
-        return time.nanoTime() - origin;
-    }
+    // Calls of user code.
 
     /** Decides what an alarm made necessary, outside its thread because callbacks are called. */
     void decide(Runnable decision) {
@@ -218,34 +148,6 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     void runElsewhere(Runnable action) {
         new OffloadExecutor(options.sink(), TimeSource.system(), loader, false).execute(action);
     }
-
-    @Override
-    public @Nullable Deadline deadline() {
-        return limit == null ? null : limit.deadline();
-    }
-
-    Duration remainingOf(int node) {
-        Deadline nearer = deadlineOf(node);
-        return nearer == null ? UndoCall.FOREVER : nearer.remaining();
-    }
-
-    /** Returns the nearer of the deadlines of a node and of the run, or null if there is neither. */
-    @Nullable
-    Deadline deadlineOf(int node) {
-        Deadline ofRun = deadline();
-        Deadline own = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
-        boolean endsWithRun = own == null || (ofRun != null && ofRun.remaining().compareTo(own.remaining()) < 0);
-        return endsWithRun ? ofRun : own;
-    }
-
-    /** Returns the nearer of the limits of a node and of the run, or null if there is neither. */
-    @Nullable
-    TimeLimit limitOf(int node, @Nullable Duration length) {
-        Deadline until = deadlineOf(node);
-        return until == null || length == null || until == deadline() ? limit : new TimeLimit(until, length, null);
-    }
-
-    // Calls of user code.
 
     /**
      * Calls a function of the user in the context that was captured when the run was started, in addition to the thread
@@ -289,72 +191,9 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
         options.sink().report(what + whose + " in flow \"" + graph.name + "\"", failure);
     }
 
-    // Inputs of nodes.
-
     @Nullable
     Object parameter() {
         return parameter;
-    }
-
-    /** Returns the context that the functions of a node receive. */
-    NodeContext<?> contextOf(int node) {
-        return new RunNodeContext(this, node, null);
-    }
-
-    /** Returns the argument that a node receives for one of its dependencies. */
-    @Nullable
-    Object argument(int node, int position) {
-        if (graph.is(Graph.TAKES_MUSTS, node)) {
-            return states.result(graph.up[graph.upStart[node] + position]);
-        }
-        int dependency = graph.dependencyStart[node] + position;
-        int edge = graph.dependencyEdge[dependency];
-        return switch (graph.dependencyKind[dependency]) {
-            case MUST -> states.result(graph.up[edge]);
-            case ORDER -> null;
-            case OPTIONAL -> Optional.ofNullable(seen(node, graph.up[edge]));
-            case AFTER -> states.outcome(graph.up[edge]);
-            case ANY -> states.value(states.winner(graph.dependencyClause[dependency]));
-            case AT_LEAST, ALL -> valuesOf(node, edge, graph.dependencyEdge[dependency + 1]);
-        };
-    }
-
-    private @Nullable Object seen(int node, int upstream) {
-        return states.isVisible(upstream, node) ? states.value(upstream) : null;
-    }
-
-    private List<@Nullable Object> valuesOf(int node, int from, int to) {
-        List<@Nullable Object> values = new ArrayList<>(to - from);
-        for (int edge = from; edge < to; edge++) {
-            if (states.isVisible(graph.up[edge], node) && states.succeeded(graph.up[edge])) {
-                values.add(states.value(graph.up[edge]));
-            }
-        }
-        return values;
-    }
-
-    // Waits.
-
-    /** Returns the box of the signal that a node waits for, or null if it waits for none. */
-    @Nullable
-    SignalBox signalBox(int node) {
-        return graph.signalTypeOf(node) == null
-                ? null
-                : Objects.requireNonNull(signals).box(path(node));
-    }
-
-    /** Returns the journal of the outermost run, in which the waits of all runs are recorded, or null. */
-    @Nullable
-    RunJournal outermostJournal() {
-        return outermost.journal;
-    }
-
-    /** Returns whether a node that waits for a signal has ended, or the node in whose nested run it is. */
-    boolean hasEnded(String signal) {
-        Graph.Address address = graph.addressOf(signal);
-        Object slot = states.get(address.node());
-        return NodeStates.isEnd(slot)
-                || (address.inner() != null && slot instanceof NestedRun nested && nested.hasEnded(address.inner()));
     }
 
     @Override
@@ -365,29 +204,6 @@ final class RunEnvironment extends EnclosingScope implements PlacedRun {
     @Override
     public String idOf(int node) {
         return graph.ids[node];
-    }
-
-    /** Returns the path of the node that this run executes, with a slash; empty for the outermost run. */
-    String path() {
-        Deque<String> ids = new ArrayDeque<>();
-        for (RunEnvironment inner = this; inner.outer != null; inner = inner.outer) {
-            ids.push(inner.outer.graph.ids[inner.outerNode] + "/");
-        }
-        return String.join("", ids);
-    }
-
-    /** Returns the id of a node after those of the nodes of outer runs in which it is. */
-    String path(int node) {
-        return path() + graph.ids[node];
-    }
-
-    /** Returns a run in the place of a node, without its nodes, so that its compensations can be called. */
-    RunEnvironment nested(int node) throws Exception {
-        return callInStarterContext(() -> {
-            NestedPlan plan = (NestedPlan) graph.bodies[node].call(this, node);
-            RunOptions.Values nested = optionsForNested(plan.onFailure(), plan.rootsAtOnce());
-            return new RunEnvironment(plan.graph(), plan.parameter(), nested, null, this, node);
-        });
     }
 
     // As a scope.

@@ -305,20 +305,19 @@ final class RunJournal {
 
     /**
      * Called before the timeout of a node of this run, or of one nested in it, ends the node, and before the deadline
-     * of the run ends all, with NO_NODE.
+     * of the run ends all, with an empty path.
      */
-    void timePassed(RunEnvironment where, int node) {
-        String id = node == NodeEnd.NO_NODE ? "" : where.path(node);
-        where.guard("timePassed() of the journal", node, () -> journal.timePassed(id));
+    void timePassed(String path) {
+        run.guard("timePassed() of the journal", run.graph.find(path), () -> journal.timePassed(path));
     }
 
     /** Called before an attempt, in its thread. */
-    void beginAttempt(int node) throws Exception {
+    void beginAttempt(int node, NodeContext<?> context) throws Exception {
         attempts[node]++;
         recordBegin(node, attempts[node]);
         if (map == null) { // an element may have the id of a node of the plan
             isInside[node] = true;
-            run.guard("attemptBegan() of the journal", node, () -> journal.attemptBegan(run.contextOf(node)));
+            run.guard("attemptBegan() of the journal", node, () -> journal.attemptBegan(context));
         }
     }
 
@@ -469,95 +468,13 @@ final class RunJournal {
         }
     }
 
-    /**
-     * Records that a compensation of this run, or of one nested in it, has failed for good. This run then does not end,
-     * so that the next one goes on.
-     */
-    void undoFailed(RunEnvironment where, int node, int attempt, Throwable failure) {
+    /** Leaves the end of the run unrecorded, so that the next run goes on: a compensation has failed for good. */
+    void setIncomplete() {
         isIncomplete = true;
-        try {
-            recordValues(where, node);
-        } catch (Throwable unrecorded) {
-            NodeTransitions.withSuppressed(failure, unrecorded); // the next run cannot undo this node
-        }
-        try {
-            record(new Entry.CompensationAttemptFailed(where.path(node), attempt, RecordedFailure.of(failure), true));
-        } catch (Throwable unrecorded) {
-            NodeTransitions.withSuppressed(failure, unrecorded);
-        }
     }
 
-    // Nested runs whose compensations have failed for good. Their nodes are not recorded otherwise.
-
-    /** Records the values that a compensation of a nested run can read. */
-    private void recordValues(RunEnvironment nested, int node) throws Exception {
-        if (nested.outer == null) {
-            return; // these are recorded
-        }
-        recordValues(nested.outer, nested.outerNode);
-        BitSet read = nested.graph.ancestorsOf(node);
-        read.set(node);
-        String path = nested.outer.path(nested.outerNode);
-        for (int each = read.nextSetBit(0); each >= 0; each = read.nextSetBit(each + 1)) {
-            if (nested.states.via(each) != ValueSource.NONE) {
-                record(new Entry.ElementEnded(path, each, nested.states.value(each)));
-            }
-        }
-    }
-
-    /** Returns whether the run must not end before something is undone in a run nested in it, or that has failed. */
-    boolean hasUndosLeft(boolean undoes) {
-        return (undoes && isIncomplete) || !undosLeft().isEmpty();
-    }
-
-    private List<String> undosLeft() {
-        return recovered.undoAttempts.keySet().stream()
-                .filter(path -> run.graph.find(path) < 0 && !recovered.compensated.contains(path))
-                .filter(path -> run.states.via(nodeOf(run, path)) != ValueSource.ACTION) // it ran again, and succeeded
-                .toList();
-    }
-
-    /** Undoes nodes of nested runs whose compensations have failed in an earlier process, and adds what fails again. */
-    void undoLeft(List<CompensationFailure> failures) {
-        for (String path : undosLeft()) {
-            try {
-                undo(run, path);
-                record(new Entry.Compensated(path));
-            } catch (Throwable failure) {
-                isIncomplete = true;
-                if (!run.isLost()) {
-                    failures.add(new CompensationFailure(path, failure));
-                }
-            }
-        }
-    }
-
-    /** Returns the node of a run with which a path begins. */
-    private static int nodeOf(RunEnvironment around, String path) {
-        int slash = path.indexOf('/');
-        while (around.graph.find(path.substring(0, slash)) < 0) {
-            slash = path.indexOf('/', slash + 1); // a part of an id
-        }
-        return around.graph.indexOf(path.substring(0, slash));
-    }
-
-    /** Calls the compensation of a node of a nested run, which becomes as the records say. */
-    private void undo(RunEnvironment around, String path) throws Exception {
-        int outer = nodeOf(around, path);
-        RunEnvironment nested = around.nested(outer);
-        String rest = path.substring(around.graph.ids[outer].length() + 1);
-        recovered
-                .elements
-                .getOrDefault(around.path(outer), Map.of())
-                .forEach((node, value) -> nested.states.set(node, value == null ? NodeStates.NULL : value));
-        int node = nested.graph.find(rest);
-        if (node < 0) {
-            undo(nested, rest);
-        } else if (NodeStates.isEnd(nested.states.get(node))) {
-            new UndoCall(nested, node, nested.states.value(node)).run();
-        } else {
-            throw new IllegalStateException("its value is not in the journal");
-        }
+    boolean isIncomplete() {
+        return isIncomplete;
     }
 
     /** Records the end of the run, unless it is lost or its records are not complete. */

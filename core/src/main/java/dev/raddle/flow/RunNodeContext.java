@@ -1,6 +1,7 @@
 package dev.raddle.flow;
 
 import dev.raddle.task.Outcome;
+import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
@@ -12,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param undoTime the remaining time of the compensation that receives this context; null for other functions
  */
-record RunNodeContext(
-        RunEnvironment run, int node, @Nullable Supplier<Duration> undoTime) implements NodeContext<Object> {
+record RunNodeContext(RunFacts run, int node, @Nullable Supplier<Duration> undoTime) implements NodeContext<Object> {
+
+    static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     @Override
     @SuppressWarnings("NullAway") // null if the run was started with null
@@ -37,7 +39,12 @@ record RunNodeContext(
 
     @Override
     public Duration remaining() {
-        return undoTime == null ? run.remainingOf(node) : undoTime.get();
+        return undoTime == null ? remainingOf() : undoTime.get();
+    }
+
+    private Duration remainingOf() {
+        Deadline until = run.deadlineOf(node);
+        return until == null ? FOREVER : until.remaining();
     }
 
     private int upstream(int index) {

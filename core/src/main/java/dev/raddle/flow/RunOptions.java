@@ -86,9 +86,22 @@ public final class RunOptions {
                     : new Propagation(false, List.of(), propagation.scopedValues(), sink());
         }
 
+        /** Returns whether a run with these options has no thread, but a driver that reports the time. */
+        boolean isStepped() {
+            return time instanceof StepperTime;
+        }
+
+        /** Returns the options of a run whose driver reports the time. */
+        Values forStepper(StepperTime clock) {
+            return with(stepped -> {
+                stepped.time = clock;
+                stepped.inCallersThread = false;
+            });
+        }
+
         /** Returns the options with which the entries of a journal are replayed, and no node runs. */
         Values forReplay(FlowJournal entries) {
-            return with(replayed -> {
+            return forStepper(new StepperTime()).with(replayed -> {
                 replayed.timeout = null;
                 replayed.deadline = null;
                 replayed.propagation =

@@ -41,14 +41,16 @@ final class RunProgress {
     }
 
     private final RunEnvironment run;
+    private final NodeStates states;
     private volatile @Nullable Stop stop;
     private List<CompensationFailure> nestedFailures = List.of(); // of the runs nested in this one; guarded by this
     private volatile int remaining;
     private volatile int pendingOutputs;
     private volatile @Nullable Signal valueKnown; // set when no output is pending; null until a thread waits for it
 
-    RunProgress(RunEnvironment run) {
+    RunProgress(RunEnvironment run, NodeStates states) {
         this.run = run;
+        this.states = states;
         remaining = run.graph.size + 1;
         pendingOutputs = run.graph.outputs.length;
     }
@@ -140,8 +142,8 @@ final class RunProgress {
     }
 
     /** Returns the stop of a run whose deadline has passed. */
-    Stop outOfTime() {
-        Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
+    Stop outOfTime(@Nullable TimeLimit limit) {
+        Duration length = limit == null ? Duration.ZERO : limit.budget();
         String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
         return new Stop(
                 FlowStatus.TIMED_OUT, new TaskTimeoutException(text, run.graph.name, length, 0, null), NodeEnd.NO_NODE);
@@ -157,7 +159,7 @@ final class RunProgress {
         }
         FlowStatus status = FlowStatus.SUCCESS;
         for (int node = 0; node < run.graph.size; node++) {
-            if (run.states.hasFailed(node)) {
+            if (states.hasFailed(node)) {
                 if (isSink(node)) {
                     return FlowStatus.FAILED;
                 }

@@ -27,12 +27,16 @@ final class Signals {
 
     private final ConcurrentHashMap<String, SignalBox> boxes = new ConcurrentHashMap<>();
     private final RunEnvironment run; // the outermost
+    private final NodeStates states; // likewise
+    private final @Nullable RunJournal journal;
 
     /** Keeps the signals that earlier processes have received. */
-    Signals(RunEnvironment run) {
+    Signals(RunEnvironment run, NodeStates states, @Nullable RunJournal journal) {
         this.run = run;
-        if (run.journal != null) {
-            run.journal.recovered.signals.forEach((path, received) -> box(path).fill(received.value()));
+        this.states = states;
+        this.journal = journal;
+        if (journal != null) {
+            journal.recovered.signals.forEach((path, received) -> box(path).fill(received.value()));
         }
     }
 
@@ -53,20 +57,20 @@ final class Signals {
             return false;
         }
         NodePhase.Recording claimed = null;
-        if (run.journal != null) {
+        if (journal != null) {
             NodeWait waiting = box.waiting();
             claimed = waiting == null ? null : waiting.tryClaim();
             if (waiting != null && claimed == null) {
                 box.close();
                 return false;
             }
-            record(box, claimed, run.journal, path, value);
+            record(box, claimed, journal, path, value);
         }
         NodeWait taker = box.fill(value);
         boolean hasEffect = taker == null
-                ? !run.hasEnded(path) || box.isTaken()
+                ? !states.hasEnded(path) || box.isTaken()
                 : taker.end(claimed == null ? taker : claimed, box.slotValue());
-        return hasEffect || (run.journal != null && run.isLost()); // the next process finds the record
+        return hasEffect || (journal != null && run.isLost()); // the next process finds the record
     }
 
     private static void record(

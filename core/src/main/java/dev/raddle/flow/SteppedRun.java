@@ -95,10 +95,7 @@ final class SteppedRun extends Run {
             RunOptions.Values options,
             @Nullable SteppedRun outer,
             int outerNode) {
-        super(
-                new RunEnvironment(
-                        graph, parameter, options, stepper.time, outer == null ? null : outer.run, outerNode),
-                outer);
+        super(graph, parameter, options, outer, outerNode);
         this.stepper = stepper;
         ensureUniquePaths(graph);
         stepper.runs.put(run.path(), this);
@@ -187,7 +184,8 @@ final class SteppedRun extends Run {
         Function<? super NodeContext<?>, String> key = own.group;
         return key == null
                 ? null
-                : Objects.requireNonNull(run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
+                : Objects.requireNonNull(
+                        run.callInStarterContext(() -> key.apply(new RunNodeContext(run, node, null))), "group");
     }
 
     private Step stepOf(SteppedCall call) {
@@ -206,7 +204,7 @@ final class SteppedRun extends Run {
     }
 
     private void beginWait(Runner runner, int node, SteppedCall call) throws Exception {
-        NodeWaits waits = Objects.requireNonNull(run.waits);
+        NodeWaits waits = Objects.requireNonNull(transitions.waits);
         waits.begin(runner, node, call, waits.lengthOf(node));
         if (run.states.get(node) instanceof NodeWait wait) {
             stepper.add(stepOf(wait));
@@ -310,7 +308,7 @@ final class SteppedRun extends Run {
     }
 
     private Duration undoTime(StepperTime.@Nullable Moment timeout) {
-        return timeout == null ? UndoCall.FOREVER : Duration.ofNanos(timeout.nanos - stepper.time.nanoTime());
+        return timeout == null ? RunNodeContext.FOREVER : Duration.ofNanos(timeout.nanos - stepper.time.nanoTime());
     }
 
     // Reports.
@@ -382,8 +380,7 @@ final class SteppedRun extends Run {
             case CallResult.Recovered(Object value, Throwable failure) ->
                 transitions.succeed(runner, call.node, call, NodeEnd.recovered(value, failure, run.now()));
             case CallResult.Failed(Throwable failure) ->
-                transitions.end(
-                        runner, call.node, call, NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION));
+                transitions.end(runner, call.node, call, NodeEnd.Verdict.failed(failure, NodeEnd.Reason.ACTION));
             case CallResult.Retry(Throwable failure, Duration delay) -> retry(runner, call, failure, delay);
         }
     }

@@ -22,9 +22,7 @@ final class UndoCall extends InterruptWindow {
      * the delay between two attempts, but not the function.
      */
 
-    static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
-
-    private final RunEnvironment run;
+    private final RunFacts run;
     private final int node;
     private final @Nullable Object value;
     private final Compensation how;
@@ -34,14 +32,14 @@ final class UndoCall extends InterruptWindow {
     private final Attempts<Boolean> attempts;
     private volatile boolean isLate;
 
-    UndoCall(RunEnvironment run, int node, @Nullable Object value) {
+    UndoCall(RunFacts run, int node, @Nullable Object value) {
         this.run = run;
         this.node = node;
         this.value = value;
         how = Objects.requireNonNull(run.graph.optionsOf(node).compensation);
         Duration timeout = how.timeout();
         until = timeout == null ? null : Deadline.after(run.time, timeout);
-        context = new RunNodeContext(run, node, () -> until == null ? FOREVER : until.remaining());
+        context = new RunNodeContext(run, node, () -> until == null ? RunNodeContext.FOREVER : until.remaining());
         attempts = new Attempts<>(
                 this::attempt,
                 how.retry(),
@@ -65,7 +63,7 @@ final class UndoCall extends InterruptWindow {
             TaskTimeoutException late = isLate ? late(failure) : null;
             RunJournal journal = run.outermostJournal();
             if (journal != null && !run.isLost()) {
-                journal.undoFailed(run, node, attempts.current(), late == null ? failure : late);
+                NestedUndos.record(journal, run, node, attempts.current(), late == null ? failure : late);
             }
             if (late != null) {
                 throw late;
@@ -119,8 +117,7 @@ final class UndoCall extends InterruptWindow {
                 : late(run, node, Objects.requireNonNull(how.timeout()), attempts.current(), cause);
     }
 
-    static TaskTimeoutException late(
-            RunEnvironment run, int node, Duration timeout, int attempt, @Nullable Throwable cause) {
+    static TaskTimeoutException late(RunFacts run, int node, Duration timeout, int attempt, @Nullable Throwable cause) {
         String id = run.graph.ids[node];
         String text = "the compensation of node \"" + id + "\" of flow \"" + run.graph.name
                 + "\" ran out of time after " + TimeLimit.text(timeout) + " (its timeout)";
@@ -128,7 +125,7 @@ final class UndoCall extends InterruptWindow {
     }
 
     /** Returns the name of the compensation of a node, for messages. */
-    static String taskOf(RunEnvironment run, int node) {
+    static String taskOf(RunFacts run, int node) {
         return "compensation of " + run.graph.ids[node];
     }
 

@@ -35,15 +35,15 @@ final class WaitCheck {
     /** The time until a run continues that only signals can continue. */
     static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
 
-    private final RunEnvironment run;
+    private final RunFacts run;
     private Duration left = FOREVER;
 
-    private WaitCheck(RunEnvironment run) {
+    private WaitCheck(RunFacts run) {
         this.run = run;
     }
 
     /** Returns the time until the run continues without a signal, or null if it does not only wait. */
-    static @Nullable Duration timeLeft(RunEnvironment run) {
+    static @Nullable Duration timeLeft(RunFacts run) {
         int unreported = run.progress.remaining();
         if (run.progress.stopped() != null) {
             return null;
@@ -72,7 +72,7 @@ final class WaitCheck {
             return false;
         }
         limit(wait.until);
-        limit(run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node));
+        limit(run.timeouts == null ? null : run.timeouts.deadline(node));
         return true;
     }
 

@@ -305,7 +305,8 @@ class FlowCompensationAttemptsTest {
         assertThat(undo(stepper, 2, 2)).containsExactly(new Step.Complete(FlowStatus.FAILED));
         calls.set(0);
         Throwable ofRun;
-        try (FlowRun<Void> run = f.build().start("order-1", RunOptions.defaults().withTimeSource(time))) {
+        try (FlowRun<Void> run =
+                f.build().start("order-1", RunOptions.defaults().withTimeSource(time))) {
             time.awaitAlarms(2); // the timeout, and the delay
             time.advance(Duration.ofNanos(2));
             ofRun = run.join().compensationFailures().getFirst().cause();

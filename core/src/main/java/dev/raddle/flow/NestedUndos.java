@@ -1,0 +1,116 @@
+package dev.raddle.flow;
+
+import dev.raddle.time.UserCode;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The compensations in nested runs that have failed for good. Their nodes are not recorded otherwise: with the failure
+ * the values are that the compensation can read, so that the next run calls it without running the nested run again.
+ */
+final class NestedUndos {
+
+    private final RunFacts run;
+    private final RunJournal journal; // of this run
+    private final Recovered recovered;
+
+    NestedUndos(RunFacts run, RunJournal journal) {
+        this.run = run;
+        this.journal = journal;
+        recovered = journal.recovered;
+    }
+
+    /** Returns whether a run must not end before something is undone in a run nested in it, or that has failed. */
+    static boolean areLeft(RunFacts run, boolean undoes) {
+        RunJournal journal = run.journal;
+        return journal != null
+                && ((undoes && journal.isIncomplete())
+                        || !new NestedUndos(run, journal).paths().isEmpty());
+    }
+
+    /** Records that a compensation has failed for good, in a run with a journal or in one that is nested in it. */
+    static void record(RunJournal journal, RunFacts where, int node, int attempt, Throwable failure) {
+        journal.setIncomplete();
+        try {
+            recordValues(journal, where, node);
+        } catch (Throwable unrecorded) {
+            UserCode.addSuppressed(failure, unrecorded); // the next run cannot undo this node
+        }
+        try {
+            journal.record(
+                    new Entry.CompensationAttemptFailed(where.path(node), attempt, RecordedFailure.of(failure), true));
+        } catch (Throwable unrecorded) {
+            UserCode.addSuppressed(failure, unrecorded);
+        }
+    }
+
+    private static void recordValues(RunJournal journal, RunFacts nested, int node) throws Exception {
+        if (nested.outer == null) {
+            return; // these are recorded
+        }
+        recordValues(journal, nested.outer, nested.outerNode);
+        BitSet read = nested.graph.ancestorsOf(node);
+        read.set(node);
+        String path = nested.outer.path(nested.outerNode);
+        for (int each = read.nextSetBit(0); each >= 0; each = read.nextSetBit(each + 1)) {
+            if (nested.states.via(each) != ValueSource.NONE) {
+                journal.record(new Entry.ElementEnded(path, each, nested.states.value(each)));
+            }
+        }
+    }
+
+    private List<String> paths() {
+        return recovered.undoAttempts.keySet().stream()
+                .filter(path -> run.graph.find(path) < 0 && !recovered.compensated.contains(path))
+                .filter(path -> run.states.via(nodeOf(run, path)) != ValueSource.ACTION) // it ran again, and succeeded
+                .toList();
+    }
+
+    /** Calls these compensations again, and adds what fails again. */
+    void undo(List<CompensationFailure> failures) {
+        for (String path : paths()) {
+            try {
+                undo(run, path);
+                journal.record(new Entry.Compensated(path));
+            } catch (Throwable failure) {
+                journal.setIncomplete();
+                if (!run.isLost()) {
+                    failures.add(new CompensationFailure(path, failure));
+                }
+            }
+        }
+    }
+
+    /** Calls the compensation of a node of a nested run, which becomes as the records say, without its nodes. */
+    private void undo(RunFacts around, String path) throws Exception {
+        int outer = nodeOf(around, path);
+        RunFacts nested = around.callInStarterContext(() -> {
+            NestedPlan plan = (NestedPlan) around.graph.bodies[outer].call(around, outer);
+            RunOptions.Values options = around.optionsForNested(plan.onFailure(), plan.rootsAtOnce());
+            return new RunFacts(plan.graph(), plan.parameter(), options, around, outer, null);
+        });
+        String rest = path.substring(around.graph.ids[outer].length() + 1);
+        recovered
+                .elements
+                .getOrDefault(around.path(outer), Map.of())
+                .forEach((node, value) -> nested.states.set(node, value == null ? NodeStates.NULL : value));
+        int node = nested.graph.find(rest);
+        if (node < 0) {
+            undo(nested, rest);
+        } else if (NodeStates.isEnd(nested.states.get(node))) {
+            new UndoCall(nested, node, nested.states.value(node)).run();
+        } else {
+            throw new IllegalStateException("its value is not in the journal");
+        }
+    }
+
+    /** Returns the node of a run with which a path begins. */
+    private static int nodeOf(RunFacts around, String path) {
+        int slash = path.indexOf('/');
+        while (around.graph.find(path.substring(0, slash)) < 0) {
+            slash = path.indexOf('/', slash + 1); // a part of an id
+        }
+        return around.graph.indexOf(path.substring(0, slash));
+    }
+}
