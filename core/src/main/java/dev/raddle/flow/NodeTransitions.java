@@ -115,12 +115,14 @@ final class NodeTransitions {
 
     /** Ends a node without options in a run without callbacks, and traverses its edges at once. */
     void succeedPlain(Runner runner, int node, Object value) {
-        if (leave(runner, node, runner, value)) {
-            runner.now = run.now();
-            states.recordBegin(node, runner.began);
-            states.recordEnd(node, runner.now);
-            consequences.settle(runner, node, true);
+        if (!states.compareAndSet(node, runner, value)) {
+            handleEndedByOther(runner, node);
+            return;
         }
+        runner.now = run.now();
+        states.recordBegin(node, runner.began);
+        states.recordEnd(node, runner.now);
+        consequences.settle(runner, node, true);
     }
 
     /** Ends a node whose action has thrown, by its fallback if it has one. Returns false if it had ended before. */

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The life of one run: it begins, opens nested runs, is stopped, and ends once. */
-abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, SteppedRun {
+abstract class Run implements NestedRun {
 
     /*
      * Overview. What happens in a run is decided here and below; a driver above executes its nodes:
@@ -126,19 +126,18 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
             release();
             throw noTime;
         }
-        if (replay != null) {
-            run.inContext(() -> {
+        RunEnvironment.Step trigger = () -> {
+            if (replay != null) {
                 replay.submitTriggered(starter);
-                proceed(starter);
-            });
-        } else if (transitions.events != null || run.graph.hasGroups) {
-            run.inContext(() -> {
+            } else {
                 transitions.consequences.triggerRoots(starter);
-                proceed(starter);
-            });
-        } else {
-            transitions.consequences.triggerRoots(starter); // calls no user code, so no context is needed
+            }
             proceed(starter);
+        };
+        if (replay == null && transitions.events == null && !run.graph.hasGroups) {
+            trigger.run(); // calls no user code, so no context is needed
+        } else {
+            run.inContext(trigger);
         }
         reportFinished(starter);
         runDeferred(starter);
@@ -202,12 +201,17 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
      * outwards.
      */
     final void reportFinished(Runner runner) {
-        if (run.progress.subtractFinished(runner) && complete(runner) && outer != null) {
+        if (completes(runner) && outer != null) {
             completeOuterRuns(runner.deferred());
         }
+    }
+
+    /** Subtracts the nodes that a runner has finished. Returns whether this run has ended as a result. */
+    private boolean completes(Runner runner) {
         if (runner.postponed != 0) {
             deferPostponed(runner);
         }
+        return run.progress.subtractFinished(runner) && complete(runner);
     }
 
     /** Runs the deferred steps, if this is the bottom of the stack. */
@@ -290,11 +294,7 @@ abstract sealed class Run implements NestedRun permits Engine, ReplayedRun, Step
             endNested(runner, nested.run.outerNode, nested);
             proceed(runner);
         });
-        boolean isComplete = run.progress.subtractFinished(runner) && complete(runner);
-        if (runner.postponed != 0) {
-            deferPostponed(runner);
-        }
-        return isComplete;
+        return completes(runner);
     }
 
     /** Ends a node with the result of its nested run, unless it was ended from outside. */

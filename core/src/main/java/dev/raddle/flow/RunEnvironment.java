@@ -39,7 +39,7 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
     final TimeSource time;
     final boolean isRecorded; // whether flight recordings include the nodes of this run
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
-    private final @Nullable Object parameter;
+    final @Nullable Object parameter;
     private final @Nullable EnclosingScope enclosing;
     private final RunEnvironment outermost; // of the runs that this one is nested in, or this one
     private final @Nullable ClassLoader loader; // the context class loader of the starter
@@ -189,11 +189,6 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
     void report(String what, int node, Throwable failure) {
         String whose = node == NodeEnd.NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
         options.sink().report(what + whose + " in flow \"" + graph.name + "\"", failure);
-    }
-
-    @Nullable
-    Object parameter() {
-        return parameter;
     }
 
     @Override

@@ -108,7 +108,7 @@ final class RunJournal {
             return null;
         }
         options.only.forEach(run.graph::indexOf);
-        Object parameter = options.runId == null ? run.parameter() : null;
+        Object parameter = options.runId == null ? run.parameter : null;
         FlowJournal.Work work = new FlowJournal.Work(options.runId, run.graph.name, run.graph.digest(), parameter);
         Recovered found;
         boolean isNewTry = false;
@@ -198,7 +198,7 @@ final class RunJournal {
         sizes.put(id, inner.graph.size);
         List<Entry> ends = new ArrayList<>();
         Map<Integer, @Nullable Object> known =
-                hasFixedOrder(inner.parameter()) ? recovered.elements.getOrDefault(id, Map.of()) : Map.of();
+                hasFixedOrder(inner.parameter) ? recovered.elements.getOrDefault(id, Map.of()) : Map.of();
         known.forEach((index, value) -> {
             if (index < inner.graph.size) {
                 ends.add(Entry.NodeEnded.succeeded(inner.graph.ids[index], value));

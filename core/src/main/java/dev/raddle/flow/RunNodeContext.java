@@ -20,7 +20,7 @@ record RunNodeContext(RunFacts run, int node, @Nullable Supplier<Duration> undoT
     @Override
     @SuppressWarnings("NullAway") // null if the run was started with null
     public Object param() {
-        return run.parameter();
+        return run.parameter;
     }
 
     @Override
