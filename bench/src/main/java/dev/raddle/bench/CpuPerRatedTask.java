@@ -2,6 +2,7 @@ package dev.raddle.bench;
 
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.task.Rate;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -38,6 +39,17 @@ public class CpuPerRatedTask {
             .defaultRatePerGroup(Rate.perSecond(700_000_000))
             .build();
 
+    private final GroupPolicy strict = GroupPolicy.builder()
+            .defaultMaxConcurrencyPerGroup(LIMIT)
+            .defaultRatePerGroup(Rate.of(10_000, Duration.ofMillis(1)).strict())
+            .build();
+
+    /** With a strict rate. */
+    @Benchmark
+    public void strict() {
+        Batch.onRaddle(strict, keys);
+    }
+
     /** With a rate. */
     @Benchmark
     public void rate() {
@@ -56,6 +68,13 @@ public class CpuPerRatedTask {
                 "CPU of an empty task with a rate, 64 groups × 4",
                 results.note(Measured.CPU, "CpuPerRatedTask.rate"),
                 "ns");
-        return List.of(row.against("without", none).atMost(Math.ceil(none.median()) + 15));
+        Row strict = Row.of(
+                "CPU of an empty task with a strict rate, 64 groups × 4",
+                results.note(Measured.CPU, "CpuPerRatedTask.strict"),
+                "ns");
+        double most = Math.ceil(none.median()) + 15;
+        return List.of(
+                row.against("without", none).atMost(most),
+                strict.against("without", none).atMost(most));
     }
 }

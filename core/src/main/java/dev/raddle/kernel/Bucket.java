@@ -2,8 +2,8 @@ package dev.raddle.kernel;
 
 import java.math.BigInteger;
 
-/** The state of a rate limit. Guarded by the gate, or owned by the combiner of the cap, that it belongs to. */
-final class Bucket {
+/** What is left of a rate with bursts. */
+final class Bucket extends Allowance {
 
     /*
      * Overview.
@@ -20,29 +20,26 @@ final class Bucket {
      * The moment is in whole nanoseconds of the time source and a fraction, see RateLimit. Moments are compared by
      * their differences, because the nanoseconds of a time source may wrap around.
      */
-    private RateLimit limit;
     private long fullAt;
     private int fraction; // from 0 to count - 1, in units of 1 / count ns
 
     /** Creates a full bucket. */
     Bucket(RateLimit limit, long now) {
-        this.limit = limit;
+        super(limit);
         fullAt = now;
     }
 
-    RateLimit limit() {
-        return limit;
-    }
-
+    @Override
     boolean isFull(long now) {
         return fullAt - now < 0 || (fullAt == now && fraction == 0);
     }
 
-    /** Returns the first whole nanosecond in which this is full. */
+    @Override
     long fullAt() {
         return fraction == 0 ? fullAt : fullAt + 1;
     }
 
+    @Override
     boolean allows(int cost, long now) {
         if (isFull(now)) {
             return true;
@@ -55,7 +52,7 @@ final class Bucket {
         return lacking < spare || (lacking == spare && fraction <= limit.spareFraction(cost));
     }
 
-    /** Returns the first whole nanosecond in which a start is allowed. */
+    @Override
     long allowedAt(int cost) {
         if (limit.needsAll(cost)) {
             return fullAt();
@@ -64,7 +61,7 @@ final class Bucket {
         return fraction <= limit.spareFraction(cost) ? moment : moment + 1;
     }
 
-    /** Takes the permits of a start that is allowed. */
+    @Override
     void take(int cost, long now) {
         if (fullAt - now < 0) {
             fullAt = now;
@@ -76,18 +73,28 @@ final class Bucket {
         fullAt += limit.nanos(cost) + (carry ? 1 : 0);
     }
 
-    /** Changes the rate, so that the permits which are missing now flow in at the new one. */
-    void change(RateLimit to, long now) {
+    /** The permits that are missing now flow in at the new rate, or count as starts of this moment. */
+    @Override
+    Allowance change(RateLimit to, long now) {
+        if (to.isStrict()) {
+            return StartWindow.after(missing(to.count(), now), to, now);
+        }
         RateLimit from = limit;
         limit = to;
         if (isFull(now)) {
             fullAt = now;
             fraction = 0;
-            return;
+            return this;
         }
         BigInteger[] time = to.toRestoreAsMuchAs(fullAt - now, fraction, from);
         boolean tooLong = time[0].bitLength() >= Long.SIZE - 2; // beyond RateLimit's longest time
         fullAt = now + (tooLong ? RateLimit.LONGEST : time[0].longValue());
         fraction = tooLong ? 0 : time[1].intValue();
+        return this;
+    }
+
+    /** Returns the number of permits that are missing, rounded up, at most a given number. */
+    private int missing(int most, long now) {
+        return isFull(now) ? 0 : limit.permitsIn(fullAt() - now, most);
     }
 }

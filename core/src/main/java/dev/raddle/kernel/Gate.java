@@ -60,10 +60,10 @@ public abstract class Gate extends SpinLock {
      * then the lock of one gate. No thread holds two gates' locks, or seeks the combiner's role while it holds a gate's
      * lock.
      *
-     * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
+     * A gate whose bounds have a rate has an allowance, from which a permit takes its share in the step that
      * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the
      * lock. A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then
-     * reads the time and lets the gate proceed. When the bounds are discarded, the bucket is kept until it is full.
+     * reads the time and lets the gate proceed. When the bounds are discarded, the allowance is kept until it is full.
      *
      * A subclass may bound the slots further, by permits that it receives from elsewhere (`mayTake`). Then "fits" in
      * (3) means that these suffice, too. `took` and `returned` keep them in step with `running`: they are called in the
@@ -100,7 +100,7 @@ public abstract class Gate extends SpinLock {
     @Nullable
     Permit held; // the last of the held; guarded by this
 
-    private @Nullable Bucket bucket; // null until this has a rate; guarded by this
+    private @Nullable Allowance allowance; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
     int running; // guarded by this
     byte stops; // PAUSED and SUSPENDED; nothing is granted unless it is 0; guarded by this
@@ -211,7 +211,7 @@ public abstract class Gate extends SpinLock {
         } else if (slots > 0) {
             cap.offer(this);
         }
-        return bucket != null && isFirstKeptBy(WaitReason.GROUP_RATE, now) ? Entry.THROTTLED : Entry.WAITING;
+        return allowance != null && isFirstKeptBy(WaitReason.GROUP_RATE, now) ? Entry.THROTTLED : Entry.WAITING;
     }
 
     /**
@@ -286,7 +286,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final void bind(Bounds replacement, GrantedPermits grants) {
         assert isLocked();
-        bucket = bucketFor(replacement, grants.now());
+        allowance = allowanceFor(replacement, grants.now());
         bounds = replacement;
         proceed(grants);
     }
@@ -303,7 +303,7 @@ public abstract class Gate extends SpinLock {
         assert isLocked() && !isBound();
         List<Permit> early = new ArrayList<>(waiting);
         forEachWaiting(early::add);
-        bucket = bucketFor(found, grants.now());
+        allowance = allowanceFor(found, grants.now());
         bounds = found;
         int entered = 0; // of those that still wait
         for (int index = 0; index < early.size(); index++) {
@@ -403,7 +403,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final boolean isRestored(long now) {
         assert isLocked();
-        return bucket == null || bucket.isFull(now);
+        return allowance == null || allowance.isFull(now);
     }
 
     /**
@@ -414,7 +414,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final long restoredAt(long now) {
         assert isLocked();
-        return isRestored(now) || bucket == null ? now : bucket.fullAt();
+        return isRestored(now) || allowance == null ? now : allowance.fullAt();
     }
 
     /**
@@ -437,7 +437,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final long allowedAt(int cost, long now) {
         assert isLocked();
-        return bucket == null || bucket.allows(cost, now) ? now : bucket.allowedAt(cost);
+        return allowance == null || allowance.allows(cost, now) ? now : allowance.allowedAt(cost);
     }
 
     /** {@return the limits in force, which may be read without the lock} */
@@ -625,7 +625,7 @@ public abstract class Gate extends SpinLock {
         if (slots == 0 || running > bounds.slots() - slots) {
             return reasonOfBounds();
         }
-        if (bucket != null && (now == GrantedPermits.NO_TIME || !bucket.allows(permit.cost(), now))) {
+        if (allowance != null && (now == GrantedPermits.NO_TIME || !allowance.allows(permit.cost(), now))) {
             return WaitReason.GROUP_RATE;
         }
         return mayTake(slots) ? WaitReason.NOTHING : WaitReason.FLEET_LIMIT;
@@ -669,7 +669,7 @@ public abstract class Gate extends SpinLock {
 
     /** Adds this gate to the throttled ones if only the rate keeps its first permit. */
     void noteIfThrottled(GrantedPermits grants) {
-        if (bucket != null && isFirstKeptBy(WaitReason.GROUP_RATE, grants.now())) {
+        if (allowance != null && isFirstKeptBy(WaitReason.GROUP_RATE, grants.now())) {
             grants.addThrottled(this);
         }
     }
@@ -706,8 +706,8 @@ public abstract class Gate extends SpinLock {
 
     private void hold(Permit permit, int slots, long now) {
         permit.taken(slots);
-        if (bucket != null) {
-            bucket.take(permit.cost(), now);
+        if (allowance != null) {
+            allowance.take(permit.cost(), now);
         }
         held = Ring.append(held, permit);
         permit.place = Permit.HELD;
@@ -715,22 +715,19 @@ public abstract class Gate extends SpinLock {
         took(permit, slots);
     }
 
-    /** Returns the bucket under new bounds. */
-    private @Nullable Bucket bucketFor(Bounds replacement, long now) {
+    /** Returns the allowance under new bounds. */
+    private @Nullable Allowance allowanceFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
         if (replacement.concurrency() == 0) {
-            return bucket; // it goes on to fill
+            return allowance; // it goes on to fill
         }
         if (limit == null) {
             return null;
         }
-        if (bucket == null) {
-            return new Bucket(limit, now);
+        if (allowance == null) {
+            return Allowance.of(limit, now);
         }
-        if (!bucket.limit().equals(limit)) {
-            bucket.change(limit, now);
-        }
-        return bucket;
+        return allowance.limit().equals(limit) ? allowance : allowance.change(limit, now);
     }
 
     private void noteIfEmptied() {

@@ -3,7 +3,7 @@ package dev.raddle.kernel;
 import dev.raddle.task.Rate;
 import java.math.BigInteger;
 
-/** A {@link Rate} as the exact times that a {@link Bucket} adds and compares. Immutable. */
+/** A {@link Rate} as the exact times that an {@link Allowance} adds and compares. Immutable. */
 public final class RateLimit {
 
     /*
@@ -45,6 +45,29 @@ public final class RateLimit {
 
     int count() {
         return rate.count();
+    }
+
+    boolean isStrict() {
+        return rate.isStrict();
+    }
+
+    /** Returns the period in nanoseconds. */
+    long period() {
+        return period;
+    }
+
+    /** Returns a moment some periods later. */
+    long periodsAfter(long moment, int periods) {
+        return moment + (periods > LONGEST / period ? LONGEST : periods * period);
+    }
+
+    /** Returns the number of permits that flow into a bucket in some nanoseconds, rounded up, at most a given number. */
+    int permitsIn(long nanos, int most) {
+        BigInteger permits = BigInteger.valueOf(nanos)
+                .multiply(BigInteger.valueOf(count()))
+                .add(BigInteger.valueOf(period - 1))
+                .divide(BigInteger.valueOf(period));
+        return permits.min(BigInteger.valueOf(most)).intValue();
     }
 
     /** Returns whether a bucket must be full for a start of some cost. */

@@ -28,7 +28,8 @@ class RateGameTest {
     private final Map<String, Long> heldUntil = new HashMap<>();
 
     private Rate randomRate(Random random) {
-        return new Rate(1 + random.nextInt(7), Duration.ofNanos(1 + random.nextInt(1_000)), 1 + random.nextInt(5));
+        Rate rate = Rate.of(1 + random.nextInt(7), Duration.ofNanos(1 + random.nextInt(1_000)));
+        return random.nextBoolean() ? rate.strict() : rate.burst(1 + random.nextInt(5));
     }
 
     /** Records the tasks that were started by the last operation: a task starts when it is given to the scheduler. */
@@ -150,6 +151,15 @@ class RateGameTest {
     /** A cost above the burst is allowed when the bucket is full, so a window may have the largest cost instead. */
     private static void checkWindows(List<Long> moments, Rate rate, int largestCost) {
         long period = rate.period().toNanos();
+        if (rate.isStrict()) {
+            int most = Math.max(rate.count(), largestCost);
+            for (int first = 0; first + most < moments.size(); first++) {
+                assertThat(moments.get(first + most) - moments.get(first))
+                        .as("%s, from %d on", rate, moments.get(first))
+                        .isGreaterThanOrEqualTo(period);
+            }
+            return;
+        }
         int burst = Math.max(rate.burst(), largestCost);
         for (int first = 0; first < moments.size(); first++) {
             for (int last = first; last < moments.size(); last++) {

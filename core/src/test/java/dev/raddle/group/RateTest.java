@@ -337,6 +337,83 @@ class RateTest {
     }
 
     @Test
+    void a_strict_rate_starts_no_more_in_any_second_than_its_count_and_a_bucket_starts_twice_as_many() {
+        Rate bucket = Rate.perSecond(25);
+        for (Rate rate : List.of(bucket, bucket.strict())) {
+            try (GroupExecutor executor = executor(policy().defaultRatePerGroup(rate))) {
+                submit(executor, "a", 99);
+                time.advance(Duration.ofMillis(999));
+                assertThat(steps.size()).as(rate.toString()).isEqualTo(rate.isStrict() ? 25 : 49);
+                time.advance(Duration.ofMillis(1));
+                assertThat(steps.size()).as(rate.toString()).isEqualTo(50);
+                steps.runAll();
+            }
+        }
+    }
+
+    @Test
+    void a_strict_rate_outlives_a_hold_an_eviction_and_a_change_and_says_when_the_next_task_starts() {
+        Rate strict = Rate.perMinute(3).strict();
+        try (GroupExecutor executor =
+                executor(policy().idleGroupTtl(Duration.ZERO).defaultRatePerGroup(strict))) {
+            submit(executor, "a", 2);
+            steps.runAll();
+            executor.holdGroup("a", Duration.ofSeconds(10));
+            time.advance(Duration.ofSeconds(10));
+            List<TaskHandle<Boolean>> handles = submit(executor, "a", 3);
+            assertThat(steps.size()).isEqualTo(1);
+            assertThat(executor.explain(handles.get(1)))
+                    .hasToString("waits for the rate of 3 per minute, strict, next start in 50000 ms, 0 before it");
+
+            executor.evictGroup("a");
+            steps.runAll();
+            submit(executor, "a", 2);
+            assertThat(steps.size()).isZero();
+            executor.setRate("a", Rate.perMinute(2).strict());
+            time.advance(Duration.ofSeconds(50)); // the start of the last period is one of two
+            assertThat(steps.size()).isEqualTo(1);
+            time.advance(Duration.ofSeconds(10));
+            assertThat(steps.size()).isEqualTo(2);
+            steps.runAll();
+        }
+    }
+
+    @Test
+    void a_strict_rate_of_all_groups_counts_them_together_and_a_cost_as_so_many_starts() {
+        try (GroupExecutor executor =
+                executor(policy().globalRate(Rate.perSecond(4).strict()))) {
+            submit(executor, "a", "a0", spec -> spec.cost(3));
+            submit(executor, "b", "b0", spec -> spec.cost(2));
+            submit(executor, "b", "b1", spec -> spec);
+            assertThat(steps.size()).isEqualTo(1);
+            advance(999, 1);
+            advance(1, 3);
+            submit(executor, "a", "a1", spec -> spec.cost(9)); // needs all of the window, and then that of two seconds
+            submit(executor, "b", "b2", spec -> spec);
+            advance(999, 3);
+            advance(1, 4);
+            advance(1_999, 4);
+            advance(1, 5);
+            steps.runAll();
+        }
+    }
+
+    @Test
+    void a_strict_rate_has_no_burst_of_its_own_and_a_bounded_count() {
+        assertThat(Rate.of(5, Duration.ofSeconds(1)).burst(1).strict())
+                .isEqualTo(Rate.perSecond(5).strict())
+                .hasToString("5 per second, strict");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Rate.perSecond(5).strict().burst(2))
+                .withMessage(
+                        "a strict rate has no burst other than its count, 5, was 2; leave out strict() or burst(2)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Rate.perMinute(10_001).strict())
+                .withMessage("the count of a strict rate must be at most 10000, was 10001; take a shorter period, as "
+                        + "10000 in a part of it");
+    }
+
+    @Test
     void without_a_queue_tasks_start_at_once_as_far_as_the_global_rate_allows() {
         try (GroupExecutor executor = executor(policy().defaultQueueThresholdPerGroup(0)
                 .rejectionPolicy(RejectionPolicy.DISCARD)

@@ -47,7 +47,8 @@ class BucketTest {
             Rate rate = new Rate(
                     1 + random.nextInt(1 << random.nextInt(31)),
                     Duration.ofNanos(1 + random.nextLong(1L << (1 + random.nextInt(42)))),
-                    1 + random.nextInt(1 << random.nextInt(17))); // at most 18 years
+                    1 + random.nextInt(1 << random.nextInt(17)), // at most 18 years
+                    false);
             RateLimit limit = new RateLimit(rate);
             long now = random.nextLong() >> 2;
             Bucket bucket = new Bucket(limit, now);

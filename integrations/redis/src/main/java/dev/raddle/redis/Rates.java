@@ -21,6 +21,11 @@ final class Rates {
     private Rates() {}
 
     static String write(Rate rate) {
+        if (rate.isStrict()) {
+            throw new IllegalArgumentException("a fleet has no strict rates, was " + rate
+                    + "; set a rate of half the count, which never starts more in a period, or limit each instance by"
+                    + " perGroupRate");
+        }
         BigInteger nanos = BigInteger.valueOf(rate.period().toSeconds())
                 .multiply(BigInteger.valueOf(1_000_000_000))
                 .add(BigInteger.valueOf(rate.period().toNanosPart()));

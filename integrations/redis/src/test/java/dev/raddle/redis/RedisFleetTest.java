@@ -748,6 +748,11 @@ class RedisFleetTest {
         long calls = a.stats().calls();
         until(() -> a.stats().calls() > calls + 5);
         assertThat(first.ended.get() + second.ended.get()).isEqualTo(5);
+        assertThatThrownBy(() -> a.setRate("g", Rate.perMinute(300).strict()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "a fleet has no strict rates, was 300 per minute, strict; set a rate of half the count, which"
+                                + " never starts more in a period, or limit each instance by perGroupRate");
         a.setRate("g", null);
         until(() -> first.ended.get() + second.ended.get() == 20);
     }

@@ -7,10 +7,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 
-/** Reads rates from properties: {@code 100/s}, {@code 5000/h burst 50}, {@code 3/90s}. */
+/** Reads rates from properties: {@code 100/s}, {@code 5000/h burst 50}, {@code 300/m strict}, {@code 3/90s}. */
 final class RateText {
 
-    private static final Pattern SYNTAX = Pattern.compile("(\\d+)\\s*/\\s*(\\w+)(?:\\s+burst\\s+(\\d+))?");
+    private static final Pattern SYNTAX = Pattern.compile("(\\d+)\\s*/\\s*(\\w+)(?:\\s+burst\\s+(\\d+)|\\s+(strict))?");
 
     private RateText() {}
 
@@ -33,6 +33,9 @@ final class RateText {
         String length = Character.isDigit(period.charAt(0)) || period.startsWith("P") ? period : "1" + period;
         Duration duration = DurationStyle.detectAndParse(length);
         Rate rate = Rate.of(Integer.parseInt(matcher.group(1)), duration);
+        if (matcher.group(4) != null) {
+            return rate.strict();
+        }
         String burst = matcher.group(3);
         return burst == null ? rate : rate.burst(Integer.parseInt(burst));
     }

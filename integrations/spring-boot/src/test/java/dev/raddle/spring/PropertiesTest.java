@@ -34,7 +34,7 @@ class PropertiesTest {
                         "raddle.groups.tenants.queue-timeout=2s",
                         "raddle.groups.tenants.rate=50/s",
                         "raddle.groups.tenants.rate-by-key.acme=5000/h burst 10",
-                        "raddle.groups.tenants.global-rate=3/90s",
+                        "raddle.groups.tenants.global-rate=3/90s strict",
                         "raddle.groups.tenants.rejection-policy=discard",
                         "raddle.groups.tenants.idle-group-ttl=5s",
                         "raddle.groups.tenants.max-idle-groups=7",
@@ -54,7 +54,8 @@ class PropertiesTest {
                     assertThat(policy.resolveRate("any")).isEqualTo(Rate.perSecond(50));
                     assertThat(policy.resolveRate("acme"))
                             .isEqualTo(Rate.of(5000, Duration.ofHours(1)).burst(10));
-                    assertThat(policy.globalRate()).isEqualTo(Rate.of(3, Duration.ofSeconds(90)));
+                    assertThat(policy.globalRate())
+                            .isEqualTo(Rate.of(3, Duration.ofSeconds(90)).strict());
                     assertThat(policy.rejectionPolicy()).isEqualTo(RejectionPolicy.DISCARD);
                     assertThat(policy.idleGroupTtl()).isEqualTo(Duration.ofSeconds(5));
                     assertThat(policy.maxIdleGroups()).isEqualTo(7);
