@@ -78,7 +78,8 @@ public final class FlowResult<R> {
     private @Nullable Object outputOf(int node) {
         if (states.via(node) == ValueSource.NONE) {
             throw new FlowFailedException(
-                    "flow \"" + graph.name + "\" has no value, it is " + status + ": " + explain(graph.ids[node]),
+                    "flow \"" + graph.name + "\" has no value, it is " + status + ": output \"" + graph.ids[node]
+                            + "\" is " + explain(graph.ids[node]),
                     status,
                     states.cause(node));
         }

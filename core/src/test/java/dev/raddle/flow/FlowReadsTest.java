@@ -203,7 +203,8 @@ class FlowReadsTest {
                         FlowFailedException.class,
                         failure -> assertThat(failure.status()).isEqualTo(FlowStatus.FAILED))
                 .hasRootCauseMessage("bad is broken")
-                .hasMessageStartingWith("flow \"reads\" has no value, it is FAILED: FAILED: its action threw ");
+                .hasMessageStartingWith(
+                        "flow \"reads\" has no value, it is FAILED: output \"bad\" is FAILED: its action threw ");
     }
 
     // the value would be of another type

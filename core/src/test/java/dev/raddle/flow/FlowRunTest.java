@@ -164,8 +164,8 @@ class FlowRunTest {
         assertThat(result.node("b").cause()).hasMessage("boom").isInstanceOf(AssertionError.class);
         assertThatThrownBy(result::value)
                 .isInstanceOf(FlowFailedException.class)
-                .hasMessage("flow \"failing\" has no value, it is FAILED: FAILED: it must have \"a\", which is FAILED:"
-                        + " its action threw java.lang.AssertionError: boom at +"
+                .hasMessage("flow \"failing\" has no value, it is FAILED: output \"b\" is FAILED: it must"
+                        + " have \"a\", which is FAILED: its action threw java.lang.AssertionError: boom at +"
                         + result.node("a").endNanos() / 1_000_000
                         + " ms");
     }
