@@ -68,6 +68,7 @@ public final class Site {
                 "More",
                 List.of(
                         "docs/performance.md",
+                        "docs/compatibility.md",
                         "docs/architecture.md",
                         "docs/INVARIANTS.md",
                         "docs/GLOSSARY.md",
