@@ -51,8 +51,7 @@ final class BasicCodecs {
         return converted(codec::decode, bytes, "decode");
     }
 
-    private static <X, Y> Y converted(CheckedFunction.F1<X, Y> conversion, X from, String action)
-            throws IOException {
+    private static <X, Y> Y converted(CheckedFunction.F1<X, Y> conversion, X from, String action) throws IOException {
         try {
             return conversion.apply(from);
         } catch (IOException | RuntimeException | Error declared) {

@@ -3,7 +3,6 @@ package dev.raddle.flow;
 import dev.raddle.kernel.Draft;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -63,26 +62,6 @@ final class NodeOptions extends Draft<NodeOptions> {
     Compensation compensation;
 
     private NodeOptions() {}
-
-    private List<@Nullable Object> values() {
-        return Arrays.asList(
-                flags, timeout, retry, fallback, defaultValue, condition, group, begin, result, compensation);
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof NodeOptions options && values().equals(options.values());
-    }
-
-    @Override
-    public int hashCode() {
-        return values().hashCode();
-    }
-
-    @Override
-    public String toString() {
-        return "NodeOptions" + values();
-    }
 
     boolean has(int flag) {
         return (flags & flag) != 0;

@@ -130,10 +130,6 @@ class Worker extends InterruptWindow implements Runnable {
         closeWindow();
     }
 
-    boolean isIdle() {
-        return isWindowOpen();
-    }
-
     boolean interruptIfIdle() {
         return interrupt(thread(), false, UserCode::uncaught);
     }

@@ -132,7 +132,9 @@ class ObservedScopesTest {
                 .withPatience(Duration.ofSeconds(1))
                 .withExceptionSink(ExceptionSink.to((source, failure) -> {
                     reports.add(source + ": " + failure.getMessage());
-                    end.countDown();
+                    if (failure.getMessage().contains("straggler")) { // the other subtask may not have ended, either
+                        end.countDown();
+                    }
                 }));
         try (var scope = StructuredTaskScope.open(
                 Joiner.<String>anySuccessfulOrThrow(), config -> config.withOptions(options))) {
@@ -150,7 +152,7 @@ class ObservedScopesTest {
                 time.advance(Duration.ofSeconds(1));
             });
         }
-        assertThat(reports).isNotEmpty().allSatisfy(each -> assertThat(each).contains("straggler", "slow"));
+        assertThat(reports).anySatisfy(each -> assertThat(each).contains("straggler", "slow"));
     }
 
     @Test
