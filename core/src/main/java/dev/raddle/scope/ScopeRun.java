@@ -73,13 +73,13 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     /** Several waits for one run: the latest, and a Wait or Waits. Immutable. */
     private record Waits(Wait latest, Object others) {}
 
-    /** The alarm of a run's own time limit. */
-    private static final class Timed {
-        final Signal submitted = new Signal(); // an alarm that fires earlier has its effect then
+    /** The alarm of a run, for its time limit or for its begin. */
+    private static final class OwnAlarm {
+        final Signal listed = new Signal(); // an alarm that fires before the run is listed has its effect then
         final Alarm alarm;
-        Timed(ScopeRun<?> run, TimeLimit limit) {
-            OffloadExecutor elsewhere = run.scope.offload();
-            alarm = limit.deadline().alarm(() -> elsewhere.execute(() -> submitted.whenSet(() -> run.expire(limit, Runnable::run))));
+
+        OwnAlarm(Deadline deadline, OffloadExecutor elsewhere, Runnable action) {
+            alarm = deadline.alarm(() -> elsewhere.execute(() -> listed.whenSet(action)));
         }
     }
 
@@ -106,7 +106,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     @Nullable
     ScopeRun<?> older; // the next in the scope's list; written before the run is listed, then guarded by the list
 
-    private @Nullable Timed timed; // null without a time limit of its own; written by the submitter before any other
+    private @Nullable OwnAlarm ownAlarm; // null without one; written by the submitter before any other
     private @Nullable Thread
             lastRunner; // written by the runner, before it is entered and when it leaves; for diagnosis
     private long waited; // written by the runner
@@ -129,21 +129,23 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
 
     // Admission, placement and execution.
 
-    /**
-     * Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. It has no
-     * effect before {@link #submitted} is called.
-     */
-    final void arm() {
+    /** Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. */
+    final void armLimit() {
         TimeLimit limit = settings.limit;
         if (limit != null && limit.enclosure() == null) {
-            timed = new Timed(this, limit);
+            arm(limit.deadline(), () -> expire(limit, Runnable::run));
         }
     }
 
+    /** Arms an alarm, which has no effect before {@link #listed} is called. */
+    final void arm(Deadline deadline, Runnable action) {
+        ownAlarm = new OwnAlarm(deadline, scope.offload(), action);
+    }
+
     /** Records that the run is listed, so that it may end. */
-    final void submitted() {
-        if (timed != null) {
-            timed.submitted.set();
+    final void listed() {
+        if (ownAlarm != null) {
+            ownAlarm.listed.set();
         }
     }
 
@@ -324,8 +326,8 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
 
     @Override
     protected void settled(Outcome<T> outcome) {
-        if (timed != null) {
-            timed.alarm.cancel();
+        if (ownAlarm != null) {
+            ownAlarm.alarm.cancel();
         }
         if (!decidedByRunner) {
             notifyListener(outcome);

@@ -228,9 +228,9 @@ final class ScopeTasks {
     /** Submits a run. If its alarm cannot be armed, throws before that has an effect. */
     void submit(ScopeRun<?> run) {
         StackRoom.ensure(); // a counted run must be admitted or ended
-        run.arm();
+        run.armLimit();
         boolean open = add(run);
-        run.submitted();
+        run.listed();
         if (open) {
             admit(run);
         }
@@ -278,6 +278,21 @@ final class ScopeTasks {
     }
 
     // Scheduling.
+
+    /** Submits a task that is admitted after a delay. Until then it is only counted and listed. */
+    <T> ScopeRun<T> schedule(Duration delay, Callable<? extends T> callable) {
+        Deadline moment = Deadline.after(time, delay);
+        ScopeRun<T> run = new ScopeRun<>(this, nextId(), null, callable, defaultSettings(), moment.nanoTime());
+        StackRoom.ensure(); // a counted run must be ended
+        run.arm(moment, () -> {
+            if (!run.isDecided()) {
+                admit(run);
+            }
+        });
+        add(run);
+        run.listed();
+        return run;
+    }
 
     /**
      * Adds a periodic job, or cancels it if the scope is closed.

@@ -612,7 +612,7 @@ public final class ThreadScope implements AutoCloseable {
      */
     public <T> Task<T> schedule(Duration delay, Callable<? extends T> callable) {
         beginWith("a scheduled task");
-        return ScheduledRun.submit(tasks, delay, callable);
+        return tasks.schedule(delay, callable);
     }
 
     /**
