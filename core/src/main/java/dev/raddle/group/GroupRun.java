@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.BorrowedThread;
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Recorder;
@@ -80,7 +79,6 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         GroupEngine engine = group.engine;
         Scheduler scheduler = engine.onlyScheduler == null ? group.scheduler() : engine.onlyScheduler;
         if (scheduler != VIRTUAL_THREADS) {
-            mayRunInPlace();
             scheduler.place(this);
         } else if (engine.cap.used() > PROCESSORS && !Thread.currentThread().isVirtual()) {
             engine.carrierHandoff.start(this);
@@ -108,7 +106,6 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
             }
             RunSettings own = Objects.requireNonNull(settings);
             Deadline queueEnd = own.queueTimeout == null ? null : Deadline.after(time(), own.queueTimeout);
-            Dispatch.startAll(); // runs that the calling thread has to start may be ahead of this one
             if (endsOwnWait()) {
                 endWaitInTime(caller.grantedOrSettled(), own, queueEnd);
             }

@@ -4,32 +4,32 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts granted runs whose scheduler may run them in the calling thread, in a loop at the outermost level.
+ * Starts granted runs whose scheduler may run them in the calling thread.
  *
  * <p>Some schedulers run a task before {@code execute} returns: {@code Runnable::run}, or a full pool whose handler
- * makes the caller run it. The end of such a task makes other tasks possible. If they were started at once, the stack
- * would grow with each of them. So they are collected here, and started by the loop that started the first one.
+ * makes the caller run it. A task may submit the next one, and the end of a task makes others possible. If the same
+ * thread started all of these at once, the stack would grow with each of them.
  */
 public final class Dispatch {
 
     /*
      * Overview.
      *
-     * A dispatch belongs to one thread. It is that thread's innermost one from its opening until its loop has started
-     * all collected runs. The thread is in one of three situations:
+     * A dispatch is a loop in one thread, which passes runs to their schedulers, one after the other. A run that its
+     * scheduler runs in this thread does two things that lead to further starts:
      *
-     *   starting   the thread is inside a scheduler, or in the code around it. A run that is entered now runs in place,
-     *              and runs that become possible now are collected: the stack does not grow.
-     *   in a task  the thread is inside the callable of a run in place. That is user code, which may wait for tasks
-     *              that it submits. So a start from there opens a nested dispatch, and this one waits for it. From the
-     *              depth DEEPEST on, the run is collected nevertheless: a task that submits the next one, and so on,
-     *              needs no stack.
-     *   waiting    the thread is about to wait for a run, in a task or a listener. All runs collected at any level are
-     *              started first, because the thread may be waiting for one of them.
+     *   its user code submits    The callable or a listener may wait for the run that it submits, in any way. So that
+     *                            is started at once: by a nested loop, or by a virtual thread if DEEPEST loops are
+     *                            nested already.
+     *   it releases permits      The runs that become possible are collected, and started when the scheduler has
+     *                            returned. So none of them runs inside another one, or inside the scheduler's actions
+     *                            around another one.
      *
-     * A runner opens a dispatch when it releases its permits, and is settled when all runs that it has made possible
-     * are started. If one of those is to run in place, the runner is settled before that (`unsettled`), because it has
-     * ended.
+     * `collects` says which: it is true while the thread is inside a scheduler or releases permits.
+     *
+     * A thread of a scheduler opens a loop when it releases the permits of its run, and settles the run after it has
+     * started the runs that became possible. If one of these is to run in this thread, it settles its own before that
+     * (`unsettled`), because that has ended.
      */
 
     private static final int DEEPEST = 16;
@@ -39,11 +39,8 @@ public final class Dispatch {
     private final int depth;
     private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start at most one run
     private @Nullable TaskRun<?> first;
-    private boolean inTask;
-    private @Nullable TaskRun<?> unsettled; // the runner that opened this, until it is settled
-    private long unsettledEnd;
-    private long unsettledWait;
-    private Recorder.@Nullable Begun unsettledBegin;
+    private @Nullable TaskRun<?> unsettled; // the run whose thread has opened this, until it is settled
+    boolean collects = true;
 
     private Dispatch(@Nullable Dispatch around) {
         this.around = around;
@@ -51,100 +48,85 @@ public final class Dispatch {
     }
 
     /**
-     * Starts a run, or adds it to the loop of the calling thread that is starting another one.
+     * Starts a run, unless the calling thread is to start it when its scheduler has returned.
      *
-     * @param granted a run that holds its permits
+     * @param granted a run that holds its permits and whose scheduler may run it in the calling thread
      */
     public static void start(TaskRun<?> granted) {
-        Dispatch current = current();
-        if (current != null) {
-            current.add(granted);
-            return;
-        }
-        Dispatch mine = open();
-        mine.add(granted);
-        mine.close();
-    }
-
-    /**
-     * Starts the runs that the loops of the calling thread have collected. A thread calls this before it waits for a
-     * run, because that may be one of them, or need one of them.
-     */
-    public static void startAll() {
-        for (Dispatch each = INNERMOST.get(); each != null; each = each.around) {
-            if (each.first != null) {
-                Dispatch mine = open();
-                for (TaskRun<?> run; (run = each.poll()) != null; ) {
-                    mine.add(run);
-                }
-                mine.close();
-            }
-        }
-    }
-
-    /** Returns the dispatch that collects runs of the calling thread now, or null if there is none. */
-    static @Nullable Dispatch current() {
+        granted.mayRunInPlace();
         Dispatch innermost = INNERMOST.get();
-        return innermost == null || innermost.inTask ? null : innermost;
+        if (innermost != null && innermost.collects) {
+            innermost.add(granted);
+        } else if (innermost == null || innermost.depth < DEEPEST || !startElsewhere(granted)) {
+            Dispatch mine = open();
+            mine.add(granted);
+            mine.closeAfter(null);
+        }
     }
 
-    /** Opens a dispatch, which collects runs until it is closed. */
+    /** Starts a run on a virtual thread. Returns false if there is none to be had. */
+    private static boolean startElsewhere(TaskRun<?> granted) {
+        try {
+            Thread.ofVirtual()
+                    .inheritInheritableThreadLocals(false)
+                    .name(granted.owner())
+                    .start(() -> start(granted));
+            return true;
+        } catch (Throwable noThread) {
+            return false;
+        }
+    }
+
+    /** Opens a loop of the calling thread, which collects runs until it is closed. */
     static Dispatch open() {
         Dispatch opened = new Dispatch(INNERMOST.get());
         INNERMOST.set(opened);
         return opened;
     }
 
-    /** Starts the collected runs, and those that become possible by them, and closes this. */
-    void close() {
-        try {
-            drain();
-        } finally {
-            INNERMOST.set(around);
+    /**
+     * Begins a run in the calling thread.
+     *
+     * @return the loop that is starting the run, or null if the calling thread is not inside a scheduler
+     */
+    static @Nullable Dispatch enter() {
+        Dispatch innermost = INNERMOST.get();
+        if (innermost == null || !innermost.collects) {
+            return null;
         }
+        innermost.collects = false;
+        innermost.settle();
+        return innermost;
     }
 
-    /** Starts the collected runs. Settles the runner, unless null, after that, or before one of them runs in place. */
-    void closeAfter(@Nullable TaskRun<?> runner, long end, long waited, Recorder.@Nullable Begun begun) {
-        unsettled = runner;
-        unsettledEnd = end;
-        unsettledWait = waited;
-        unsettledBegin = begun;
+    /**
+     * Starts the collected runs, and those that become possible by them, and closes this.
+     *
+     * @param ended the run to settle before one of these runs in the calling thread, or else after all are started; or
+     *     null
+     */
+    void closeAfter(@Nullable TaskRun<?> ended) {
+        unsettled = ended;
+        collects = true;
         try {
-            drain();
+            for (TaskRun<?> run; (run = poll()) != null; ) {
+                run.startGranted();
+            }
         } finally {
+            collects = false;
             try {
-                settleRunner();
+                settle();
             } finally {
-                close(); // starts the runs that listeners have submitted
+                INNERMOST.set(around);
             }
         }
     }
 
-    /** Settles the runner that opened this, if that is not done yet. Called also when a run is entered in place. */
-    void settleRunner() {
+    private void settle() {
         TaskRun<?> ended = unsettled;
         unsettled = null;
         if (ended != null) {
-            ended.settle(unsettledEnd, unsettledWait, unsettledBegin);
-        }
-    }
-
-    /** Enters the callable of a run in place. Returns whether the thread was in a task before. */
-    boolean enterTask() {
-        boolean before = inTask;
-        inTask = depth < DEEPEST;
-        return before;
-    }
-
-    /** Leaves the callable of a run in place. */
-    void leaveTask(boolean before) {
-        inTask = before;
-    }
-
-    private void drain() {
-        for (TaskRun<?> run; (run = poll()) != null; ) {
-            run.startGranted();
+            ended.settle();
         }
     }
 

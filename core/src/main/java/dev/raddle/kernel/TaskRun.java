@@ -73,7 +73,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * Thread, so a thread that finds an Outcome, but not BEGUN, knows that no callable was or will be entered.
      *
      * If a scheduler runs a run in the thread that is starting it, the run is in place. That thread starts the runs
-     * that become possible by its end afterwards, at the outermost level: see Dispatch.
+     * that become possible by its end when the scheduler has returned: see Dispatch.
      *
      * `startNanos` is written by the runner when it enters the run, or by the thread that settles a run which never
      * started; `endNanos` is written by the thread that settles a run which has started. Both have other uses before,
@@ -93,7 +93,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private static final Object CLAIMED = new Object();
     private static final Signal SET = new Signal();
 
-    private static final byte IN_PLACE = 1; // it may run in place; set before the scheduler is called
+    private static final byte IN_PLACE = 1; // it may run in place; set by the Dispatch that starts it
     private static final byte INTERRUPTED = 2; // by a thread that only interrupts; set in the state INTERRUPTING
     private static final byte ENTERED = 4; // set by the deciding thread, before it notifies
     private static final byte BEGUN = 8; // set by the runner in the state ENTERING
@@ -208,8 +208,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         throw new UnsupportedOperationException(this + " is not started by a scheduler");
     }
 
-    /** Records that the scheduler may run this in the calling thread, which is starting it. */
-    protected final void mayRunInPlace() {
+    /** Records that the scheduler may run this in the calling thread, which is about to start it. */
+    final void mayRunInPlace() {
         flags |= IN_PLACE;
     }
 
@@ -257,13 +257,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that runs many tasks yields its carrier
     public final void run() {
-        Dispatch starting = (flags & IN_PLACE) != 0 ? Dispatch.current() : null;
+        boolean isFresh = (flags & IN_PLACE) == 0; // a new virtual thread: nothing before this run, and nothing after
+        Dispatch starting = isFresh ? null : Dispatch.enter();
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
-        boolean isFresh = (flags & IN_PLACE) == 0; // a new virtual thread: nothing before this run, and nothing after
-        if (starting != null) {
-            starting.settleRunner();
-        }
         boolean interrupted = !isFresh && Thread.interrupted(); // meant for others, not for the runs here
         ClassLoader before = self.getContextClassLoader();
         boolean endsWithThis = ownThread && self.isVirtual();
@@ -290,6 +287,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             }
             if (interrupted) {
                 self.interrupt();
+            }
+            if (starting != null) {
+                starting.collects = true;
             }
         }
     }
@@ -327,12 +327,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         if (!step(entering, self)) {
             callable = null;
-            TaskRun<?> next = release(Gate.NEVER_RAN, granted, now());
+            TaskRun<?> next = release(starting, Gate.NEVER_RAN, granted, now());
             settle(start, settledOutcome(), waited, null);
             return next;
         }
         ClassLoader given = self.getContextClassLoader();
-        Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
+        Outcome<T> outcome = starting == null || isUserCode() ? call() : callRun(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
         if (ownThread || starting != null) {
@@ -343,17 +343,20 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             endNanos = end;
             flags |= ENTERED;
         }
-        Dispatch mine = starting == null && (flags & IN_PLACE) != 0 ? Dispatch.open() : null;
         if (deciding) {
             ended(outcome);
         } else if (outcome instanceof Outcome.Failure<T>(Throwable thrown)) {
             LateFailure.report(sink(), this, thrown);
         }
-        TaskRun<?> next = release(end - start, granted, end);
+        Dispatch mine = starting == null && (flags & IN_PLACE) != 0 ? Dispatch.open() : null;
+        TaskRun<?> next = release(starting, end - start, granted, end);
+        if (deciding) {
+            record(outcome, waited, begun);
+        }
         if (mine != null) {
-            mine.closeAfter(deciding ? this : null, end, waited, begun);
+            mine.closeAfter(deciding ? this : null);
         } else if (deciding) {
-            settle(end, outcome, waited, begun);
+            settle(outcome);
         }
         if (deciding && interrupted && !ownThread && (flags & INTERRUPTED) == 0) {
             self.interrupt(); // it was meant for the caller
@@ -362,25 +365,28 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /** Releases the permits. Whatever that throws, a run that has returned is settled. */
-    private @Nullable TaskRun<?> release(long ranNanos, long grantedNanos, long nowNanos) {
+    private @Nullable TaskRun<?> release(@Nullable Dispatch starting, long ranNanos, long grantedNanos, long nowNanos) {
+        if (starting != null) {
+            starting.collects = true;
+        }
         try {
             return releasePermits(ranNanos, grantedNanos, nowNanos);
         } catch (Throwable failure) {
             sink().report("end of task \"" + name() + "\"", failure);
             return null;
+        } finally {
+            if (starting != null) {
+                starting.collects = false;
+            }
         }
     }
 
-    private Outcome<T> callInPlace(Dispatch starting) {
-        if (!isUserCode()) {
-            return call();
-        }
-        boolean before = starting.enterTask();
-        try {
-            return call();
-        } finally {
-            starting.leaveTask(before);
-        }
+    /** Calls a callable that runs another run in the calling thread, inside the scheduler that is starting this one. */
+    private Outcome<T> callRun(Dispatch starting) {
+        starting.collects = true;
+        Outcome<T> outcome = call();
+        starting.collects = false;
+        return outcome;
     }
 
     private Outcome<T> call() {
@@ -428,8 +434,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (now == null) {
                 if (step(null, outcome)) {
                     long waited = endUnstarted();
-                    notifier.execute(
-                            () -> BorrowedThread.runUnder(loader(), sink(), () -> settle(outcome, waited, null)));
+                    notifier.execute(() -> BorrowedThread.runUnder(loader(), sink(), () -> {
+                        record(outcome, waited, null);
+                        settle(outcome);
+                    }));
                     return true;
                 }
             } else if (isEntering(now)) {
@@ -538,10 +546,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         startNanos = start;
         endNanos = end;
+        record(outcome, waited, begun);
         try {
-            if (begun != null || Recorder.isOn()) {
-                record(outcome, waited, begun);
-            }
             if (notify) {
                 settled(outcome);
             }
@@ -594,11 +600,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 : Math.max(0, now - startNanos); // it may have been cancelled before its planned start
     }
 
-    /** Settles a run that its runner has decided and whose permits are released. */
-    final void settle(long end, long waited, Recorder.@Nullable Begun begun) {
-        settle(end, settledOutcome(), waited, begun);
-    }
-
     /** Settles a run in a thread that does not run it. */
     private void settleElsewhere(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
         BorrowedThread.runUnder(loader(), sink(), () -> settle(end, outcome, waited, begun));
@@ -606,22 +607,28 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private void settle(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
         endNanos = end;
-        settle(outcome, waited, begun);
+        record(outcome, waited, begun);
+        settle(outcome);
     }
 
-    private void settle(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
+    /** Settles a run that its runner has decided and whose permits are released. */
+    final void settle() {
+        settle(settledOutcome());
+    }
+
+    private void settle(Outcome<T> outcome) {
         try {
-            if (begun != null || Recorder.isOn()) {
-                record(outcome, waited, begun);
-            }
             settled(outcome);
         } finally {
             wake();
         }
     }
 
+    /** Records the end, if a recording includes it. */
     private void record(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
-        Recorder.settled(ownerKind(), owner(), name(), outcome.status(), waited, endNanos() - startNanos, begun);
+        if (begun != null || Recorder.isOn()) {
+            Recorder.settled(ownerKind(), owner(), name(), outcome.status(), waited, endNanos() - startNanos, begun);
+        }
     }
 
     /**
@@ -767,7 +774,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      */
     protected final Outcome<T> awaitOutcome() throws InterruptedException {
         if (signal != SET) {
-            Dispatch.startAll();
             settledSignal().await();
         }
         return settledOutcome();
@@ -781,9 +787,6 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @throws InterruptedException if the calling thread is interrupted; the run continues
      */
     protected final @Nullable Outcome<T> awaitOutcome(Deadline deadline) throws InterruptedException {
-        if (signal != SET) {
-            Dispatch.startAll();
-        }
         return settledSignal().await(deadline) ? settledOutcome() : null;
     }
 

@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import java.util.ArrayList;
@@ -100,7 +99,6 @@ final class MapOperation<E, R> {
         }
         ScopeRun.WaitRegistration waiting = runs.get(oldest).beginWait();
         try {
-            Dispatch.startAll();
             places.acquire();
         } finally {
             waiting.remove();
@@ -126,7 +124,6 @@ final class MapOperation<E, R> {
     /** Waits until no task is in the scope. An interrupt does not end this wait, and is set again. */
     private void awaitLeft() {
         waiter = Thread.currentThread();
-        Dispatch.startAll(); // a granted task leaves when it is placed
         boolean interrupted = false;
         for (Call run : runs) {
             while (!run.left) {

@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.lock.Fields;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
@@ -131,7 +130,6 @@ final class MultiWait implements ScopeRun.Wait {
 
     private void await() throws InterruptedException {
         if (remaining > 0) {
-            Dispatch.startAll();
             allSettled.await();
         }
     }

@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
@@ -95,7 +94,6 @@ final class Race<T> {
     private void awaitOver(Contender first) throws InterruptedException {
         ScopeRun.WaitRegistration waiting = first.beginWait();
         try {
-            Dispatch.startAll();
             over.await();
         } finally {
             waiting.remove();

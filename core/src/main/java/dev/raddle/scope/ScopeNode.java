@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.TimeLimit;
@@ -402,7 +401,6 @@ final class ScopeNode extends EnclosingScope {
                 ScopeRun::lastRunner,
                 this::reportStraggler);
         stragglers.arm();
-        Dispatch.startAll();
         boolean interrupted = false;
         try {
             while (!empty.isSet()) {

@@ -160,7 +160,6 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
             scheduler.execute(this);
             return;
         }
-        mayRunInPlace();
         Scheduler.Placement place = scheduler.place(this);
         if (place != Scheduler.Placement.FINAL) {
             placement = place;

@@ -11,33 +11,43 @@ import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Schedulers that run tasks in the placing thread do not exhaust the stack, because tasks are not nested. */
+/** Schedulers that run tasks in the placing thread do not exhaust the stack, because few tasks are nested. */
 @Timeout(60)
 class InPlaceSchedulersTest {
 
     private static final int MANY = 10_000;
     private static final Duration CLOSE = Duration.ofMinutes(2);
+    private static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
 
     private final Scheduler inPlace = Runnable::run;
 
@@ -122,28 +132,95 @@ class InPlaceSchedulersTest {
     }
 
     @Test
-    void tasks_that_each_submit_the_next_one_do_not_exhaust_the_stack() {
+    void tasks_that_each_submit_the_next_one_do_not_exhaust_the_stack() throws InterruptedException {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(policy(inPlace, MANY + 1).build())) {
-            List<TaskHandle<Integer>> handles = new ArrayList<>();
+            BlockingQueue<TaskHandle<Integer>> handles = new LinkedBlockingQueue<>();
 
-            submitNext(executor, handles);
+            submitNext(executor, MANY, handles);
 
-            assertThat(handles).hasSize(MANY).allMatch(TaskHandle::isDone);
-            assertThat(handles).allMatch(handle -> handle.join().status() == TaskStatus.SUCCESS);
+            for (int task = 0; task < MANY; task++) {
+                assertThat(handles.take().await().status()).isEqualTo(TaskStatus.SUCCESS);
+            }
             assertNothingIsHeld(executor);
         }
     }
 
-    private static void submitNext(GroupExecutor executor, List<TaskHandle<Integer>> handles) {
-        int number = handles.size();
-        handles.add(null); // a placeholder: the task may end before submit returns
-        handles.set(number, executor.submit("g", "t" + number, () -> {
-            if (number + 1 < MANY) {
-                submitNext(executor, handles);
+    private static void submitNext(GroupExecutor executor, int left, BlockingQueue<TaskHandle<Integer>> handles) {
+        handles.add(executor.submit("g", "t" + left, () -> {
+            if (left > 1) {
+                submitNext(executor, left - 1, handles);
             }
-            return number;
+            return left;
         }));
+    }
+
+    /** What a nested task has found in its thread. */
+    private record Found(
+            Thread thread,
+            @Nullable String tenant,
+            @Nullable ClassLoader loader) {
+        static Found here() {
+            Thread self = Thread.currentThread();
+            return new Found(self, TaskContext.current().get(TENANT), self.getContextClassLoader());
+        }
+    }
+
+    /** Submits tasks of which each submits the next one, and waits by a latch until that has ended. */
+    private static void nest(int depth, List<Found> found, Consumer<Callable<Integer>> submit) throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        TaskContext.current().with(TENANT, "tenant " + depth).call(() -> {
+            submit.accept(() -> {
+                found.add(Found.here());
+                if (depth > 1) {
+                    nest(depth - 1, found, submit);
+                }
+                ended.countDown();
+                return depth;
+            });
+            return depth;
+        });
+        ended.await();
+    }
+
+    @Test
+    void a_nested_task_runs_in_place_to_a_depth_of_16_and_then_on_a_virtual_thread_with_its_submitters_context()
+            throws Exception {
+        List<Found> found = Collections.synchronizedList(new ArrayList<>());
+        Thread here = Thread.currentThread();
+        ClassLoader before = here.getContextClassLoader();
+        try (URLClassLoader loader = new URLClassLoader(new URL[0], before);
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                        policy(inPlace, 1_000).build())) {
+            here.setContextClassLoader(loader);
+
+            nest(40, found, task -> executor.submit("g", task));
+
+            List<Thread> threads = found.stream().map(Found::thread).toList();
+            assertThat(threads).hasSize(40);
+            assertThat(threads.subList(0, 16)).containsOnly(here);
+            assertThat(threads.subList(16, 32)).containsOnly(threads.get(16)).doesNotContain(here);
+            assertThat(threads.get(16).isVirtual()).isTrue();
+            assertThat(threads.get(16).getName()).isEqualTo("g");
+            assertThat(found).allMatch(each -> each.loader() == loader);
+            assertThat(found.get(0).tenant()).isEqualTo("tenant 40");
+            assertThat(found.get(16).tenant()).isEqualTo("tenant 24");
+            assertThat(found.get(39).tenant()).isEqualTo("tenant 1");
+            assertNothingIsHeld(executor);
+        } finally {
+            here.setContextClassLoader(before);
+        }
+    }
+
+    @Test
+    void nested_tasks_of_a_scope_wait_for_one_another_by_a_latch_at_any_depth() throws Exception {
+        List<Found> found = Collections.synchronizedList(new ArrayList<>());
+        try (ThreadScope scope = ThreadScope.open("s").withScheduler(inPlace)) {
+            nest(40, found, scope::submit);
+        }
+        assertThat(found).hasSize(40);
+        assertThat(found.subList(0, 16)).allMatch(each -> each.thread() == Thread.currentThread());
+        assertThat(found.get(16).thread().isVirtual()).isTrue();
     }
 
     @Test
@@ -169,15 +246,19 @@ class InPlaceSchedulersTest {
     }
 
     @Test
-    void a_listener_that_submits_the_next_task_does_not_exhaust_the_stack_and_may_await_the_task() {
+    void a_listener_that_submits_the_next_task_does_not_exhaust_the_stack_and_may_await_the_task()
+            throws InterruptedException {
         AtomicReference<GroupExecutor> itself = new AtomicReference<>();
-        AtomicInteger ended = new AtomicInteger();
+        CountDownLatch all = new CountDownLatch(MANY);
         AtomicBoolean waited = new AtomicBoolean();
         TaskListener listener = new TaskListener() {
             @Override
             public void onSettled(TaskIdentity event, Outcome<?> outcome, long runNanos) {
-                if (event.name().equals("chain") && ended.incrementAndGet() < MANY) {
-                    itself.get().submit("g", "chain", () -> 1);
+                if (event.name().equals("chain")) {
+                    all.countDown();
+                    if (all.getCount() > 0) {
+                        itself.get().submit("g", "chain", () -> 1);
+                    }
                 }
                 if (event.name().equals("first")) {
                     waited.set(
@@ -192,8 +273,9 @@ class InPlaceSchedulersTest {
             executor.submit("g", "chain", () -> 1);
             executor.submit("g", "first", () -> 1);
 
-            assertThat(ended).hasValue(MANY);
+            all.await();
             assertThat(waited).isTrue();
+            assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
             assertNothingIsHeld(executor);
         }
     }

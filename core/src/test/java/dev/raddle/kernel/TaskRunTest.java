@@ -97,7 +97,6 @@ class TaskRunTest {
 
         @Override
         protected void startGranted() {
-            mayRunInPlace();
             run();
         }
 
