@@ -1,6 +1,5 @@
 package dev.raddle.kernel;
 
-import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,8 +36,7 @@ public final class Dispatch {
 
     private final @Nullable Dispatch around;
     private final int depth;
-    private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start at most one run
-    private @Nullable TaskRun<?> first;
+    private @Nullable GrantedPermits collected; // null until there is one
     private @Nullable TaskRun<?> unsettled; // the run whose thread has opened this, until it is settled
     boolean collects = true;
 
@@ -56,11 +54,14 @@ public final class Dispatch {
         granted.mayRunInPlace();
         Dispatch innermost = INNERMOST.get();
         if (innermost != null && innermost.collects) {
-            innermost.add(granted);
+            innermost.collect(granted);
         } else if (innermost == null || innermost.depth < DEEPEST || !startElsewhere(granted)) {
             Dispatch mine = open();
-            mine.add(granted);
-            mine.closeAfter(null);
+            try {
+                granted.startGranted();
+            } finally {
+                mine.closeAfter(null);
+            }
         }
     }
 
@@ -130,24 +131,13 @@ public final class Dispatch {
         }
     }
 
-    private void add(TaskRun<?> run) {
-        if (first == null) {
-            first = run;
-            return;
-        }
-        ArrayDeque<TaskRun<?>> rest = more;
-        if (rest == null) {
-            rest = new ArrayDeque<>();
-            more = rest;
-        }
-        rest.add(run);
+    private void collect(TaskRun<?> run) {
+        GrantedPermits all = collected == null ? new GrantedPermits() : collected;
+        collected = all;
+        all.add(run);
     }
 
     private @Nullable TaskRun<?> poll() {
-        TaskRun<?> oldest = first;
-        if (oldest != null) {
-            first = more == null ? null : more.poll();
-        }
-        return oldest;
+        return collected == null ? null : (TaskRun<?>) collected.poll();
     }
 }

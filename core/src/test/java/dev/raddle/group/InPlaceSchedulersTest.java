@@ -206,6 +206,7 @@ class InPlaceSchedulersTest {
             assertThat(found.get(0).tenant()).isEqualTo("tenant 40");
             assertThat(found.get(16).tenant()).isEqualTo("tenant 24");
             assertThat(found.get(39).tenant()).isEqualTo("tenant 1");
+            assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
             assertNothingIsHeld(executor);
         } finally {
             here.setContextClassLoader(before);
