@@ -6,7 +6,6 @@ import dev.raddle.flow.threads.GroupWaits;
 import dev.raddle.flow.threads.ReadyStack;
 import dev.raddle.flow.threads.RunEntry;
 import dev.raddle.flow.threads.Runner;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.lock.Fields;
 import dev.raddle.lock.OwnThread;
 import dev.raddle.task.CancelledException;
@@ -351,7 +350,6 @@ final class Engine extends Run implements RunEntry {
         if (beginning == null) {
             return Optional.empty();
         }
-        StackRoom.ensure(); // as in stop()
         CancelledException cause = abandoned(reason);
         RunProgress.Stop why = new RunProgress.Stop(FlowStatus.LOST, cause, NodeEnd.NO_NODE);
         Duration left;

@@ -5,6 +5,7 @@ import dev.raddle.flow.threads.GroupWaits;
 import dev.raddle.flow.threads.JoiningThread;
 import dev.raddle.flow.threads.Runner;
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -40,6 +41,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * @param reason the reason, for messages
      */
     public void cancel(String reason) {
+        StackRoom.ensure();
         engine.stop(reason);
     }
 
@@ -52,6 +54,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      * @param reason the reason, for messages
      */
     public void abandon(String reason) {
+        StackRoom.ensure();
         engine.abandon(reason);
     }
 
@@ -79,6 +82,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
      *     abandoned, for example because it has no journal
      */
     public Optional<Duration> abandonIfWaiting(String reason, Duration atLeast) {
+        StackRoom.ensure();
         return engine.abandonIfWaiting(reason, atLeast);
     }
 

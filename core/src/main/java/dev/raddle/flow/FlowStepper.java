@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.TimeSource;
 import java.time.Instant;
@@ -235,6 +236,7 @@ public final class FlowStepper<R> {
      * @return the steps that follow
      */
     public List<Step> cancel(String reason, long atNanos) {
+        StackRoom.ensure();
         return report(atNanos, () -> root.stop(reason));
     }
 

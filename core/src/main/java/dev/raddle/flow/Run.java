@@ -3,7 +3,6 @@ package dev.raddle.flow;
 import dev.raddle.flow.threads.DeferredSteps;
 import dev.raddle.flow.threads.NestedRun;
 import dev.raddle.flow.threads.Runner;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.util.List;
@@ -336,7 +335,6 @@ abstract class Run implements NestedRun {
 
     /** Stops the run unless it is stopping. Returns whether it was not. */
     private boolean stop(RunProgress.Stop why) {
-        StackRoom.ensure(); // for ending the nodes: no other thread can do that after the next line
         boolean isFirst = run.progress.trySetStop(why);
         if (isFirst) {
             runTransitions(runner -> transitions.endAll(runner, why));

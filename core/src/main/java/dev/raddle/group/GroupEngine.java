@@ -546,7 +546,6 @@ final class GroupEngine {
             Consumer<GroupRun<?>> onRunning) {
         List<GroupRun<?>> running = new ArrayList<>();
         List<GroupRun<?>> waited = new ArrayList<>();
-        StackRoom.ensure();
         stopped.forEach(group -> group.evict(running, waited, closedUntil));
         running.forEach(onRunning);
         dispatch(new GrantedPermits()); // the cap may have kept slots for these groups

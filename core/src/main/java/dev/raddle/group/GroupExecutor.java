@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.RateLimit;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rate;
@@ -482,6 +483,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void evictGroup(String groupKey) {
+        StackRoom.ensure();
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
             engine.stop(
@@ -499,6 +501,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void shutdownGroup(String groupKey) {
+        StackRoom.ensure();
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
             stop(group, null, engine.rejection(Rejection.Reason.SHUTDOWN, "the group was shut down"));
@@ -516,6 +519,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return true if all accepted tasks ended in time
      */
     public boolean shutdownGroup(String groupKey, Duration timeout) {
+        StackRoom.ensure();
         Deadline deadline = Deadline.after(engine.time, timeout);
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group == null) {
@@ -541,6 +545,7 @@ public final class GroupExecutor implements AutoCloseable {
      * queue and another thread rejects or settles it.
      */
     public void shutdown() {
+        StackRoom.ensure();
         engine.shutdownAfter(Duration.ZERO);
     }
 
@@ -558,6 +563,7 @@ public final class GroupExecutor implements AutoCloseable {
      *     handle to see it done
      */
     public boolean shutdown(Duration timeout) {
+        StackRoom.ensure();
         return engine.shutdown(timeout);
     }
 

@@ -283,7 +283,6 @@ final class ScopeTasks {
     <T> ScopeRun<T> schedule(Duration delay, Callable<? extends T> callable) {
         Deadline moment = Deadline.after(time, delay);
         ScopeRun<T> run = new ScopeRun<>(this, nextId(), null, callable, defaultSettings(), moment.nanoTime());
-        StackRoom.ensure(); // a counted run must be ended
         run.arm(moment, () -> {
             if (!run.isDecided()) {
                 admit(run);

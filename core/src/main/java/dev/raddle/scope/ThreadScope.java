@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ContextPropagator;
@@ -612,6 +613,7 @@ public final class ThreadScope implements AutoCloseable {
      */
     public <T> Task<T> schedule(Duration delay, Callable<? extends T> callable) {
         beginWith("a scheduled task");
+        StackRoom.ensure();
         return tasks.schedule(delay, callable);
     }
 
@@ -680,6 +682,7 @@ public final class ThreadScope implements AutoCloseable {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
         }
         beginWith("a repeated job");
+        StackRoom.ensure();
         return PeriodicRun.submit(tasks, delay, job, period, rhythm);
     }
 

@@ -8,6 +8,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,6 +23,8 @@ class ExhaustedStackTest {
     private static final int STACK = 256 * 1024;
     private static final int TRIALS = 12;
     private static final int CALLS = 60; // from as many frames, the deepest first
+    private static final List<Consumer<GroupExecutor>> SHUTDOWNS =
+            List.of(GroupExecutor::shutdown, executor -> executor.shutdown(Duration.ZERO));
 
     /** The calls of the executor near the end of the stack. */
     enum Use {
@@ -92,6 +97,39 @@ class ExhaustedStackTest {
             assertNothingIsHeld(executor, "g");
         }
         assertThat(overflows).isPositive();
+    }
+
+    @Test
+    void a_shutdown_for_which_the_stack_does_not_suffice_has_no_effect() throws Exception {
+        for (Consumer<GroupExecutor> shutdown : SHUTDOWNS) {
+            int refused = 0;
+            AtomicInteger halfDone = new AtomicInteger();
+            for (int trial = 0; trial < TRIALS; trial++) {
+                GroupExecutor linked = GroupExecutor.newVirtualThreadExecutor(
+                        GroupPolicy.builder().build());
+                linked.submit("g", "t", () -> "v").await();
+                shutdown.accept(linked); // links the calls, while there is room
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                        GroupPolicy.builder().build());
+                executor.submit("g", "t", () -> "v").await();
+                FutureTask<Integer> dive = new FutureTask<>(() -> StackEnd.call(CALLS, call -> {
+                    boolean before = executor.isShutdown(); // by a call in a deeper frame, with smaller frames above it
+                    try {
+                        shutdown.accept(executor);
+                    } catch (StackOverflowError end) {
+                        if (!before && executor.isShutdown()) {
+                            halfDone.incrementAndGet();
+                        }
+                        throw end;
+                    }
+                }));
+                new Thread(null, dive, "diver", STACK + 1024L * trial).start();
+                refused += dive.get();
+                executor.shutdown();
+            }
+            assertThat(refused).isPositive();
+            assertThat(halfDone).hasValue(0);
+        }
     }
 
     private static void assertNothingIsHeld(GroupExecutor executor, String key) throws InterruptedException {
