@@ -57,8 +57,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * A thread calls interrupt() on the runner only while `state` is INTERRUPTING, which is reached only while the
      * runner is inside the callable. The runner leaves the callable by a step from Thread; if it finds INTERRUPTING
      * instead, it waits until the field has changed, and then clears its interrupt status. So the next task of that
-     * thread never sees an interrupt meant for this one (see InterruptWindow). In a thread that belongs to a caller,
-     * the status is set again as the callable left it, unless this run was interrupted from outside.
+     * thread never sees an interrupt meant for this one (see InterruptWindow). Any other interrupt is meant for the owner
+     * of the thread (Owner), which finds it set afterwards.
      *
      * A run is decided before it is settled. The thread that decides lets the permits be released (the runner releases
      * them; after a cancel the callable still runs, and its runner releases them when it has returned), calls
@@ -137,6 +137,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     /** The state ENTERING with the runner. */
     private record Entering(Thread runner) {}
+
+    /** The owner of a thread that runs runs, for which an interrupt is meant that was not sent to one of these. */
+    private enum Owner {
+        /** A run, for which the thread is new: every interrupt that arrives inside the callable is meant for it. */
+        RUN,
+        /** A scheduler: an interrupt that arrives before a run, or between two, is set again after the last. */
+        SCHEDULER,
+        /** A caller: also one that arrives inside the callable is set again afterwards, unless this run received it. */
+        CALLER
+    }
 
     private static boolean isEntering(@Nullable Object state) {
         return state == ENTERING || state instanceof Entering;
@@ -257,22 +267,22 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that runs many tasks yields its carrier
     public final void run() {
-        boolean isFresh = (flags & IN_PLACE) == 0; // a new virtual thread: nothing before this run, and nothing after
+        boolean isFresh = (flags & IN_PLACE) == 0;
         Dispatch starting = isFresh ? null : Dispatch.enter();
+        Owner owner = isFresh ? Owner.RUN : starting == null ? Owner.SCHEDULER : Owner.CALLER;
         Thread self = Thread.currentThread();
-        boolean ownThread = starting == null;
-        boolean interrupted = !isFresh && Thread.interrupted(); // meant for others, not for the runs here
+        boolean owed = Thread.interrupted() && owner != Owner.RUN; // an interrupt, to the owner
         ClassLoader before = self.getContextClassLoader();
-        boolean endsWithThis = ownThread && self.isVirtual();
+        boolean endsWithThis = owner != Owner.CALLER && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
         TaskRun<?> current = this;
         try {
             TaskRun<?> next;
             BorrowedThread.useLoader(self, loader(), sink());
-            for (int ran = 1; (next = current.runOnce(starting, ownThread)) != null; ran++) {
+            for (int ran = 1; (next = current.runOnce(starting, owner)) != null; ran++) {
                 current = next;
                 EnclosingScope.forget();
-                interrupted |= Thread.interrupted() && !isFresh;
+                owed |= Thread.interrupted() && owner != Owner.RUN;
                 BorrowedThread.useLoader(self, current.loader(), current.sink());
                 if (ran % 64 == 0) {
                     Thread.yield();
@@ -282,10 +292,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (!endsWithThis) {
                 EnclosingScope.resume(entered);
             }
-            if (!isFresh) {
+            if (owner != Owner.RUN) {
                 BorrowedThread.useLoader(self, before, sink());
             }
-            if (interrupted) {
+            if (owed) {
                 self.interrupt();
             }
             if (starting != null) {
@@ -299,13 +309,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * callable left it, unless this run was cancelled by an interrupt.
      */
     protected final void runHere() {
-        TaskRun<?> next = runOnce(null, false);
+        TaskRun<?> next = runOnce(null, Owner.CALLER);
         if (next != null) {
             throw new AssertionError("a caller's thread must not be given " + next + " to run");
         }
     }
 
-    private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, boolean ownThread) {
+    private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, Owner owner) {
         Thread self = Thread.currentThread();
         Object entering = notifiesStart() ? new Entering(self) : ENTERING;
         if (!step(null, entering)) {
@@ -322,7 +332,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (begun != null) {
             callable = new Recorded<>(callable(), begun);
         }
-        if (ownThread) {
+        if (owner != Owner.CALLER) {
             Thread.interrupted(); // a listener may have left an interrupt; none is meant for this run yet
         }
         if (!step(entering, self)) {
@@ -335,7 +345,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Outcome<T> outcome = starting == null || isUserCode() ? call() : callRun(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
-        if (ownThread || starting != null) {
+        if (owner != Owner.CALLER || starting != null) {
             BorrowedThread.useLoader(self, given, sink()); // nor a loader that the callable has set
         }
         long end = now();
@@ -358,8 +368,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         } else if (deciding) {
             settle(outcome);
         }
-        if (deciding && interrupted && !ownThread && (flags & INTERRUPTED) == 0) {
-            self.interrupt(); // it was meant for the caller
+        if (deciding && interrupted && owner == Owner.CALLER && (flags & INTERRUPTED) == 0) {
+            self.interrupt();
         }
         return next;
     }
