@@ -729,8 +729,7 @@ class Group extends TaskGate {
 
     /** Returns whether each task gets a virtual thread of its own, as far as is known without a call of the policy. */
     boolean usesVirtualThreads() {
-        return engine.onlyScheduler != null
-                || (bounds() instanceof GroupBounds.Known known && known.scheduler() == Scheduler.virtualThreads());
+        return bounds() instanceof GroupBounds.Known known && known.scheduler() == Scheduler.virtualThreads();
     }
 
     Scheduler scheduler() {

@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.CapDeadlockDetector;
 import dev.raddle.kernel.CapturedContext;
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
@@ -259,13 +258,7 @@ final class GroupEngine {
             entry = group.admit(run);
         }
         switch (entry) {
-            case HELD -> {
-                if (onlyScheduler == null && run.mayStartInPlace()) {
-                    Dispatch.start(run);
-                } else {
-                    run.place(null);
-                }
-            }
+            case HELD -> run.start(null);
             case WAITING -> onQueued(run, settings);
             case THROTTLED -> {
                 alarms.proceedOrArm(group);
@@ -431,11 +424,7 @@ final class GroupEngine {
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
     private boolean start(GroupRun<?> run, GrantedPermits grants) {
         run.group.reportDemand(); // the cap may have granted it
-        if (onlyScheduler == null && run.mayStartInPlace()) {
-            Dispatch.start(run);
-            return true;
-        }
-        return run.place(grants);
+        return run.start(grants);
     }
 
     /**

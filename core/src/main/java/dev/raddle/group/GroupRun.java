@@ -56,9 +56,11 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     // Placement.
 
-    /** Returns whether {@link #place} may execute the callable in the calling thread. */
-    boolean mayStartInPlace() {
-        return !group.usesVirtualThreads() && !(origin() instanceof CallerThread);
+    @Override
+    protected boolean mayStartInPlace() {
+        return group.engine.onlyScheduler == null
+                && !group.usesVirtualThreads()
+                && !(origin() instanceof CallerThread);
     }
 
     /** Returns whether a thread that has run another task of the group may run this one next. */

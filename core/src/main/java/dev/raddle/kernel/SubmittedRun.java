@@ -99,18 +99,33 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
     /** Called when this run has left the queue without a permit. This implementation does nothing. */
     protected void leftQueue() {}
 
+    /**
+     * Returns whether the scheduler may run this run in the calling thread.
+     *
+     * @return true if the thread that starts it is to collect what becomes possible meanwhile
+     */
+    protected abstract boolean mayStartInPlace();
+
+    /**
+     * Starts this granted run: places it at its scheduler, and if that fails, fails the run.
+     *
+     * @param more the collection to which the runs are added that are granted instead, or null to start them here
+     * @return false if it failed
+     */
+    public final boolean start(@Nullable GrantedPermits more) {
+        if (mayStartInPlace()) {
+            Dispatch.start(this);
+            return true;
+        }
+        return place(more);
+    }
+
     @Override
     protected final void startGranted() {
         place(null);
     }
 
-    /**
-     * Places this granted run at its scheduler. If that fails, fails the run.
-     *
-     * @param more the collection to which the runs are added that are granted instead, or null to start them here
-     * @return false if it failed
-     */
-    public final boolean place(@Nullable GrantedPermits more) {
+    private boolean place(@Nullable GrantedPermits more) {
         try {
             placeAtScheduler();
             return true;

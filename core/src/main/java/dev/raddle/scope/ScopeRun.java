@@ -150,6 +150,11 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     @Override
+    protected final boolean mayStartInPlace() {
+        return !scope.options.onVirtualThreads();
+    }
+
+    @Override
     protected final void placeAtScheduler() {
         if (isDecided()) {
             throw new CancelledException("task \"" + name() + "\" was ended before it was placed");

@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
@@ -253,27 +252,17 @@ final class ScopeTasks {
         return false;
     }
 
-    /** Lets a run enter the gate, if there is one, and places it unless it waits there. */
+    /** Lets a run enter the gate, if there is one, and starts it unless it waits there or was ended. */
     void admit(ScopeRun<?> run) {
-        if (gate != null && !gate.admit(run)) {
-            return; // it waits, or was ended
-        }
-        if (options.onVirtualThreads()) {
-            run.place(null);
-        } else {
-            Dispatch.start(run);
+        if (gate == null || gate.admit(run)) {
+            run.start(null);
         }
     }
 
-    /** Places the granted runs, and those that are granted meanwhile. */
+    /** Starts the granted runs, and those that are granted meanwhile. */
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
-            ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (options.onVirtualThreads()) {
-                run.place(grants);
-            } else {
-                Dispatch.start(run);
-            }
+            ((ScopeRun<?>) granted).start(grants);
         }
     }
 
