@@ -216,7 +216,7 @@ final class Dispatcher {
         runner.now = -1; // the group takes time
         try {
             Function<? super NodeContext<?>, String> function = Objects.requireNonNull(run.graph.optionsOf(node).group);
-            String key = run.callInStarterContext(() -> function.apply(new RunNodeContext(run, node, null)));
+            String key = run.callInStarterContext(() -> function.apply(run.contextOf(node)));
             Scheduler group = Objects.requireNonNull(run.options.groups).apply(key);
             if (!run.states.compareAndSet(node, transitions.consequences.readyPhase(node), placement)) {
                 return;

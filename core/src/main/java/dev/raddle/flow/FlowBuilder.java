@@ -72,7 +72,7 @@ public final class FlowBuilder<P> {
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
     }) // the value of a dependency is of its type
-    private static <X> X arg(RunFacts run, int node, int position) {
+    private static <X> X arg(Node.Inputs run, int node, int position) {
         return (X) run.argument(node, position);
     }
 
@@ -84,8 +84,8 @@ public final class FlowBuilder<P> {
     }
 
     @SuppressWarnings("unchecked") // a run of this builder's plan has a parameter of this type
-    private NodeContext<P> context(RunFacts run, int node) {
-        return (NodeContext<P>) new RunNodeContext(run, node, null);
+    private NodeContext<P> context(Node.Inputs run, int node) {
+        return (NodeContext<P>) run.contextOf(node);
     }
 
     Node<?> declared(String id) {

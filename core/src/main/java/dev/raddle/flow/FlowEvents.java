@@ -98,7 +98,7 @@ final class FlowEvents {
             notifyListener(node, target -> target.onStarted(identity, Math.max(0, run.now() - identity.submitted)));
         }
         if (!callbacks.isEmpty()) {
-            inContext(() -> callEach("begin callback", node, callbacks, new RunNodeContext(run, node, null)));
+            inContext(() -> callEach("begin callback", node, callbacks, run.contextOf(node)));
         }
     }
 

@@ -1,13 +1,11 @@
 package dev.raddle.flow;
 
-import dev.raddle.time.UserCode;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 
 /**
- * The compensations in nested runs that have failed for good. Their nodes are not recorded otherwise: with the failure
- * the values are that the compensation can read, so that the next run calls it without running the nested run again.
+ * The compensations in nested runs that have failed for good in earlier processes. They are called again with the values
+ * that are recorded with the failure ({@link UndoCall}), without running the nodes of the nested run again.
  */
 final class NestedUndos {
 
@@ -27,37 +25,6 @@ final class NestedUndos {
         return journal != null
                 && ((undoes && journal.isIncomplete())
                         || !new NestedUndos(run, journal).paths().isEmpty());
-    }
-
-    /** Records that a compensation has failed for good, in a run with a journal or in one that is nested in it. */
-    static void record(RunJournal journal, RunFacts where, int node, int attempt, Throwable failure) {
-        journal.setIncomplete();
-        try {
-            recordValues(journal, where, node);
-        } catch (Throwable unrecorded) {
-            UserCode.addSuppressed(failure, unrecorded); // the next run cannot undo this node
-        }
-        try {
-            journal.record(
-                    new Entry.CompensationAttemptFailed(where.path(node), attempt, RecordedFailure.of(failure), true));
-        } catch (Throwable unrecorded) {
-            UserCode.addSuppressed(failure, unrecorded);
-        }
-    }
-
-    private static void recordValues(RunJournal journal, RunFacts nested, int node) throws Exception {
-        if (nested.outer == null) {
-            return; // these are recorded
-        }
-        recordValues(journal, nested.outer, nested.outerNode);
-        BitSet read = nested.graph.ancestorsOf(node);
-        read.set(node);
-        String path = nested.outer.path(nested.outerNode);
-        for (int each = read.nextSetBit(0); each >= 0; each = read.nextSetBit(each + 1)) {
-            if (nested.states.via(each) != ValueSource.NONE) {
-                journal.record(new Entry.ElementEnded(path, each, nested.states.value(each)));
-            }
-        }
     }
 
     private List<String> paths() {

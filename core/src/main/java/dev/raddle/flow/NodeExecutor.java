@@ -257,7 +257,7 @@ final class NodeExecutor {
     private Object callAction(int node) throws Exception {
         Node.Body body = run.graph.bodies[node];
         if (run.journal != null) {
-            run.journal.beginAttempt(node, new RunNodeContext(run, node, null));
+            run.journal.beginAttempt(node, run.contextOf(node));
         }
         EnclosingScope inner = run.timeouts == null ? null : run.timeouts.enclosure(node);
         Object value = run.callInStarterContext(() -> inner == null

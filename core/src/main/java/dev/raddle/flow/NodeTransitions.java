@@ -66,15 +66,36 @@ final class NodeTransitions {
      * what has happened, and when, as reports (SteppedRun).
      */
 
+    /** What a run that drives these transitions does in its own way. */
+    interface Driver {
+
+        /**
+         * Applies transitions in a thread that runs no node, processes their consequences, and dispatches the triggered
+         * nodes.
+         */
+        void runTransitions(Consumer<Runner> action);
+
+        /**
+         * Takes over the call of a fallback, if this driver does not call it at once.
+         *
+         * @param expected the content of the node's slot
+         */
+        boolean tryDeferFallback(int node, Object expected, Throwable failure);
+
+        /** Calls the function that computes the default of a node. */
+        @Nullable
+        Object computeDefault(Supplier<?> function) throws Exception;
+    }
+
     private final RunFacts run;
-    private final Run driver;
+    private final Driver driver;
     private final NodeStates states;
     final @Nullable FlowEvents events; // null if there are no callbacks, listener and recording
     final @Nullable Compensations compensations; // null if nothing can be undone
     final @Nullable NodeWaits waits; // null if no node waits for a moment or a signal
     final Consequences consequences;
 
-    NodeTransitions(RunFacts run, Run driver, @Nullable FlowEvents events) {
+    NodeTransitions(RunFacts run, Driver driver, @Nullable FlowEvents events) {
         this.run = run;
         this.driver = driver;
         this.events = events;
@@ -92,7 +113,7 @@ final class NodeTransitions {
         NodeState otherwise = NodeState.SKIPPED;
         Throwable cause = null;
         try {
-            if (run.callInStarterContext(() -> condition.test(new RunNodeContext(run, node, null)))) {
+            if (run.callInStarterContext(() -> condition.test(run.contextOf(node)))) {
                 return true;
             }
         } catch (Throwable failure) {

@@ -73,8 +73,7 @@ final class ReplayedRun extends Run {
     }
 
     @Override
-    @Nullable
-    Object computeDefault(Supplier<?> function) {
+    public @Nullable Object computeDefault(Supplier<?> function) {
         return null;
     }
 

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The life of one run: it begins, opens nested runs, is stopped, and ends once. */
-abstract class Run implements NestedRun {
+abstract class Run implements NestedRun, NodeTransitions.Driver {
 
     /*
      * Overview. What happens in a run is decided here and below; a driver above executes its nodes:
@@ -91,18 +91,13 @@ abstract class Run implements NestedRun {
     /** Called when the run has a result. */
     abstract void ended();
 
-    /**
-     * Takes over the call of a fallback, if this driver does not call it at once.
-     *
-     * @param expected the content of the node's slot
-     */
-    boolean tryDeferFallback(int node, Object expected, Throwable failure) {
+    @Override
+    public boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         return false;
     }
 
-    /** Calls the function that computes the default of a node. */
-    @Nullable
-    Object computeDefault(Supplier<?> function) throws Exception {
+    @Override
+    public @Nullable Object computeDefault(Supplier<?> function) throws Exception {
         return run.callInStarterContext(function::get);
     }
 
@@ -168,10 +163,7 @@ abstract class Run implements NestedRun {
         return runner;
     }
 
-    /**
-     * Applies transitions in a thread that runs no node, processes their consequences, and dispatches the triggered
-     * nodes.
-     */
+    @Override
     public final void runTransitions(Consumer<Runner> action) {
         runTransitions(null, action);
     }

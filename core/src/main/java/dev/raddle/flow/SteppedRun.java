@@ -185,7 +185,7 @@ final class SteppedRun extends Run {
         return key == null
                 ? null
                 : Objects.requireNonNull(
-                        run.callInStarterContext(() -> key.apply(new RunNodeContext(run, node, null))), "group");
+                        run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
     }
 
     private Step stepOf(SteppedCall call) {
@@ -223,7 +223,7 @@ final class SteppedRun extends Run {
     }
 
     @Override
-    boolean tryDeferFallback(int node, Object expected, Throwable failure) {
+    public boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         SteppedCall call = new SteppedCall(node, 1, null, List.of(), failure, false);
         run.states.set(node, call);
         stepper.add(stepOf(call));

@@ -6,7 +6,9 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -63,7 +65,7 @@ final class UndoCall extends InterruptWindow {
             TaskTimeoutException late = isLate ? late(failure) : null;
             RunJournal journal = run.outermostJournal();
             if (journal != null && !run.isLost()) {
-                NestedUndos.record(journal, run, node, attempts.current(), late == null ? failure : late);
+                recordEnd(journal, late == null ? failure : late);
             }
             if (late != null) {
                 throw late;
@@ -109,6 +111,38 @@ final class UndoCall extends InterruptWindow {
         RunJournal journal = Objects.requireNonNull(run.journal);
         journal.undoAttemptFailed(node, attempts.current(), failure, false);
         journal.endUndo(node);
+    }
+
+    /** Records that the compensation has failed for good. The next run calls it again. */
+    private void recordEnd(RunJournal journal, Throwable failure) {
+        journal.setIncomplete();
+        try {
+            recordValues(journal, run, node);
+        } catch (Throwable unrecorded) {
+            UserCode.addSuppressed(failure, unrecorded); // the next run cannot undo this node
+        }
+        try {
+            journal.record(new Entry.CompensationAttemptFailed(
+                    run.path(node), attempts.current(), RecordedFailure.of(failure), true));
+        } catch (Throwable unrecorded) {
+            UserCode.addSuppressed(failure, unrecorded);
+        }
+    }
+
+    /** Records the values that a compensation of a nested run can read: its nodes are not recorded otherwise. */
+    private static void recordValues(RunJournal journal, RunFacts nested, int node) throws Exception {
+        if (nested.outer == null) {
+            return; // these are recorded
+        }
+        recordValues(journal, nested.outer, nested.outerNode);
+        BitSet read = nested.graph.ancestorsOf(node);
+        read.set(node);
+        String path = nested.outer.path(nested.outerNode);
+        for (int each = read.nextSetBit(0); each >= 0; each = read.nextSetBit(each + 1)) {
+            if (nested.states.via(each) != ValueSource.NONE) {
+                journal.record(new Entry.ElementEnded(path, each, nested.states.value(each)));
+            }
+        }
     }
 
     private TaskTimeoutException late(@Nullable Throwable cause) {
