@@ -2,6 +2,7 @@ package dev.raddle.group;
 
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.OwnerChange;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 
@@ -23,6 +24,14 @@ record Events(TaskListener listener, ExceptionSink sink) {
 
     void settled(TaskIdentity task, Outcome<?> outcome, long ranNanos) {
         runGuarded(sink, "onSettled", task, () -> listener.onSettled(task, outcome, ranNanos));
+    }
+
+    void changed(OwnerChange change) {
+        try {
+            listener.onChanged(change);
+        } catch (Throwable failure) {
+            sink.report("onChanged of the listener, for group \"" + change.owner() + "\"", failure);
+        }
     }
 
     static void runGuarded(ExceptionSink sink, String event, TaskIdentity task, Runnable notification) {

@@ -15,6 +15,7 @@ import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -692,6 +693,30 @@ class Group extends TaskGate {
         return locked(() -> isActiveUnderLock(now) ? Optional.of(statsUnderLock(now)) : Optional.empty());
     }
 
+    /** Returns this group with what keeps its tasks waiting, if it is active. */
+    Optional<GroupState> state() {
+        long now = engine.time.nanoTime();
+        return locked(() -> isActiveUnderLock(now)
+                ? Optional.of(new GroupState(
+                        statsUnderLock(now), Math.max(1, bounds().weight()), obstacle(now), oldestWaiting(now)))
+                : Optional.empty());
+    }
+
+    private @Nullable TaskStats oldestWaiting(long now) {
+        List<TaskStats> firsts = new ArrayList<>(1);
+        forEachFirst(permit -> firsts.add(taskStats((GroupRun<?>) permit, now)));
+        return firsts.stream().max(Comparator.comparing(Group::waited)).orElse(null);
+    }
+
+    private static Duration waited(TaskStats task) {
+        return task.since() == null ? Duration.ZERO : task.since();
+    }
+
+    private TaskStats taskStats(GroupRun<?> run, long now) {
+        boolean waits = isWaiting(run);
+        return run.stats(waits, waits ? slotsOf(run) : run.taken(), now);
+    }
+
     private GroupStats statsUnderLock(long now) {
         RateLimit limit = bounds().rate();
         return new GroupStats(
@@ -756,7 +781,7 @@ class Group extends TaskGate {
         List<TaskStats> tasks = new ArrayList<>();
         Predicate<Permit> add = permit -> {
             boolean isFull = tasks.size() == max;
-            return isFull || !tasks.add(((GroupRun<?>) permit).stats(isWaiting(permit), now));
+            return isFull || !tasks.add(taskStats((GroupRun<?>) permit, now));
         };
         locked(() -> anyHeld(add) || firstWaiting(add) != null);
         return Collections.unmodifiableList(tasks);

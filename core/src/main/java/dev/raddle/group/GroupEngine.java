@@ -15,6 +15,7 @@ import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.OwnerChange;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -497,10 +498,19 @@ final class GroupEngine {
 
     private void report(LimitChange change) {
         Recorder.limitChanged(change.groupKey(), change.before(), change.after(), change.reason());
+        String before = Integer.toString(change.before());
+        String after = Integer.toString(change.after());
+        changed(new OwnerChange(change.groupKey(), OwnerChange.Kind.LIMIT, true, before, after));
         TaskLifecycleListener listener = policy.taskLifecycleListener();
         if (listener != null) {
             String event = "onLimitChanged of the listener, for group \"" + change.groupKey() + "\"";
             guarded(event, () -> listener.onLimitChanged(change));
+        }
+    }
+
+    void changed(OwnerChange change) {
+        if (events != null) {
+            events.changed(change);
         }
     }
 

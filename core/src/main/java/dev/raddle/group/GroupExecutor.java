@@ -7,6 +7,8 @@ import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.OwnerChange;
+import dev.raddle.task.OwnerChange.Kind;
 import dev.raddle.task.Rate;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
@@ -22,8 +24,11 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiPredicate;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -340,7 +345,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void setMaxConcurrency(String groupKey, int limit) {
         requireAtLeastOne("maxConcurrency of group \"" + groupKey + "\"", limit);
-        adjust(groupKey, known -> known.withConcurrency(limit));
+        adjust(groupKey, Kind.LIMIT, GroupExecutor::limitOf, limitText(limit), known -> known.withConcurrency(limit));
     }
 
     /**
@@ -354,7 +359,7 @@ public final class GroupExecutor implements AutoCloseable {
     public void resumeAdaptive(String groupKey) {
         AdaptiveLimit limit = engine.policy.resolveAdaptiveLimit(groupKey);
         if (limit != null && engine.groups.containsKey(groupKey)) {
-            adjust(groupKey, known -> known.withAdaptation(limit));
+            change(groupKey, (group, grants) -> group.adjust(known -> known.withAdaptation(limit), grants));
         } else {
             requireRunning(groupKey);
         }
@@ -370,7 +375,8 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void setWeight(String groupKey, int weight) {
         requireAtLeastOne("weight of group \"" + groupKey + "\"", weight);
-        adjust(groupKey, known -> known.withWeight(weight));
+        String text = Integer.toString(weight);
+        adjust(groupKey, Kind.WEIGHT, known -> Integer.toString(known.weight()), text, known -> known.withWeight(weight));
     }
 
     /**
@@ -385,7 +391,7 @@ public final class GroupExecutor implements AutoCloseable {
     public void setRate(String groupKey, @Nullable Rate rate) {
         engine.usesRates = true; // first, so that each decision under the rate reads the clock
         RateLimit limit = engine.rateLimits.of(rate);
-        adjust(groupKey, known -> known.withRate(limit));
+        adjust(groupKey, Kind.RATE, GroupExecutor::rateOf, rateText(limit), known -> known.withRate(limit));
     }
 
     /**
@@ -409,6 +415,7 @@ public final class GroupExecutor implements AutoCloseable {
             engine.alarms.hold(group, time);
             return !group.isRetired();
         });
+        changed(groupKey, Kind.HOLD, null, MILLISECONDS.convert(time) + " ms");
     }
 
     /**
@@ -420,14 +427,55 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void setGlobalMaxInFlight(int cap) {
         requireAtLeastOne("globalMaxInFlight", cap);
+        String before = limitText(engine.cap.max());
         engine.cap.setMax(cap);
         GrantedPermits grants = new GrantedPermits();
         engine.groups.values().forEach(group -> group.recountForCap(grants));
         engine.dispatch(grants);
+        changed(null, Kind.LIMIT, before, limitText(cap));
     }
 
-    private void adjust(String key, UnaryOperator<GroupBounds.Known> change) {
-        change(key, (group, grants) -> group.adjust(change, grants));
+    /** Changes the limits of a group, and notifies the listener unless the value was the same before. */
+    private void adjust(
+            String key,
+            Kind kind,
+            Function<GroupBounds.Known, @Nullable String> value,
+            @Nullable String after,
+            UnaryOperator<GroupBounds.Known> change) {
+        AtomicReference<GroupBounds.@Nullable Known> before = new AtomicReference<>(); // null until they are looked up
+        change(
+                key,
+                (group, grants) -> group.adjust(
+                        known -> {
+                            before.set(known);
+                            return change.apply(known);
+                        },
+                        grants));
+        GroupBounds.Known known = before.get();
+        String text = known == null ? null : value.apply(known);
+        if (known == null || !Objects.equals(text, after)) {
+            changed(key, kind, text, after);
+        }
+    }
+
+    private static String limitOf(GroupBounds.Known known) {
+        return limitText(known.concurrency());
+    }
+
+    private static String limitText(int limit) {
+        return limit == Integer.MAX_VALUE ? "unlimited" : Integer.toString(limit);
+    }
+
+    private static @Nullable String rateOf(GroupBounds.Known known) {
+        return rateText(known.rate());
+    }
+
+    private static @Nullable String rateText(@Nullable RateLimit limit) {
+        return limit == null ? null : limit.rate().toString();
+    }
+
+    private void changed(@Nullable String key, Kind kind, @Nullable String before, @Nullable String after) {
+        engine.changed(new OwnerChange(key, kind, false, before, after));
     }
 
     /** Changes a group, which is created if there is none, and starts what the change allows. */
@@ -455,6 +503,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void pauseGroup(String groupKey) {
         change(groupKey, (group, grants) -> group.pauseOrResume(true, grants)); // the cap may have kept slots for it
+        changed(groupKey, Kind.PAUSE, null, "paused");
     }
 
     /**
@@ -468,6 +517,7 @@ public final class GroupExecutor implements AutoCloseable {
             GrantedPermits grants = new GrantedPermits();
             group.pauseOrResume(false, grants);
             engine.dispatch(grants);
+            changed(groupKey, Kind.PAUSE, null, "resumed");
         }
     }
 
@@ -491,6 +541,7 @@ public final class GroupExecutor implements AutoCloseable {
                     null,
                     engine.rejection(Rejection.Reason.EVICTED, "the group was evicted"),
                     run -> {});
+            changed(groupKey, Kind.EVICTION, null, null);
         }
     }
 
@@ -616,6 +667,17 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public boolean awaitIdle(Duration timeout) throws InterruptedException {
         return GroupMonitor.awaitIdle(Deadline.after(engine.time, timeout), monitor::firstBusy);
+    }
+
+    /**
+     * Returns all known groups, as {@link #activeGroupKeys} does, with what keeps their tasks waiting. Each is read when
+     * the stream comes to it, in a time that does not depend on the number of its tasks but on that of their different
+     * priorities.
+     *
+     * @return the groups, in no order; groups that come or go meanwhile may be among them or not
+     */
+    public Stream<GroupState> groups() {
+        return monitor.states();
     }
 
     /**

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the groups of an engine: statistics, reasons for waiting, and whether there are any tasks. */
@@ -79,6 +80,11 @@ record GroupMonitor(GroupEngine engine) {
         int max = engine.cap.max();
         int used = max == FairCap.UNLIMITED ? 0 : engine.cap.used(); // a global rate counts the slots, too
         return new GroupExecutorStats(sums[0], sums[1], sums[2], used, max);
+    }
+
+    /** Returns all active groups, each read when the stream comes to it. */
+    Stream<GroupState> states() {
+        return engine.groups.values().stream().map(Group::state).flatMap(Optional::stream);
     }
 
     Set<String> activeKeys() {

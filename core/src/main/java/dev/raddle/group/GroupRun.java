@@ -164,14 +164,19 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         return null;
     }
 
-    /** Returns this run as it is now. */
-    TaskStats stats(boolean waits, long now) {
+    /** Returns this run as it is now, with the slots that it holds or needs. */
+    TaskStats stats(boolean waits, int slots, long now) {
         long since = sinceNanos();
+        Thread thread = runningThread();
+        TaskRun<?> awaited = thread == null ? null : group.awaitedRuns().get(thread);
         return new TaskStats(
                 this,
                 waits,
-                runningThread(),
-                since == NOT_MEASURED ? null : Duration.ofNanos(Math.max(0, now - since)));
+                thread,
+                since == NOT_MEASURED ? null : Duration.ofNanos(Math.max(0, now - since)),
+                slots,
+                priority(),
+                awaited instanceof GroupRun<?> run ? run : null);
     }
 
     // Options and timeouts.

@@ -12,9 +12,16 @@ import org.jspecify.annotations.Nullable;
  *     callable has not returned
  * @param since the time since the start of the task, or since its submission if it has not begun; null if the moment of
  *     submission is unknown, because the executor has no listener
+ * @param slots the number of slots that it holds, or needs if it waits
+ * @param priority its priority in the queue of its group
+ * @param awaits the task of this executor for which its thread waits without a timeout, if that may keep tasks from
+ *     running; else null
  */
 public record TaskStats(
         TaskHandle<?> handle,
         boolean isWaiting,
         @Nullable Thread thread,
-        @Nullable Duration since) {}
+        @Nullable Duration since,
+        int slots,
+        int priority,
+        @Nullable TaskHandle<?> awaits) {}

@@ -542,6 +542,17 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
+     * Calls an action for the first waiting permit of each priority, the highest priority first. Takes time in
+     * proportion to the number of different priorities.
+     *
+     * @param action the action, which must not change this gate
+     */
+    protected final void forEachFirst(Consumer<Permit> action) {
+        assert isLocked();
+        PriorityQueues.forEachFirst(queue, action);
+    }
+
+    /**
      * Returns whether a held permit has a property, oldest grant first.
      *
      * @param property the property, which must not change this gate

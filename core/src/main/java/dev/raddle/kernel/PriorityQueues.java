@@ -71,6 +71,15 @@ final class PriorityQueues {
         }
     }
 
+    /** Calls an action for the first permit of each priority: one of these waits for longest. */
+    static void forEachFirst(@Nullable Object queue, Consumer<Permit> action) {
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.levels.keySet().forEach(level -> action.accept(Ring.first(Objects.requireNonNull(level.last))));
+        } else if (queue instanceof Permit last) {
+            action.accept(Ring.first(last));
+        }
+    }
+
     /** Returns the first permit with a property, or null if there is none. */
     static @Nullable Permit firstWith(@Nullable Object queue, Predicate<Permit> property) {
         if (queue instanceof PriorityQueues priorities) {

@@ -38,6 +38,14 @@ public interface TaskListener {
     default void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {}
 
     /**
+     * Called when a limit of an owner of tasks was changed, in the thread that has changed it. The limits with which an
+     * owner begins are no change.
+     *
+     * @param change the change
+     */
+    default void onChanged(OwnerChange change) {}
+
+    /**
      * Returns a listener that notifies this one and then another one. If one of them throws, the other is notified all
      * the same.
      *

@@ -27,6 +27,11 @@ record TwoListeners(TaskListener first, TaskListener second) implements TaskList
         notifyBoth(listener -> listener.onSettled(task, outcome, runNanos));
     }
 
+    @Override
+    public void onChanged(OwnerChange change) {
+        notifyBoth(listener -> listener.onChanged(change));
+    }
+
     private void notifyBoth(Consumer<TaskListener> event) {
         try {
             event.accept(first);

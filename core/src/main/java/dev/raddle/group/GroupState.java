@@ -1,0 +1,15 @@
+package dev.raddle.group;
+
+import dev.raddle.task.WaitReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A group with what keeps its tasks waiting, read at one moment.
+ *
+ * @param stats its statistics
+ * @param weight its weight at the global cap
+ * @param waitingFor what its next task waits for; {@link WaitReason#NOTHING} if no task waits
+ * @param oldest the waiting task that was submitted first, which need not be the next one; null if no task waits
+ */
+public record GroupState(
+        GroupStats stats, int weight, WaitReason waitingFor, @Nullable TaskStats oldest) {}
