@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import dev.raddle.task.Outcome;
+import dev.raddle.task.OwnerChange;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,17 +24,22 @@ final class Activity implements TaskListener {
 
     private final String name;
     private final Failures failures;
+    private final Changes changes;
     private final BooleanSupplier isLookedAt;
+    private final LongAdder starts = new LongAdder(); // of all owners
+    final RunTimes runTimes = new RunTimes();
     private final ConcurrentHashMap<String, Counts> byOwner = new ConcurrentHashMap<>();
 
-    Activity(String name, Failures failures, BooleanSupplier isLookedAt) {
+    Activity(String name, Failures failures, Changes changes, BooleanSupplier isLookedAt) {
         this.name = name;
         this.failures = failures;
+        this.changes = changes;
         this.isLookedAt = isLookedAt;
     }
 
     @Override
     public void onStarted(TaskIdentity task, long waitNanos) {
+        starts.increment();
         if (isLookedAt.getAsBoolean()) {
             countsOf(task.owner()).starts.increment();
         }
@@ -41,6 +47,9 @@ final class Activity implements TaskListener {
 
     @Override
     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+        if (runNanos > 0) {
+            runTimes.add(task.owner(), runNanos);
+        }
         switch (outcome) {
             case Outcome.Failure<?> failure -> {
                 countsOf(task.owner()).failed.increment();
@@ -49,6 +58,16 @@ final class Activity implements TaskListener {
             case Outcome.Rejected<?> rejected -> countsOf(task.owner()).rejected.increment();
             default -> {}
         }
+    }
+
+    @Override
+    public void onChanged(OwnerChange change) {
+        changes.add(name, change, System.currentTimeMillis());
+    }
+
+    /** Returns the number of tasks that have started. */
+    long starts() {
+        return starts.sum();
     }
 
     private Counts countsOf(String owner) {

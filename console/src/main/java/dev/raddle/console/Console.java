@@ -63,6 +63,7 @@ public final class Console implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private record Summary(
+            Findings.Summary wrong,
             Groups.Summary groups,
             Pools.Summary pools,
             Flows.Summary flows,
@@ -74,12 +75,15 @@ public final class Console implements AutoCloseable {
     private final Failures failures = new Failures();
     private final ConcurrentHashMap<String, Activity> activities = new ConcurrentHashMap<>();
     private final TaskRefs refs = new TaskRefs();
-    private final Groups groups = new Groups(activities::get, failures, refs);
+    private final Changes changes = new Changes();
+    private final Groups groups = new Groups(activities::get, failures, refs, changes);
     private final Pools pools = new Pools();
-    private final Flows flows = new Flows();
+    final Flows flows = new Flows();
     private final Scopes scopes = new Scopes();
     final Fleets fleets = new Fleets();
     final Durable durable = new Durable();
+    private final Findings findings = new Findings(new Findings.Subjects(
+            groups, pools, flows, scopes, fleets, durable, failures, changes, refs));
     private final String title;
     private final long startedAt = ProcessHandle.current()
             .info()
@@ -101,7 +105,8 @@ public final class Console implements AutoCloseable {
             throws IOException {
         title = options.title == null ? titleOf(System.getProperty("sun.java.command", "")) : options.title;
         controls = new Controls(options.controls, groups, flows, durable, refs);
-        sampler = new Sampler(options.clients, longestRest, this::sample, this::state);
+        sampler = new Sampler(
+                options.clients, longestRest, this::sample, groups::sampleWithoutClient, this::state);
         HttpServer http = HttpServer.create(new InetSocketAddress(address, options.port), 0);
         int port = http.getAddress().getPort();
         boolean isNamed = !address.isAnyLocalAddress() && !address.isLoopbackAddress();
@@ -148,6 +153,7 @@ public final class Console implements AutoCloseable {
             boolean hasStarted = false;
             try {
                 console.server.start();
+                console.sampler.start();
                 hasStarted = true;
             } finally {
                 if (!hasStarted) {
@@ -200,7 +206,7 @@ public final class Console implements AutoCloseable {
      */
     public TaskListener listener(String name) {
         Objects.requireNonNull(name, "name");
-        return activities.computeIfAbsent(name, created -> new Activity(created, failures, () -> sampler.isActive()));
+        return activities.computeIfAbsent(name, created -> new Activity(created, failures, changes, () -> sampler.isActive()));
     }
 
     /**
@@ -324,7 +330,9 @@ public final class Console implements AutoCloseable {
 
     private void sample(long now) {
         groups.sample(now);
+        findings.update(now);
         summary = Json.object(new Summary(
+                findings.summary(),
                 groups.summary(),
                 pools.summary(now),
                 flows.summary(),
@@ -336,6 +344,7 @@ public final class Console implements AutoCloseable {
 
     private ObjectNode state(View view, long now) {
         Object shown = switch (view.kind()) {
+            case WRONG -> findings.page(now);
             case GROUPS -> groups.page(view, now);
             case GROUP -> groups.detail(view, now);
             case FLOWS -> flows.rows(view);

@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupStats;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.task.Rate;
 import java.time.Duration;
@@ -24,6 +25,7 @@ final class Controls {
             String who,
             String action,
             String target,
+            @Nullable String before,
             @Nullable String value,
             String done) {}
 
@@ -69,17 +71,42 @@ final class Controls {
                 ? null
                 : Failures.cut(value.isString() ? value.asString() : value.toString());
         try {
-            String done = command.has("service")
-                    ? applyToStored(action, command)
-                    : isOfRun(action) ? applyToRun(action, command) : applyToGroup(action, executor, command);
-            add(new Row(System.currentTimeMillis(), who, action, target, shown, done));
+            String before = before(action, executor, command);
+            String done = ScopedValue.where(Changes.USER, who).call(() -> apply(action, executor, command));
+            add(new Row(System.currentTimeMillis(), who, action, target, before, shown, done));
             return done;
         } catch (IllegalArgumentException | IllegalStateException | Refusal refused) {
             String problem = String.valueOf(refused.getMessage());
             String end = refused instanceof Refusal refusal && refusal.status >= 500 ? "failed: " : "refused: ";
-            add(new Row(System.currentTimeMillis(), who, action, target, shown, end + problem));
+            add(new Row(System.currentTimeMillis(), who, action, target, null, shown, end + problem));
             throw refused instanceof Refusal refusal ? refusal : new Refusal(400, problem);
         }
+    }
+
+    private String apply(String action, String executor, ObjectNode command) {
+        return command.has("service")
+                ? applyToStored(action, command)
+                : isOfRun(action) ? applyToRun(action, command) : applyToGroup(action, executor, command);
+    }
+
+    /** Returns the value that an action on a group replaces, or null. */
+    private @Nullable String before(String action, String name, ObjectNode command) {
+        GroupExecutor executor = groups.executors.get(name);
+        GroupStats stats = executor == null
+                ? null
+                : executor.groupStats(text(command, "key")).orElse(null);
+        return stats == null
+                ? null
+                : switch (action) {
+                    case "setLimit" -> Groups.limitText(stats.maxConcurrency());
+                    case "setRate" -> stats.rate() == null ? "no rate" : stats.rate().toString();
+                    case "pause", "resume" -> stats.paused() ? "paused" : "not paused";
+                    case "hold" ->
+                        stats.holdLeft() == null
+                                ? "not on hold"
+                                : "on hold for " + stats.holdLeft().toMillis() + " ms";
+                    default -> null;
+                };
     }
 
     private void add(Row row) {
@@ -91,7 +118,13 @@ final class Controls {
         }
         // A parameter, and in one line: a pattern or a line break may be in the names.
         System.getLogger("dev.raddle.console")
-                .log(System.Logger.Level.INFO, "console: {0}", row.toString().replaceAll("\\R|\\p{Cntrl}", " "));
+                .log(System.Logger.Level.INFO, "console: {0}", lineOf(row).replaceAll("\\R|\\p{Cntrl}", " "));
+    }
+
+    private static String lineOf(Row row) {
+        String value = row.value == null ? "" : " " + row.value;
+        String before = row.before == null ? "" : " (before: " + row.before + ")";
+        return row.who + ": " + row.action + value + " of " + row.target + ": " + row.done + before;
     }
 
     private static String text(ObjectNode command, String name) {

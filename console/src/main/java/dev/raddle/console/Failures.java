@@ -37,12 +37,23 @@ final class Failures {
         String message = "";
         long count;
         long lastAt;
+        long minute; // the current one
+        int inMinute;
+        int inMinuteBefore;
 
         Kind(String id, String type, String stack, long firstAt) {
             this.id = id;
             this.type = type;
             this.stack = stack;
             this.firstAt = firstAt;
+        }
+
+        void turnTo(long now) {
+            if (now != minute) {
+                inMinuteBefore = now == minute + 1 ? inMinute : 0;
+                inMinute = 0;
+                minute = now;
+            }
         }
 
         Row row() {
@@ -65,6 +76,9 @@ final class Failures {
     record Rows(List<String> order, Map<String, Row> rows) {}
 
     record Summary(int kinds) {}
+
+    /** A kind whose failures have become more. */
+    record Rise(String message, int now, int before, long sinceAt) {}
 
     private final Map<KindKey, Kind> kinds = newest(MOST_KINDS); // guarded by this
     private long ids; // guarded by this
@@ -101,6 +115,8 @@ final class Failures {
 
     private void note(Kind kind, String source, String owner, String message, long at) {
         kind.count++;
+        kind.turnTo(at / 60_000);
+        kind.inMinute++;
         kind.message = message;
         kind.lastAt = Math.max(kind.lastAt, at);
         kind.owners.put(new Owner(source, owner), true);
@@ -108,6 +124,19 @@ final class Failures {
 
     synchronized Summary summary() {
         return new Summary(kinds.size());
+    }
+
+    /** Returns the kinds with many failures in this minute, and at least three times as many as in the last one. */
+    synchronized Map<String, Rise> rising(long now, int many) {
+        Map<String, Rise> rising = new LinkedHashMap<>();
+        for (Kind kind : kinds.values()) {
+            kind.turnTo(now / 60_000);
+            if (kind.inMinute >= many && kind.inMinute >= 3 * kind.inMinuteBefore) {
+                String name = kind.type.substring(kind.type.lastIndexOf('.') + 1) + ": " + kind.message;
+                rising.put(kind.id, new Rise(name, kind.inMinute, kind.inMinuteBefore, kind.minute * 60_000));
+            }
+        }
+        return rising;
     }
 
     Rows all(View view) {

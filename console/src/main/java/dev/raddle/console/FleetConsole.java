@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Shows fleets in a console, for programs that have {@code raddle-redis}: instances, leases, and who holds what. */
 public final class FleetConsole {
@@ -35,18 +36,21 @@ public final class FleetConsole {
 
         @Override
         public Fleets.Row read(long now) {
-            return row(fleet.stats(), fleet.status(), now);
+            return row(fleet.stats(), fleet.status(), fleet.options().lease().toMillis(), now);
         }
     }
 
-    private static Fleets.Row row(FleetStats stats, FleetStatus status, long now) {
+    private static Fleets.Row row(FleetStats stats, FleetStatus status, long lease, long now) {
         Map<String, Fleets.InstanceRow> instances = new TreeMap<>();
         for (FleetStatus.Instance each : status.instances()) {
             long startedAt = toSeconds(now - each.age().toMillis());
             instances.put(
                     each.name(),
                     new Fleets.InstanceRow(
-                            each.id(), startedAt, now + each.left().toMillis()));
+                            each.id(),
+                            startedAt,
+                            now + each.left().toMillis(),
+                            heardAt(each.left().toMillis(), lease, now)));
         }
         Map<String, Fleets.GroupRow> groups = new TreeMap<>();
         status.keys().forEach(key -> groups.put(key.key(), groupRow(key, now)));
@@ -58,6 +62,11 @@ public final class FleetConsole {
                 status.quarantine().isZero() ? null : now + status.quarantine().toMillis(),
                 instances,
                 groups);
+    }
+
+    /** Returns when an instance has extended its lease, which it does in the first half of it; null if it is not late. */
+    private static @Nullable Long heardAt(long left, long lease, long now) {
+        return left < lease / 2 ? toSeconds(now - (lease - left)) : null;
     }
 
     private static Fleets.GroupRow groupRow(FleetStatus.Key key, long now) {

@@ -21,7 +21,13 @@ final class Fleets {
         Row read(long now);
     }
 
-    record InstanceRow(String id, long startedAt, long leaseUntilAt) {}
+    /**
+     * An instance.
+     *
+     * @param heardAt when it has extended its lease, if it is late to do so again; else null
+     */
+    record InstanceRow(
+            String id, long startedAt, long leaseUntilAt, @Nullable Long heardAt) {}
 
     record HolderRow(String instance, int permits, long heldSinceAt) {}
 
@@ -36,6 +42,14 @@ final class Fleets {
             @Nullable Long quarantineUntilAt,
             Map<String, InstanceRow> instances,
             Map<String, GroupRow> groups) {
+
+        int permitsOf(String instance) {
+            return groups.values().stream()
+                    .flatMap(group -> group.holders.stream())
+                    .filter(holder -> holder.instance.equals(instance))
+                    .mapToInt(HolderRow::permits)
+                    .sum();
+        }
 
         Row with(boolean isUp, @Nullable String text) {
             return new Row(isUp, text, outages, lost, quarantineUntilAt, instances, groups);

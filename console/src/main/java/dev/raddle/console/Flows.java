@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The runs that are watched: those that have not ended, and the last ones that have. */
@@ -83,6 +84,16 @@ final class Flows {
         };
     }
 
+    /** Returns the runs by their ids. */
+    Map<String, RunView> runs() {
+        return all();
+    }
+
+    /** Returns what keeps a run that began before a moment from going on; null if it goes on, or if its code throws. */
+    static @Nullable Finding findingOf(RunView run, Finding.@Nullable Link link, long before) {
+        return read(() -> RunFindings.of(run, link, before), failure -> null);
+    }
+
     Summary summary() {
         int running = 0;
         int failed = 0;
@@ -111,12 +122,16 @@ final class Flows {
         }
     }
 
-    /** Returns the runs, the latest first. */
+    /** Returns the runs: those that have not ended, the oldest first, and then the latest ones that have. */
     Rows rows(View view) {
         Map<String, RunView> all = all();
         all.values().removeIf(run -> !isShown(run, view));
         Map<String, Object> rows = new LinkedHashMap<>();
-        List.copyOf(all.entrySet()).reversed().stream()
+        Stream<Map.Entry<String, RunView>> live =
+                all.entrySet().stream().filter(each -> endOf(each.getValue()) == null);
+        Stream<Map.Entry<String, RunView>> ended =
+                List.copyOf(all.entrySet()).reversed().stream().filter(each -> endOf(each.getValue()) != null);
+        Stream.concat(live, ended)
                 .limit(MOST_SHOWN)
                 .forEach(entry -> rows.put(entry.getKey(), row(entry.getValue())));
         return new Rows(all.size(), List.copyOf(rows.keySet()), rows);

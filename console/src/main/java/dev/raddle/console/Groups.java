@@ -2,26 +2,46 @@ package dev.raddle.console;
 
 import dev.raddle.group.Explanation;
 import dev.raddle.group.GroupExecutor;
-import dev.raddle.group.GroupExecutorStats;
+import dev.raddle.group.GroupState;
 import dev.raddle.group.GroupStats;
 import dev.raddle.group.TaskStats;
+import dev.raddle.task.WaitReason;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The groups of the watched executors. Except for the executors, only the sampler's thread uses it. */
 final class Groups {
 
-    private static final int MOST_HISTORIES = 1_000;
-    private static final int LARGEST_PAGE = 200;
+    /*
+     * Overview.
+     *
+     * A sample reads all groups, in one pass. All of those that have something to do are kept, and so many of the idle
+     * ones that the memory is bounded. Everything that a view asks for is computed from the sample, or by a bounded
+     * number of calls; none of these takes a time in proportion to the number of groups or tasks.
+     *
+     * While no client looks, a sample is taken once a second, or less often if there are many groups. Of it only the
+     * totals are kept, and the numbers of the groups whose tasks have waited longest.
+     */
 
-    private record Id(String executor, String key) {
+    private static final int MOST_HISTORIES = 1_000;
+    private static final int MOST_WITHOUT_CLIENT = 40; // histories
+    private static final int LARGEST_PAGE = 200;
+    private static final int MOST_IDLE = 20_000; // of an executor
+    private static final int MOST_RANKED = 1_000; // groups whose places at the cap are counted
+    private static final int MOST_CHANGES = 50;
+    private static final int MOST_OVERTAKEN = 100;
+
+    record Id(String executor, String key) {
         /** Returns a text that no other group has, whatever the characters of its key. */
         @Override
         public String toString() {
@@ -29,7 +49,28 @@ final class Groups {
         }
     }
 
-    private record Member(Id id, GroupExecutor executor, GroupStats stats) {}
+    record Member(Id id, GroupExecutor executor, GroupState state) {
+        GroupStats stats() {
+            return state.stats();
+        }
+
+        boolean isIdle() {
+            GroupStats stats = stats();
+            return stats.activeCount() + stats.queuedCount() == 0 && !stats.paused() && stats.holdLeft() == null;
+        }
+
+        /** Returns for how many milliseconds its oldest task has waited; 0 if that is unknown, or none waits. */
+        long waitedMillis() {
+            TaskStats oldest = state.oldest();
+            return oldest == null || oldest.since() == null
+                    ? 0
+                    : oldest.since().toMillis();
+        }
+
+        Finding.Link link() {
+            return Finding.Link.ofGroup(id.executor, id.key);
+        }
+    }
 
     private record Ranked(Member member, long rank) {}
 
@@ -48,7 +89,10 @@ final class Groups {
             boolean paused,
             @Nullable Long holdUntilAt,
             @Nullable String why,
-            @Nullable List<Integer> spark) {}
+            @Nullable List<Integer> spark,
+            int weight,
+            @Nullable Double share,
+            @Nullable List<Finding.Holder> holders) {}
 
     record ExecutorRow(
             int running,
@@ -57,7 +101,13 @@ final class Groups {
             @Nullable Integer cap,
             @Nullable Integer capUsed) {}
 
-    record Page(int total, List<String> order, Map<String, Row> rows, Map<String, ExecutorRow> executors) {}
+    /** A page of the list. Groups that are unread are idle, and too many to be kept. */
+    record Page(
+            int total,
+            List<String> order,
+            Map<String, Row> rows,
+            Map<String, ExecutorRow> executors,
+            @Nullable Integer unread) {}
 
     record TaskRow(
             String name,
@@ -80,7 +130,9 @@ final class Groups {
             Map<String, TaskRow> waiting,
             Order order,
             Failures.Rows failures,
-            History.@Nullable Series series) {}
+            History.@Nullable Series series,
+            History.@Nullable Both history,
+            List<Changes.Row> changes) {}
 
     record Summary(int waiting) {}
 
@@ -89,50 +141,198 @@ final class Groups {
     private final Function<String, @Nullable Activity> activities;
     private final Failures failures;
     private final TaskRefs refs;
+    private final Changes changes;
     private Map<String, GroupExecutor> sampled = Map.of();
     private List<Member> members = List.of();
+    private Map<String, ExecutorRow> executorRows = Map.of();
+    private Map<String, List<Finding.Holder>> holders = new HashMap<>(); // of caps; of this sample, by executor
+    private int unread; // groups of this sample that were not kept
     private Map<Id, History> histories = Map.of();
+    private Map<String, History> totals = new HashMap<>(); // by executor
+    private final History total = new History(History.SHORT);
+    private Map<Id, Limits> limits = new HashMap<>(); // of the groups with a history
     private long second; // the last one in the histories
 
-    Groups(Function<String, @Nullable Activity> activities, Failures failures, TaskRefs refs) {
+    /** A task that waits, and the starts of its group when that was seen first. */
+    private record Overtaken(String task, long starts) {}
+
+    private final Map<Id, Overtaken> overtaken = new HashMap<>();
+
+    /** What a resolver decides. A difference counts when it is seen twice: the listener may be notified in between. */
+    private record Limits(int limit, @Nullable String rate, int weight, @Nullable Limits next) {
+        boolean equalsNow(Limits now) {
+            return limit == now.limit && weight == now.weight && Objects.equals(rate, now.rate);
+        }
+    }
+
+    Groups(Function<String, @Nullable Activity> activities, Failures failures, TaskRefs refs, Changes changes) {
         this.activities = activities;
         this.failures = failures;
         this.refs = refs;
+        this.changes = changes;
     }
 
     /** Reads all groups, and once a second also adds to their histories. */
     void sample(long now) {
-        List<Member> read = new ArrayList<>();
-        sampled = executors.all();
-        sampled.forEach((name, executor) -> {
-            for (String key : executor.activeGroupKeys()) {
-                executor.groupStats(key).ifPresent(stats -> read.add(new Member(new Id(name, key), executor, stats)));
-            }
-        });
-        members = read;
+        read();
         if (now / 1_000 != second) {
             second = now / 1_000;
-            addToHistories();
+            addToHistories(now, true);
         }
     }
 
-    /** There are at most MOST_HISTORIES, and none of groups that have gone, so that their memory is bounded. */
-    private void addToHistories() {
-        Map<Id, History> kept = new HashMap<>();
-        int room = MOST_HISTORIES - histories.size();
-        for (Member member : members) {
-            long starts = counted(member, counts -> counts.starts.sum(), 0L);
-            History history = histories.get(member.id);
-            if (history == null && room > 0 && member.stats.activeCount() + member.stats.queuedCount() > 0) {
-                history = new History(starts);
-                room--;
-            }
-            if (history != null) {
-                history.add(second, member.stats.activeCount(), member.stats.queuedCount(), starts);
-                kept.put(member.id, history);
+    /** Adds to the histories while no client looks. */
+    void sampleWithoutClient(long now) {
+        read();
+        second = now / 1_000;
+        addToHistories(now, false);
+        members = List.of(); // they reference executors
+        sampled = Map.of();
+    }
+
+    private void read() {
+        List<Member> read = new ArrayList<>();
+        Map<String, ExecutorRow> rows = new TreeMap<>();
+        unread = 0;
+        sampled = executors.all();
+        sampled.forEach((name, executor) -> rows.put(name, read(name, executor, read)));
+        members = read;
+        executorRows = rows;
+        holders = new HashMap<>();
+    }
+
+    private ExecutorRow read(String name, GroupExecutor executor, List<Member> read) {
+        int running = 0;
+        int waiting = 0;
+        int idle = 0;
+        int groups = 0;
+        for (GroupState state : (Iterable<GroupState>) executor.groups()::iterator) {
+            Member member = new Member(new Id(name, state.stats().groupKey()), executor, state);
+            running += state.stats().activeCount();
+            waiting += state.stats().queuedCount();
+            idle += member.isIdle() ? 1 : 0;
+            groups++;
+            if (!member.isIdle() || idle <= MOST_IDLE) {
+                read.add(member);
             }
         }
+        unread += Math.max(0, idle - MOST_IDLE);
+        Integer cap = nullIfUnlimited(executor.globalMaxInFlight());
+        return new ExecutorRow(running, waiting, groups, cap, cap == null ? null : running);
+    }
+
+    /** There is a bounded number of histories, and none of groups that have gone. */
+    private void addToHistories(long now, boolean isLookedAt) {
+        int most = isLookedAt ? MOST_HISTORIES : MOST_WITHOUT_CLIENT;
+        Map<Id, History> kept = new HashMap<>();
+        Map<Id, Limits> limitsNow = new HashMap<>();
+        Predicate<Member> stoodOut = member -> member.waitedMillis() >= 1_000;
+        Stream<Member> waited = members.stream()
+                .filter(stoodOut)
+                .sorted(Comparator.comparing(Member::waitedMillis).reversed());
+        Stream<Member> known = members.stream().filter(member -> histories.containsKey(member.id));
+        Stream<Member> busy = members.stream().filter(member -> isLookedAt && !member.isIdle());
+        Stream.of(waited, known, busy).flatMap(each -> each).distinct().limit(most).forEach(member -> {
+            int size = isLookedAt ? History.LONG : History.SHORT;
+            History history = histories.getOrDefault(member.id, new History(size));
+            history.resize(size);
+            long starts = isLookedAt ? counted(member, counts -> counts.starts.sum(), 0L) : -1;
+            history.add(second, member.stats().activeCount(), member.stats().queuedCount(), starts);
+            kept.put(member.id, history);
+            limitsNow.put(member.id, compared(member, limits.get(member.id), now));
+        });
         histories = kept;
+        limits = limitsNow;
+        addToTotals();
+    }
+
+    private void addToTotals() {
+        Map<String, History> kept = new HashMap<>();
+        long starts = 0;
+        int running = 0;
+        int waiting = 0;
+        for (Map.Entry<String, ExecutorRow> each : executorRows.entrySet()) {
+            ExecutorRow row = each.getValue();
+            Activity activity = activities.apply(each.getKey());
+            History history = totals.getOrDefault(each.getKey(), new History(History.SHORT));
+            history.add(second, row.running, row.waiting, activity == null ? -1 : activity.starts());
+            kept.put(each.getKey(), history);
+            starts += activity == null ? 0 : activity.starts();
+            running += row.running;
+            waiting += row.waiting;
+        }
+        totals = kept;
+        total.add(second, running, waiting, starts);
+    }
+
+    /** Adds a change if the limits differ from those before without any that was notified. */
+    private Limits compared(Member member, @Nullable Limits before, long now) {
+        GroupStats stats = member.stats();
+        String rate = stats.rate() == null ? null : stats.rate().toString();
+        Limits current = new Limits(stats.maxConcurrency(), rate, member.state.weight(), null);
+        boolean isKnown = stats.maxConcurrency() > 0; // else they are being looked up
+        if (before == null || !isKnown || before.equalsNow(current)) {
+            return before == null || isKnown ? current : before;
+        }
+        if (before.next == null || !before.next.equalsNow(current)) {
+            return new Limits(before.limit, before.rate, before.weight, current);
+        }
+        addResolved(member, "limit", limitText(before.limit), limitText(current.limit), now);
+        addResolved(member, "rate", before.rate, rate, now);
+        addResolved(member, "weight", Integer.toString(before.weight), Integer.toString(current.weight), now);
+        return current;
+    }
+
+    private void addResolved(Member member, String what, @Nullable String from, @Nullable String to, long now) {
+        Changes.Row last = changes.latest(member.id.executor, member.id.key, what);
+        boolean isNotified = last != null && Objects.equals(last.after(), to);
+        boolean isAdaptive = what.equals("limit") && member.stats().limitChange() != null;
+        if (!Objects.equals(from, to) && !isNotified && !isAdaptive && isCounted(member.id)) {
+            changes.addResolved(member.id.executor, member.id.key, what, from, to, now);
+        }
+    }
+
+    static String limitText(int limit) {
+        return limit == Integer.MAX_VALUE ? "unlimited" : Integer.toString(limit);
+    }
+
+    /** Returns how long the tasks of the sampled executors that have a listener take. */
+    Map<String, RunTimes> runTimes() {
+        Map<String, RunTimes> times = new TreeMap<>();
+        for (String name : sampled.keySet()) {
+            Activity activity = activities.apply(name);
+            if (activity != null) {
+                times.put(name, activity.runTimes);
+            }
+        }
+        return times;
+    }
+
+    /** Returns how many tasks of a group have started since its oldest waiting task was first passed to this method. */
+    long startsSince(Member member, TaskStats oldest) {
+        String task = refs.nameOf(oldest);
+        long starts = counted(member, counts -> counts.starts.sum(), 0L);
+        Overtaken known = overtaken.get(member.id);
+        if (known == null || !known.task.equals(task) || starts < known.starts) {
+            if (overtaken.size() >= MOST_OVERTAKEN) {
+                overtaken.clear();
+            }
+            known = new Overtaken(task, starts);
+            overtaken.put(member.id, known);
+        }
+        return starts - known.starts;
+    }
+
+    List<Member> members() {
+        return members;
+    }
+
+    Map<String, ExecutorRow> executorRows() {
+        return executorRows;
+    }
+
+    History.Both total() {
+        return total.both(true);
     }
 
     private <T> T counted(Member member, Function<Activity.Counts, T> count, T otherwise) {
@@ -152,7 +352,7 @@ final class Groups {
 
     Summary summary() {
         return new Summary(
-                members.stream().mapToInt(member -> member.stats.queuedCount()).sum());
+                executorRows.values().stream().mapToInt(ExecutorRow::waiting).sum());
     }
 
     // The list of groups.
@@ -160,7 +360,7 @@ final class Groups {
     Page page(View view, long now) {
         List<Ranked> ranked = new ArrayList<>();
         for (Member member : members) {
-            if (view.admits(member.id.key, member.id.executor) && (!view.isSet("stopped") || isStopped(member.stats))) {
+            if (view.admits(member.id.key, member.id.executor) && (!view.isSet("stopped") || isStopped(member.stats()))) {
                 ranked.add(new Ranked(member, rank(view.text("sort"), member, now)));
             }
         }
@@ -175,7 +375,8 @@ final class Groups {
                 .skip(first)
                 .limit(size)
                 .forEach(each -> rows.put(each.member.id.toString(), row(each.member, now)));
-        return new Page(ranked.size(), List.copyOf(rows.keySet()), rows, executorRows());
+        return new Page(
+                ranked.size(), List.copyOf(rows.keySet()), rows, executorRows, unread == 0 ? null : unread);
     }
 
     private static boolean isStopped(GroupStats stats) {
@@ -188,32 +389,62 @@ final class Groups {
     /** Returns a number by which groups are sorted, the lowest first. */
     private long rank(String sort, Member member, long now) {
         return switch (sort) {
-            case "", "oldest" -> {
-                Long oldest = oldestAt(member, now);
-                yield oldest == null ? Long.MAX_VALUE : oldest;
-            }
-            case "waiting" -> -member.stats.queuedCount();
-            case "running" -> -member.stats.activeCount();
+            case "", "oldest" -> member.stats().queuedCount() == 0 ? Long.MAX_VALUE : now - member.waitedMillis();
+            case "waiting" -> -member.stats().queuedCount();
+            case "running" -> -member.stats().activeCount();
             case "rejected" -> -counted(member, counts -> counts.rejected.sum(), 0L);
+            case "failed" -> -counted(member, counts -> counts.failed.sum(), 0L);
+            case "limit" -> member.stats().maxConcurrency();
+            case "weight" -> -member.state.weight();
+            case "share" -> -Math.round(1e6 * shareOr0(member));
             default -> 0; // by key
         };
     }
 
-    /** Returns when the first waiting task was submitted. */
-    private @Nullable Long oldestAt(Member member, long now) {
-        if (member.stats.queuedCount() == 0) {
+    /** Returns when the oldest waiting task was submitted. */
+    @Nullable
+    Long oldestAt(Member member, long now) {
+        TaskStats oldest = member.state.oldest();
+        return oldest == null ? null : refs.sinceAt(oldest, now);
+    }
+
+    /** Returns the share of a group in the slot-time of its executor in the last minute, or 0 if that is unknown. */
+    private double shareOr0(Member member) {
+        History own = histories.get(member.id);
+        History all = totals.get(member.id.executor);
+        long sum = all == null ? 0 : all.slotTime();
+        return own == null || sum == 0 ? 0 : Math.min(1, (double) own.slotTime() / sum);
+    }
+
+    // Who holds a cap.
+
+    /** Returns those that hold most slots of the cap of an executor; of groups with similar keys their class. */
+    List<Finding.Holder> holders(String executor) {
+        return holders.computeIfAbsent(
+                executor,
+                name -> CapHolders.of(members.stream()
+                        .filter(member -> member.id.executor.equals(name))
+                        .filter(member -> member.stats().activeCount() > 0)
+                        .toList()));
+    }
+
+    /** Returns why the next task of a group waits. Counts no groups if there are many of them. */
+    private @Nullable String why(Member member) {
+        if (member.stats().queuedCount() == 0) {
             return null;
         }
-        for (TaskStats task : member.executor.tasks(member.id.key, member.stats.activeCount() + 1)) {
-            if (task.isWaiting()) {
-                return refs.sinceAt(task, now);
-            }
-        }
-        return null;
+        ExecutorRow row = executorRows.get(member.id.executor);
+        boolean isLarge = row != null && row.groups > MOST_RANKED;
+        return isLarge && member.state.waitingFor() == WaitReason.GLOBAL_CAP
+                ? "waits for a slot of the global cap"
+                : member.executor
+                        .explainNext(member.id.key)
+                        .map(Explanation::toString)
+                        .orElse(null);
     }
 
     private Row row(Member member, long now) {
-        GroupStats stats = member.stats;
+        GroupStats stats = member.stats();
         History history = histories.get(member.id);
         return new Row(
                 member.id.executor,
@@ -231,13 +462,11 @@ final class Groups {
                 stats.holdLeft() == null
                         ? null
                         : toSeconds(now + stats.holdLeft().toMillis()),
-                stats.queuedCount() == 0
-                        ? null
-                        : member.executor
-                                .explainNext(member.id.key)
-                                .map(Explanation::toString)
-                                .orElse(null),
-                history == null ? null : history.spark());
+                why(member),
+                history == null ? null : history.spark(),
+                member.state.weight(),
+                shareOr0(member) == 0 ? null : Math.round(100 * shareOr0(member)) / 100.0,
+                member.state.waitingFor() == WaitReason.GLOBAL_CAP ? holders(member.id.executor) : null);
     }
 
     private static @Nullable Integer nullIfUnlimited(int number) {
@@ -249,23 +478,6 @@ final class Groups {
         return (at + 999) / 1_000 * 1_000;
     }
 
-    private Map<String, ExecutorRow> executorRows() {
-        Map<String, ExecutorRow> rows = new TreeMap<>();
-        sampled.forEach((name, executor) -> {
-            GroupExecutorStats stats = executor.stats();
-            Integer cap = nullIfUnlimited(stats.globalInFlightMax());
-            rows.put(
-                    name,
-                    new ExecutorRow(
-                            stats.totalActiveCount(),
-                            stats.totalQueuedCount(),
-                            stats.activeGroupCount(),
-                            cap,
-                            cap == null ? null : stats.globalInFlightUsed()));
-        });
-        return rows;
-    }
-
     // One group.
 
     Detail detail(View view, long now) {
@@ -274,12 +486,13 @@ final class Groups {
         List<TaskStats> tasks = executor == null ? List.of() : TaskRefs.tasks(executor, id.key);
         Map<String, TaskRow> running = new LinkedHashMap<>();
         Map<String, TaskRow> waiting = new LinkedHashMap<>();
+        Row row = rowOf(id, now);
         for (TaskStats task : tasks) {
             String name = task.handle().taskId();
             Long sinceAt = refs.sinceAt(task, now);
             if (task.isWaiting()) {
                 if (waiting.size() < TaskRefs.MOST_WAITING && executor != null) {
-                    String why = executor.explain(task.handle()).toString();
+                    String why = why(row, executor, task, waiting.size());
                     waiting.put(refs.nameOf(task), new TaskRow(name, sinceAt, null, waiting.size(), why));
                 }
             } else if (running.size() < TaskRefs.MOST_RUNNING) {
@@ -289,13 +502,23 @@ final class Groups {
         }
         History history = histories.get(id);
         return new Detail(
-                rowOf(id, now),
+                row,
                 (int) tasks.stream().filter(task -> !task.isWaiting()).count(),
                 running,
                 waiting,
                 new Order(List.copyOf(running.keySet()), List.copyOf(waiting.keySet())),
                 failures.ofOwner(id.executor, id.key),
-                history == null ? null : history.series(isCounted(id)));
+                history == null ? null : history.series(isCounted(id)),
+                history == null ? null : history.both(isCounted(id)),
+                changes.latest(MOST_CHANGES, change -> change.isOf(id.executor, id.key)));
+    }
+
+    /** Returns why a task waits, like the first one if counting the groups before it would take long. */
+    private String why(@Nullable Row row, GroupExecutor executor, TaskStats task, int place) {
+        ExecutorRow all = row == null ? null : executorRows.get(row.executor);
+        return all != null && all.groups > MOST_RANKED && row.holders != null
+                ? "waits for the global cap or those before it, " + place + " before it"
+                : executor.explain(task.handle()).toString();
     }
 
     private @Nullable Row rowOf(Id id, long now) {

@@ -4,70 +4,165 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The numbers of a group in the last five minutes, one a second. */
+/** Numbers of a group, or of all, in the last seconds, and in the minutes of the last hour. */
 final class History {
 
-    private static final int SECONDS = 300;
-    private static final int SPARK_SECONDS = 60;
+    static final int SHORT = 60;
+    static final int LONG = 300;
+    private static final int MINUTES = 60;
+    private static final int UNKNOWN = -1;
+    private static final int LONGEST_STEP = 3; // of the values of a curve without a gap, in units of its ring
 
+    /** The values of curves; null where nobody has counted. */
     record Series(
             List<Long> seconds,
-            List<Integer> running,
-            List<Integer> waiting,
-            @Nullable List<Integer> starts) {}
+            List<@Nullable Integer> running,
+            List<@Nullable Integer> waiting,
+            @Nullable List<@Nullable Integer> starts) {}
 
-    private final int[] seconds = new int[SECONDS]; // since the epoch; a ring, as the others
-    private final int[] running = new int[SECONDS];
-    private final int[] waiting = new int[SECONDS];
-    private final int[] starts = new int[SECONDS];
-    private int count; // of all that were added
+    record Both(Series minute, Series hour) {}
+
+    /** The latest values, one of each second or minute in which any were added. */
+    private static final class Ring {
+        final int size;
+        final int unit; // in seconds
+        final int[] moments; // in units since the epoch
+        final int[] running;
+        final int[] waiting;
+        final int[] starts; // per second
+        int count; // of all that were added
+
+        Ring(int size, int unit) {
+            this.size = size;
+            this.unit = unit;
+            this.moments = new int[size];
+            this.running = new int[size];
+            this.waiting = new int[size];
+            this.starts = new int[size];
+        }
+
+        int last() {
+            return (count - 1) % size;
+        }
+
+        void add(int moment, int runningNow, int waitingNow, int startsNow) {
+            if (count > 0 && moment < moments[last()]) {
+                count = 0; // the clock was set back
+            }
+            int at = count % size;
+            moments[at] = moment;
+            running[at] = runningNow;
+            waiting[at] = waitingNow;
+            starts[at] = startsNow;
+            count++;
+        }
+
+        Ring grown(int newSize) {
+            Ring grown = new Ring(newSize, unit);
+            for (int i = Math.max(0, count - Math.min(size, newSize)); i < count; i++) {
+                int at = i % size;
+                grown.add(moments[at], running[at], waiting[at], starts[at]);
+            }
+            return grown;
+        }
+
+        /** Returns the indices of the values that are not too old, the oldest first. */
+        List<Integer> recent(int most) {
+            List<Integer> recent = new ArrayList<>();
+            for (int i = Math.max(0, count - Math.min(most, size)); i < count; i++) {
+                if (moments[i % size] > moments[last()] - most) {
+                    recent.add(i % size);
+                }
+            }
+            return recent;
+        }
+
+        /** Returns the values, with one that is unknown in each gap. */
+        Series series(boolean startsAreCounted) {
+            List<Long> seconds = new ArrayList<>();
+            List<@Nullable Integer> runningThen = new ArrayList<>();
+            List<@Nullable Integer> waitingThen = new ArrayList<>();
+            List<@Nullable Integer> startsThen = new ArrayList<>();
+            int before = UNKNOWN;
+            for (int at : recent(size)) {
+                boolean isGap = before != UNKNOWN && moments[at] - before > LONGEST_STEP;
+                if (isGap) {
+                    seconds.add((before + 1L) * unit * 1_000);
+                    runningThen.add(null);
+                    waitingThen.add(null);
+                    startsThen.add(null);
+                }
+                before = moments[at];
+                seconds.add((long) before * unit * 1_000);
+                runningThen.add(running[at]);
+                waitingThen.add(waiting[at]);
+                startsThen.add(starts[at] == UNKNOWN ? null : starts[at]);
+            }
+            return new Series(seconds, runningThen, waitingThen, startsAreCounted ? startsThen : null);
+        }
+    }
+
+    private Ring seconds;
+    private final Ring minutes = new Ring(MINUTES, 60);
     private long startsBefore;
 
-    History(long startsBefore) {
-        this.startsBefore = startsBefore;
+    /** Creates an empty history of so many seconds. */
+    History(int size) {
+        seconds = new Ring(size, 1);
     }
 
-    void add(long second, int runningNow, int waitingNow, long startsSoFar) {
-        if (count > 0 && second < seconds[(count - 1) % SECONDS]) {
-            count = 0; // the clock was set back
+    /** Makes room for a number of seconds. */
+    void resize(int size) {
+        if (seconds.size != size) {
+            seconds = seconds.grown(size);
         }
-        int at = count % SECONDS;
-        long elapsed = count == 0 ? 1 : Math.max(1, second - seconds[(count - 1) % SECONDS]);
-        seconds[at] = (int) second;
-        running[at] = runningNow;
-        waiting[at] = waitingNow;
-        starts[at] = (int) Math.max(0, (startsSoFar - startsBefore) / elapsed); // below 0 if the counts began again
-        startsBefore = startsSoFar;
-        count++;
     }
 
-    int startsPerSecond() {
-        return count == 0 ? 0 : starts[(count - 1) % SECONDS];
+    /**
+     * Adds the numbers of a second. The first one after a gap has no rate.
+     *
+     * @param startsSoFar the number of all starts, or less than 0 if it is unknown
+     */
+    void add(long second, int runningNow, int waitingNow, long startsSoFar) {
+        long elapsed = seconds.count == 0 ? 0 : second - seconds.moments[seconds.last()];
+        boolean hasRate = elapsed > 0 && elapsed <= LONGEST_STEP && startsSoFar >= startsBefore && startsBefore >= 0;
+        int starts = hasRate ? (int) ((startsSoFar - startsBefore) / elapsed) : UNKNOWN;
+        startsBefore = startsSoFar;
+        seconds.add((int) second, runningNow, waitingNow, starts);
+        int minute = (int) (second / 60);
+        boolean isSameMinute = minutes.count > 0 && minutes.moments[minutes.last()] == minute;
+        if (isSameMinute) {
+            int at = minutes.last();
+            minutes.running[at] = Math.max(minutes.running[at], runningNow);
+            minutes.waiting[at] = Math.max(minutes.waiting[at], waitingNow);
+            minutes.starts[at] = Math.max(minutes.starts[at], starts);
+        } else {
+            minutes.add(minute, runningNow, waitingNow, starts);
+        }
+    }
+
+    @Nullable
+    Integer startsPerSecond() {
+        int starts = seconds.count == 0 ? UNKNOWN : seconds.starts[seconds.last()];
+        return starts == UNKNOWN ? null : starts;
     }
 
     List<Integer> spark() {
-        return last(waiting, SPARK_SECONDS);
+        return seconds.recent(SHORT).stream().map(at -> seconds.waiting[at]).toList();
+    }
+
+    /** Returns the sum of the slots that were taken in the last minute, one number a second. */
+    long slotTime() {
+        return seconds.recent(SHORT).stream().mapToLong(at -> seconds.running[at]).sum();
     }
 
     /** Returns the numbers, without those of starts if these are not counted. */
     Series series(boolean startsAreCounted) {
-        List<Long> moments =
-                last(seconds, SECONDS).stream().map(second -> second * 1_000L).toList();
-        return new Series(
-                moments,
-                last(running, SECONDS),
-                last(waiting, SECONDS),
-                startsAreCounted ? last(starts, SECONDS) : null);
+        return seconds.series(startsAreCounted);
     }
 
-    /** Returns the numbers of the last seconds. There are none for those in which no client looked. */
-    private List<Integer> last(int[] ring, int most) {
-        List<Integer> last = new ArrayList<>();
-        for (int i = Math.max(0, count - most); i < count; i++) {
-            if (seconds[i % SECONDS] > seconds[(count - 1) % SECONDS] - most) {
-                last.add(ring[i % SECONDS]);
-            }
-        }
-        return last;
+    /** Returns the last minute, and the last hour with the largest numbers of each minute. */
+    Both both(boolean startsAreCounted) {
+        return new Both(seconds.grown(SHORT).series(startsAreCounted), minutes.series(startsAreCounted));
     }
 }

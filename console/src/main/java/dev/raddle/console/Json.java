@@ -2,6 +2,7 @@ package dev.raddle.console;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -18,6 +19,11 @@ final class Json {
 
     static ObjectNode object(Object value) {
         return MAPPER.valueToTree(value);
+    }
+
+    /** Returns a record as maps, lists, texts and numbers. */
+    static Map<?, ?> plain(Object value) {
+        return MAPPER.convertValue(value, Map.class);
     }
 
     static byte[] bytes(Object value) {

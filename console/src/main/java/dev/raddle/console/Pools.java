@@ -7,20 +7,38 @@ import dev.raddle.time.UserCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The watched pools, and their tasks that are stuck. */
 final class Pools {
 
     private static final int MOST_STUCK = 100; // of a pool
+    private static final Pattern NAME_OF_OBJECT = Pattern.compile("@[0-9a-f]{4,}|\\$\\$Lambda");
     private static final long LATE_MILLIS = 60_000; // how late a report may be
 
-    record StuckRow(String task, long ranSinceAt, String thread, String stack) {}
+    /**
+     * A task that is stuck.
+     *
+     * @param waitsForResult whether it waits for the result of another task
+     * @param queued the number of queued tasks of its pool; null if that is unknown
+     */
+    record StuckRow(
+            String task,
+            long ranSinceAt,
+            String thread,
+            String stack,
+            boolean waitsForResult,
+            @Nullable Long queued) {}
+
+    /** Stuck tasks with equal stacks. */
+    record Equal(String name, int count, String stack) {}
 
     record Row(
             String state,
@@ -37,7 +55,8 @@ final class Pools {
             long handedBack,
             long removed,
             @Nullable Long drainingSeenAt,
-            List<StuckRow> stuck) {}
+            List<StuckRow> stuck,
+            List<Equal> tasksWait) {}
 
     record Rows(List<String> order, Map<String, Row> rows) {}
 
@@ -61,19 +80,32 @@ final class Pools {
             if (reports.size() < MOST_STUCK || before != null) {
                 long now = System.currentTimeMillis();
                 long ranFor = event.ranFor().toMillis();
+                StackTraceElement[] frames = event.stack().toArray(StackTraceElement[]::new);
+                Finding.Task none = new Finding.Task("", "", "", Finding.Link.to("pools"), null, 1, null, null);
+                Stacks.Read stack = new Stacks.Read(none, frames, false);
                 StuckRow row = new StuckRow(
-                        Failures.cut(nameOf(event.task())),
+                        Failures.cut(nameOf(event.task(), stack)),
                         now - ranFor,
                         event.thread().getName(),
-                        Failures.textOf(event.stack()));
+                        stack.text(),
+                        stack.waitsForResult(),
+                        null);
                 long interval = before == null ? ranFor : before.interval;
                 reports.put(event.task(), new Report(row, interval, now + 2 * interval + LATE_MILLIS));
                 isEmpty = false;
             }
         }
 
-        private static String nameOf(Runnable task) {
-            return task instanceof NamedTask named ? UserCode.nameOf(named::name, task) : UserCode.textOf(task);
+        /** Returns the name of a task, or where it is if it has none but that of its object. */
+        private static String nameOf(Runnable task, Stacks.Read stack) {
+            String name = task instanceof NamedTask named ? UserCode.nameOf(named::name, task) : UserCode.textOf(task);
+            StackTraceElement[] frames = stack.frames();
+            for (int i = frames.length - 1; NAME_OF_OBJECT.matcher(name).find() && i >= 0; i--) { // the outermost one
+                if (!Stacks.isOfLibrary(frames[i])) {
+                    return Stacks.placeOf(frames[i]);
+                }
+            }
+            return name;
         }
 
         @Override
@@ -132,6 +164,31 @@ final class Pools {
         return tasks == null ? List.of() : tasks.rows(now);
     }
 
+    /** Returns the stuck tasks of the pools that have some, the longest first. */
+    Map<String, List<StuckRow>> stuckRows(long now) {
+        Map<String, List<StuckRow>> all = new TreeMap<>();
+        pools.all().forEach((name, pool) -> {
+            ThreadPool.Stats stats = statsOf(pool);
+            Long queued = stats == null ? null : stats.queued();
+            List<StuckRow> rows = stuckOf(name, now).stream()
+                    .map(row -> new StuckRow(
+                            row.task, row.ranSinceAt, row.thread, row.stack, row.waitsForResult, queued))
+                    .toList();
+            if (!rows.isEmpty()) {
+                all.put(name, rows);
+            }
+        });
+        return all;
+    }
+
+    /** Returns the stacks that several tasks share. */
+    private static List<Equal> equalOnes(List<StuckRow> stuck) {
+        Map<String, Equal> equal = new LinkedHashMap<>();
+        stuck.forEach(row -> equal.merge(
+                row.stack, new Equal(row.task, 1, row.stack), (one, other) -> new Equal(one.name, one.count + 1, one.stack)));
+        return equal.values().stream().filter(each -> each.count > 1).toList();
+    }
+
     Rows rows(long now) {
         Map<String, Row> rows = new TreeMap<>();
         Map<String, ThreadPool> all = pools.all();
@@ -143,7 +200,7 @@ final class Pools {
     private Row row(String name, ThreadPool pool, long now) {
         ThreadPool.Stats stats = statsOf(pool);
         if (stats == null) {
-            return new Row("unreadable", 0, 0, 0, 0, 0, 0, null, 0, 0, 0, 0, 0, null, stuckOf(name, now));
+            return new Row("unreadable", 0, 0, 0, 0, 0, 0, null, 0, 0, 0, 0, 0, null, stuckOf(name, now), List.of());
         }
         boolean isDraining = stats.runState() != ThreadPool.RunState.RUNNING;
         if (isDraining) {
@@ -166,7 +223,8 @@ final class Pools {
                 stats.handedBack(),
                 stats.removed(),
                 isDraining ? drainingSeen.get(name) : null,
-                stuckOf(name, now));
+                stuckOf(name, now),
+                equalOnes(stuckOf(name, now)));
     }
 
     /** Returns the capacity of the queue; null if it is unbounded, or the user's. */

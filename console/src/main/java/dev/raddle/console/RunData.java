@@ -24,6 +24,8 @@ final class RunData {
         nodes.forEach((id, node) -> rows.put(id, node(node)));
         data.put("nodes", rows);
         data.put("edges", run.edges().stream().map(RunData::edge).toList());
+        Finding finding = RunFindings.of(run, null, Long.MAX_VALUE);
+        put("findings", finding == null ? List.of() : List.of(Json.plain(finding)), data);
         put("critical", run.criticalPath(), data);
         put("facts", facts(run.facts()), data);
         put("text", run.text(), data);
@@ -44,6 +46,7 @@ final class RunData {
         row.put("state", run.state());
         put("startedAt", run.startedAt(), row);
         put("endedAt", run.endedAt(), row);
+        put("why", RunFindings.why(run), row);
         row.put("nodes", nodes.size());
         row.putAll(counts);
         return row;

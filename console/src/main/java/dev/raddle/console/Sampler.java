@@ -21,12 +21,14 @@ final class Sampler {
     /*
      * Overview.
      *
-     * One thread begins with the first client and ends with the last one. It reads all groups, computes each
-     * view once, and passes it to all clients that look at it. Then it rests for a quarter of a second, or for thirty
-     * times as long as this took, up to two seconds. One slow round does not count: the first one loads classes, and
-     * any may be delayed by others. A client that comes meanwhile wakes the thread: its view is then computed from
-     * what was read last. When the console is closed, the thread computes all views once more, passes each client the
-     * end, and ends.
+     * While there are clients, one thread reads all groups, computes each view once, and passes it to all clients that
+     * look at it. Then it rests for a quarter of a second, or for thirty times as long as this took, up to half a
+     * minute. One slow round does not count: the first one loads classes, and any may be delayed by others. A client
+     * that comes meanwhile wakes the thread: its view is then computed from what was read last. When the console is
+     * closed, the thread computes all views once more, passes each client the end, and ends.
+     *
+     * While there are no clients, the thread adds to the histories once a second, or rests for five hundred times as
+     * long as that took.
      */
 
     /** Computes the state of a view. */
@@ -35,32 +37,44 @@ final class Sampler {
     }
 
     private static final long SHORTEST_REST = Duration.ofMillis(250).toNanos();
-    static final Duration LONGEST_REST = Duration.ofSeconds(2);
+    static final Duration LONGEST_REST = Duration.ofSeconds(30);
     private static final int REST_PER_WORK = 30;
+    private static final long REST_WITHOUT_CLIENT = Duration.ofSeconds(1).toNanos();
+    private static final int REST_PER_WORK_WITHOUT_CLIENT = 500;
     private static final Duration LONGEST_LAST_ROUND = Duration.ofSeconds(10);
 
     private final int most;
     private final long longestRest;
     private final LongConsumer sample; // reads all groups; the argument is the time
+    private final LongConsumer sampleWithoutClient;
     private final States states;
     private final Set<Client> clients = new LinkedHashSet<>(); // guarded by this
     private volatile boolean closed; // written under this; no client comes later
-    private volatile @Nullable Thread thread; // written under this; null if there are no clients
+    private volatile boolean isActive; // written under this; whether there are clients
+    private @Nullable Thread thread; // from the start on; guarded by this
     private final AtomicLong samples = new AtomicLong();
     private @Nullable Throwable failure; // of the last round; used by the sampler's thread only
     private boolean hasWarned; // since the last round without a failure; used by the sampler's thread only
     private final Semaphore wakeups = new Semaphore(0);
 
-    Sampler(int most, Duration longestRest, LongConsumer sample, States states) {
+    Sampler(int most, Duration longestRest, LongConsumer sample, LongConsumer sampleWithoutClient, States states) {
         this.most = most;
         this.longestRest = longestRest.toNanos();
         this.sample = sample;
+        this.sampleWithoutClient = sampleWithoutClient;
         this.states = states;
     }
 
     /** Returns whether there are clients. */
     boolean isActive() {
-        return thread != null;
+        return isActive;
+    }
+
+    /** Starts the thread, unless it has started. */
+    synchronized void start() {
+        if (thread == null) {
+            thread = Thread.ofPlatform().daemon().name("raddle-console-sampler").start(this::run);
+        }
     }
 
     /** Returns how often all groups have been read. */
@@ -79,13 +93,11 @@ final class Sampler {
                     "the console has " + most
                             + " clients, and admits no more; close a page, or raise ConsoleOptions.withClients");
         }
-        if (thread == null) {
-            thread = Thread.ofPlatform().daemon().name("raddle-console-sampler").start(this::run);
-        } else {
-            wakeups.release();
-        }
         Client client = new Client(view);
         clients.add(client);
+        isActive = true;
+        start();
+        wakeups.release();
         return client;
     }
 
@@ -107,11 +119,8 @@ final class Sampler {
         }
     }
 
-    /** Returns the clients; if there are none, the calling thread must end. */
-    private synchronized List<Client> clientsOrEnd() {
-        if (clients.isEmpty()) {
-            thread = null;
-        }
+    private synchronized List<Client> clients() {
+        isActive = !clients.isEmpty();
         return new ArrayList<>(clients);
     }
 
@@ -126,11 +135,19 @@ final class Sampler {
         long took = 0; // by the last round
         while (true) {
             boolean isLast = closed;
-            List<Client> now = clientsOrEnd();
-            if (now.isEmpty()) {
-                return;
-            }
+            List<Client> now = clients();
             long begin = System.nanoTime();
+            if (now.isEmpty()) {
+                if (isLast) {
+                    return;
+                }
+                snapshots = Map.of();
+                sampleQuietly();
+                long end = System.nanoTime();
+                rest(end + Math.max(REST_WITHOUT_CLIENT, REST_PER_WORK_WITHOUT_CLIENT * (end - begin)));
+                restUntil = System.nanoTime();
+                continue;
+            }
             boolean isDue = isLast || begin - restUntil >= 0;
             snapshots = compute(now, snapshots, isDue);
             if (isLast) {
@@ -144,6 +161,14 @@ final class Sampler {
                 took = end - begin;
             }
             rest(restUntil);
+        }
+    }
+
+    private void sampleQuietly() {
+        try {
+            sampleWithoutClient.accept(System.currentTimeMillis());
+        } catch (Throwable userCode) { // such as a clock; clients are shown what is wrong
+            failure = userCode;
         }
     }
 

@@ -3,9 +3,13 @@ package dev.raddle.console;
 import dev.raddle.scope.ScopeTree;
 import dev.raddle.scope.ThreadScope;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The trees of the watched scopes. */
@@ -29,17 +33,53 @@ final class Scopes {
             @Nullable String owner,
             List<TaskRow> tasks) {}
 
-    record Rows(List<Row> scopes) {}
+    /** The open scopes of one name. */
+    record Open(String name, int count, long oldestAt, String place) {}
+
+    record Rows(List<Row> scopes, List<Open> byName) {}
+
+    /** How a scope was watched. */
+    private record Opening(String name, long id, long at, String place) {}
 
     record Summary(int count) {}
 
+    private final Map<String, Opening> openings = new ConcurrentHashMap<>(); // by the names in `scopes`
     private final Watched<ThreadScope> scopes = new Watched<>(scope -> false);
 
     /** Adds a scope, which is forgotten when it has closed and all its tasks have ended. */
     Console.Watch add(String name, ThreadScope scope) {
-        Console.Watch watch = scopes.add(name + "#" + scope.id(), scope);
+        String id = name + "#" + scope.id();
+        String place = StackWalker.getInstance()
+                .walk(frames -> frames.filter(frame -> !frame.getClassName().startsWith("dev.raddle.console.Console")
+                                && !frame.getClassName().equals(Scopes.class.getName()))
+                        .findFirst()
+                        .map(frame -> Stacks.placeOf(frame.toStackTraceElement()))
+                        .orElse("an unknown place"));
+        openings.put(id, new Opening(name, scope.id(), System.currentTimeMillis(), place));
+        Console.Watch watched = scopes.add(id, scope);
+        Console.Watch watch = () -> {
+            openings.remove(id);
+            watched.close();
+        };
         scope.defer(watch::close);
         return watch;
+    }
+
+    /** Returns the open scopes by name, the oldest first. */
+    List<Open> byName() {
+        openings.keySet().retainAll(scopes.all().keySet()); // those of unreachable scopes go
+        Map<String, Open> all = new HashMap<>();
+        openings.values().forEach(opening -> all.merge(
+                opening.name,
+                new Open(opening.name, 1, opening.at, opening.place),
+                (one, other) -> new Open(
+                        one.name,
+                        one.count + 1,
+                        Math.min(one.oldestAt, other.oldestAt),
+                        one.oldestAt <= other.oldestAt ? one.place : other.place)));
+        return all.values().stream()
+                .sorted(Comparator.comparing(Open::oldestAt).thenComparing(Open::name))
+                .toList();
     }
 
     Summary summary() {
@@ -49,7 +89,9 @@ final class Scopes {
     Rows rows(long now) {
         List<Row> rows = new ArrayList<>();
         Set<Long> shown = new HashSet<>(); // roots: two scopes of one tree have the same
-        for (ThreadScope scope : scopes.all().values()) {
+        List<ThreadScope> oldestFirst = new ArrayList<>(scopes.all().values());
+        oldestFirst.sort(Comparator.comparing(ThreadScope::id));
+        for (ThreadScope scope : oldestFirst) {
             if (shown.size() < MOST_ROOTS) {
                 ScopeTree tree = ScopeTree.around(scope);
                 if (shown.add(tree.id())) {
@@ -57,7 +99,7 @@ final class Scopes {
                 }
             }
         }
-        return new Rows(rows);
+        return new Rows(rows, byName());
     }
 
     /** Adds a tree, in which a scope comes after its parent. */

@@ -18,6 +18,7 @@ record View(Kind kind, Map<String, String> parameters) {
 
     /** The screens. */
     enum Kind {
+        WRONG,
         GROUPS,
         GROUP,
         FLOWS,

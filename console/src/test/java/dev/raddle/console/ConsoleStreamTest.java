@@ -305,7 +305,7 @@ class ConsoleStreamTest {
     @Test
     void an_error_in_one_view_neither_ends_the_others_nor_later_samples() throws Exception {
         AtomicInteger calls = new AtomicInteger();
-        Sampler sampler = new Sampler(2, Sampler.LONGEST_REST, time -> {}, (view, now) -> {
+        Sampler sampler = new Sampler(2, Sampler.LONGEST_REST, time -> {}, time -> {}, (view, now) -> {
             if (view.kind() == View.Kind.POOLS && calls.incrementAndGet() < 3) {
                 throw new AssertionError("thrown on purpose");
             }

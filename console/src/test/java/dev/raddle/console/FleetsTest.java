@@ -19,7 +19,7 @@ class FleetsTest {
             2,
             1,
             null,
-            Map.of("a", new Fleets.InstanceRow("1", 10, 20)),
+            Map.of("a", new Fleets.InstanceRow("1", 10, 20, null)),
             Map.of("k", new Fleets.GroupRow(3, null, 2, 1, List.of(new Fleets.HolderRow("a", 2, 15)))));
 
     private static Fleets.Source source(LongFunction<Fleets.Row> read) {

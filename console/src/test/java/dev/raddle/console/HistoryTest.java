@@ -2,12 +2,13 @@ package dev.raddle.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HistoryTest {
 
-    private final History history = new History(0);
+    private final History history = new History(History.LONG);
 
     @Test
     void only_the_last_seconds_count_also_after_a_time_without_clients() {
@@ -19,7 +20,7 @@ class HistoryTest {
         assertThat(history.spark()).containsExactly(2, 3);
         assertThat(history.series(true))
                 .isEqualTo(new History.Series(
-                        List.of(5_000_000L, 5_001_000L), List.of(1, 1), List.of(2, 3), List.of(0, 10)));
+                        List.of(5_000_000L, 5_001_000L), List.of(1, 1), List.of(2, 3), Arrays.asList(null, 10)));
     }
 
     @Test

@@ -435,6 +435,15 @@ public final class GroupExecutor implements AutoCloseable {
         changed(null, Kind.LIMIT, before, limitText(cap));
     }
 
+    /**
+     * Returns how many slots may be taken in all groups together.
+     *
+     * @return the cap in force, or {@link Integer#MAX_VALUE} if there is none
+     */
+    public int globalMaxInFlight() {
+        return engine.cap.max();
+    }
+
     /** Changes the limits of a group, and notifies the listener unless the value was the same before. */
     private void adjust(
             String key,
