@@ -34,7 +34,8 @@ final class CapHolders {
                 .filter(member -> member.stats().activeCount() < STANDS_OUT * all)
                 .forEach(member -> classes.merge(
                         classOf(member.id().key()),
-                        new Class(member.stats().activeCount(), 1, member.state().weight()),
+                        new Class(
+                                member.stats().activeCount(), 1, member.state().weight()),
                         Class::plus));
         List<Finding.Holder> holders = new ArrayList<>();
         for (Groups.Member member : running) {

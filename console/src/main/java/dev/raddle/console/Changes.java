@@ -59,11 +59,11 @@ final class Changes {
 
     @SuppressWarnings("serial")
     private final Map<Limit, Integer> adapted = new LinkedHashMap<>() { // at the last row; guarded by this
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Limit, Integer> eldest) {
-            return size() > MOST_ADAPTIVE;
-        }
-    };
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<Limit, Integer> eldest) {
+                    return size() > MOST_ADAPTIVE;
+                }
+            };
 
     /** Adds what a listener was notified of. */
     void add(String executor, OwnerChange change, long now) {
@@ -73,7 +73,15 @@ final class Changes {
         }
         String who = USER.isBound() ? "console" : "program";
         String what = change.kind().name().toLowerCase(Locale.ROOT);
-        add(now, who, USER.isBound() ? USER.get() : null, what, executor, change.owner(), change.before(), change.after());
+        add(
+                now,
+                who,
+                USER.isBound() ? USER.get() : null,
+                what,
+                executor,
+                change.owner(),
+                change.before(),
+                change.after());
     }
 
     private synchronized void addAdaptive(String executor, OwnerChange change, long now) {
@@ -88,7 +96,8 @@ final class Changes {
     }
 
     /** Adds a limit that is not what it was, although no change was notified: it was looked up again. */
-    void addResolved(String executor, String key, String what, @Nullable String before, @Nullable String after, long now) {
+    void addResolved(
+            String executor, String key, String what, @Nullable String before, @Nullable String after, long now) {
         add(now, "resolver", null, what, executor, key, before, after);
     }
 

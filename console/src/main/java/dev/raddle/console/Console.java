@@ -82,8 +82,8 @@ public final class Console implements AutoCloseable {
     private final Scopes scopes = new Scopes();
     final Fleets fleets = new Fleets();
     final Durable durable = new Durable();
-    private final Findings findings = new Findings(new Findings.Subjects(
-            groups, pools, flows, scopes, fleets, durable, failures, changes, refs));
+    private final Findings findings =
+            new Findings(new Findings.Subjects(groups, pools, flows, scopes, fleets, durable, failures, changes, refs));
     private final String title;
     private final long startedAt = ProcessHandle.current()
             .info()
@@ -105,8 +105,7 @@ public final class Console implements AutoCloseable {
             throws IOException {
         title = options.title == null ? titleOf(System.getProperty("sun.java.command", "")) : options.title;
         controls = new Controls(options.controls, groups, flows, durable, refs);
-        sampler = new Sampler(
-                options.clients, longestRest, this::sample, groups::sampleWithoutClient, this::state);
+        sampler = new Sampler(options.clients, longestRest, this::sample, groups::sampleWithoutClient, this::state);
         HttpServer http = HttpServer.create(new InetSocketAddress(address, options.port), 0);
         int port = http.getAddress().getPort();
         boolean isNamed = !address.isAnyLocalAddress() && !address.isLoopbackAddress();
@@ -206,7 +205,8 @@ public final class Console implements AutoCloseable {
      */
     public TaskListener listener(String name) {
         Objects.requireNonNull(name, "name");
-        return activities.computeIfAbsent(name, created -> new Activity(created, failures, changes, () -> sampler.isActive()));
+        return activities.computeIfAbsent(
+                name, created -> new Activity(created, failures, changes, () -> sampler.isActive()));
     }
 
     /**

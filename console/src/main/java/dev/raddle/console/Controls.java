@@ -99,7 +99,8 @@ final class Controls {
                 ? null
                 : switch (action) {
                     case "setLimit" -> Groups.limitText(stats.maxConcurrency());
-                    case "setRate" -> stats.rate() == null ? "no rate" : stats.rate().toString();
+                    case "setRate" ->
+                        stats.rate() == null ? "no rate" : stats.rate().toString();
                     case "pause", "resume" -> stats.paused() ? "paused" : "not paused";
                     case "hold" ->
                         stats.holdLeft() == null
@@ -122,9 +123,8 @@ final class Controls {
     }
 
     private static String lineOf(Row row) {
-        String value = row.value == null ? "" : " " + row.value;
-        String before = row.before == null ? "" : " (before: " + row.before + ")";
-        return row.who + ": " + row.action + value + " of " + row.target + ": " + row.done + before;
+        String before = row.before == null ? "" : "before: " + row.before + "; ";
+        return row.who + ": " + row.done + " (" + before + row.action + " of " + row.target + ")";
     }
 
     private static String text(ObjectNode command, String name) {

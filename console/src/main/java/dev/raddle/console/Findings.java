@@ -127,7 +127,11 @@ final class Findings {
         if (slower != null) {
             Link link = Link.ofGroup(name, slower.owner());
             Draft draft = new Draft("slower", Level.slow, name);
-            draft.text("The tasks of group ").name(slower.owner(), link).text(" of ").text(name).text(" take ");
+            draft.text("The tasks of group ")
+                    .name(slower.owner(), link)
+                    .text(" of ")
+                    .text(name)
+                    .text(" take ");
             draft.millis(slower.nowMillis()).text(" now; ten minutes ago they took ");
             found.add(draft.millis(slower.beforeMillis())
                     .text(".")
@@ -200,8 +204,8 @@ final class Findings {
     private static Finding ofFailures(String id, Failures.Rise rise) {
         Link link = Link.to("failures");
         Draft draft = new Draft("failures", Level.slow, id);
-        draft.text(counted(rise.now(), "failure") + " in the last minute, and %,d in the one before: "
-                .formatted(rise.before()));
+        draft.text(counted(rise.now(), "failure")
+                + " in the last minute, and %,d in the one before: ".formatted(rise.before()));
         draft.name(rise.message(), link);
         return draft.beganAt(rise.sinceAt()).link(link).done();
     }

@@ -27,7 +27,10 @@ final class Fleets {
      * @param heardAt when it has extended its lease, if it is late to do so again; else null
      */
     record InstanceRow(
-            String id, long startedAt, long leaseUntilAt, @Nullable Long heardAt) {}
+            String id,
+            long startedAt,
+            long leaseUntilAt,
+            @Nullable Long heardAt) {}
 
     record HolderRow(String instance, int permits, long heldSinceAt) {}
 

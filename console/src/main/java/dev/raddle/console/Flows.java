@@ -131,9 +131,7 @@ final class Flows {
                 all.entrySet().stream().filter(each -> endOf(each.getValue()) == null);
         Stream<Map.Entry<String, RunView>> ended =
                 List.copyOf(all.entrySet()).reversed().stream().filter(each -> endOf(each.getValue()) != null);
-        Stream.concat(live, ended)
-                .limit(MOST_SHOWN)
-                .forEach(entry -> rows.put(entry.getKey(), row(entry.getValue())));
+        Stream.concat(live, ended).limit(MOST_SHOWN).forEach(entry -> rows.put(entry.getKey(), row(entry.getValue())));
         return new Rows(all.size(), List.copyOf(rows.keySet()), rows);
     }
 

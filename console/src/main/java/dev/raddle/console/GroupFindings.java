@@ -72,11 +72,13 @@ final class GroupFindings {
             }
             switch (member.state().waitingFor()) {
                 case GLOBAL_CAP, GLOBAL_RATE ->
-                    atCap.computeIfAbsent(member.id().executor(), _ -> new ArrayList<>()).add(member);
+                    atCap.computeIfAbsent(member.id().executor(), _ -> new ArrayList<>())
+                            .add(member);
                 default -> late.add(member);
             }
         }
-        Comparator<Groups.Member> longest = Comparator.comparing(Groups.Member::waitedMillis).reversed();
+        Comparator<Groups.Member> longest =
+                Comparator.comparing(Groups.Member::waitedMillis).reversed();
         atCap.values().forEach(waiting -> {
             waiting.sort(longest);
             findings.add(ofCap(waiting));
@@ -113,7 +115,11 @@ final class GroupFindings {
                     .formatted(row == null ? 0 : row.running(), row == null || row.cap() == null ? 0 : row.cap()));
         }
         String wait = waiting.size() == 1 ? "1 group waits" : "%,d groups wait".formatted(waiting.size());
-        draft.text(wait + " for it, ").name(first.id().key(), first.link()).text(" for ").since(since).text(".");
+        draft.text(wait + " for it, ")
+                .name(first.id().key(), first.link())
+                .text(" for ")
+                .since(since)
+                .text(".");
         for (Finding.Holder holder : holders.subList(0, Math.min(2, holders.size()))) {
             draft.text(holder.groups() == null ? " " : " %,d groups like ".formatted(holder.groups()));
             draft.name(holder.name(), holder.link());
@@ -147,7 +153,9 @@ final class GroupFindings {
     private Draft begin(String kind, Level level, Groups.Member member) {
         Draft draft = new Draft(kind, level, member.id().toString());
         draft.beganAt(groups.oldestAt(member, now)).link(member.link());
-        return draft.text("Group ").name(member.id().key(), member.link()).text(" of " + member.id().executor());
+        return draft.text("Group ")
+                .name(member.id().key(), member.link())
+                .text(" of " + member.id().executor());
     }
 
     /** Says how many tasks wait, and since when the oldest one does. */
@@ -187,7 +195,8 @@ final class GroupFindings {
     private static String periods(@Nullable Object rate) {
         return rate == null
                 ? "as many as the global rate allows"
-                : rate.toString().replaceFirst("PT(?:(\\d+)H)?(?:(\\d+)M)?(?:([\\d.]+)S)?", "$1 h $2 min $3 s")
+                : rate.toString()
+                        .replaceFirst("PT(?:(\\d+)H)?(?:(\\d+)M)?(?:([\\d.]+)S)?", "$1 h $2 min $3 s")
                         .replaceAll("(?<![\\d.]) (h|min|s)\\b", "")
                         .replaceAll(" +", " ");
     }
@@ -216,7 +225,8 @@ final class GroupFindings {
         }
         running.sort(Comparator.comparing(GroupFindings::ranFor).reversed());
         for (TaskStats task : running) {
-            if (task.awaits() != null && task.awaits().groupKey().equals(member.id().key())) {
+            if (task.awaits() != null
+                    && task.awaits().groupKey().equals(member.id().key())) {
                 return ofSelfWait(member, task);
             }
         }
@@ -257,7 +267,9 @@ final class GroupFindings {
 
     private Finding ofSelfWait(Groups.Member member, TaskStats task) {
         Draft draft = begin("self-wait", Level.stuck, member);
-        draft.text(" waits for itself: ").name(task.handle().taskId(), member.link()).text(" runs in it for ");
+        draft.text(" waits for itself: ")
+                .name(task.handle().taskId(), member.link())
+                .text(" runs in it for ");
         draft.since(refs.sinceAt(task, now)).text(", and waits for ");
         draft.name(task.awaits() == null ? "" : task.awaits().taskId(), member.link());
         draft.text(", which is in the same group. ");
@@ -268,7 +280,8 @@ final class GroupFindings {
     private Finding ofCost(Groups.Member member, TaskStats next, int free, List<TaskStats> running) {
         Draft draft = begin("cost", Level.slow, member);
         draft.text(": its next task ").name(next.handle().taskId(), member.link());
-        draft.text(" needs %s, and %,d %s free; ".formatted(counted(next.slots(), "slot"), free, free == 1 ? "is" : "are"));
+        draft.text(" needs %s, and %,d %s free; "
+                .formatted(counted(next.slots(), "slot"), free, free == 1 ? "is" : "are"));
         if (!running.isEmpty()) {
             TaskStats holder = running.getFirst();
             draft.name(holder.handle().taskId(), member.link());
@@ -285,7 +298,8 @@ final class GroupFindings {
         draft.text("%,d for ".formatted(oldest.priority())).since(groups.oldestAt(member, now));
         boolean isShort = member.stats().queuedCount() <= LONGEST_COUNT; // counting takes the group's lock
         int before = isShort ? member.executor().explain(oldest.handle()).place() : LONGEST_COUNT;
-        draft.text("; %s of higher priority %s before it.".formatted(counted(before, "task"), before == 1 ? "is" : "are"));
+        draft.text(
+                "; %s of higher priority %s before it.".formatted(counted(before, "task"), before == 1 ? "is" : "are"));
         long overtook = groups.startsSince(member, oldest);
         if (overtook > 0) {
             draft.text(" At least %s that came later %s started."
@@ -313,7 +327,8 @@ final class GroupFindings {
             draft.text(first.waitsForResult() ? ", and wait for results of other tasks" : "");
         }
         draft.text(hangs ? "." : "");
-        draft.tasks(tasksOf(member, running), equal.size() > 1 ? equal.getFirst().text() : null);
+        draft.tasks(
+                tasksOf(member, running), equal.size() > 1 ? equal.getFirst().text() : null);
     }
 
     private List<Stacks.Read> read(Groups.Member member, List<TaskStats> running) {
@@ -327,7 +342,10 @@ final class GroupFindings {
     }
 
     private List<Finding.Task> tasksOf(Groups.Member member, List<TaskStats> running) {
-        return running.stream().limit(SHOWN_TASKS).map(task -> taskOf(member, task)).toList();
+        return running.stream()
+                .limit(SHOWN_TASKS)
+                .map(task -> taskOf(member, task))
+                .toList();
     }
 
     private Finding.Task taskOf(Groups.Member member, TaskStats task) {
@@ -365,8 +383,10 @@ final class GroupFindings {
                 .filter(member -> member.stats().activeCount() > 0)
                 .sorted(Comparator.comparing(Groups.Member::waitedMillis).reversed())
                 .limit(MOST_BUSY)
-                .map(member -> Map.entry(member, member.executor().tasks(member.id().key(), 1)))
-                .filter(each -> !each.getValue().isEmpty() && ranFor(each.getValue().getFirst()) >= LONG_WAIT / 2)
+                .map(member ->
+                        Map.entry(member, member.executor().tasks(member.id().key(), 1)))
+                .filter(each ->
+                        !each.getValue().isEmpty() && ranFor(each.getValue().getFirst()) >= LONG_WAIT / 2)
                 .sorted(Comparator.comparing((Map.Entry<Groups.Member, List<TaskStats>> each) ->
                                 ranFor(each.getValue().getFirst()))
                         .reversed())
@@ -380,8 +400,9 @@ final class GroupFindings {
                     stacks.addAll(read(member, tasks));
                 });
         List<List<Stacks.Read>> merged = Stacks.merged(stacks);
-        merged.stream().filter(equal -> equal.size() > 1 && equal.getFirst().waitsForLock()).forEach(equal ->
-                findings.accept(ofLock(equal, stacks)));
+        merged.stream()
+                .filter(equal -> equal.size() > 1 && equal.getFirst().waitsForLock())
+                .forEach(equal -> findings.accept(ofLock(equal, stacks)));
         return merged.stream()
                 .map(GroupFindings::asOne)
                 .sorted(Comparator.comparing(
@@ -400,8 +421,9 @@ final class GroupFindings {
 
     private static Stacks.Read longest(List<Stacks.Read> equal) {
         return equal.stream()
-                .min(Comparator.comparing(
-                        read -> read.task().sinceAt() == null ? Long.MAX_VALUE : read.task().sinceAt()))
+                .min(Comparator.comparing(read -> read.task().sinceAt() == null
+                        ? Long.MAX_VALUE
+                        : read.task().sinceAt()))
                 .orElseThrow();
     }
 
@@ -412,8 +434,13 @@ final class GroupFindings {
         long among = equal.stream().map(read -> read.task().link()).distinct().count();
         Draft draft = new Draft("lock", Level.slow, Stacks.placeOf(place));
         draft.text(counted(equal.size(), "task") + " of " + counted(among, "group") + " wait for a lock in ");
-        draft.text(Stacks.placeOf(place) + ", ").name(first.name(), first.link()).text(" of ");
-        draft.name(first.group(), first.link()).text(" for ").since(first.sinceAt()).text(".");
+        draft.text(Stacks.placeOf(place) + ", ")
+                .name(first.name(), first.link())
+                .text(" of ");
+        draft.name(first.group(), first.link())
+                .text(" for ")
+                .since(first.sinceAt())
+                .text(".");
         if (place != null) {
             all.stream()
                     .filter(read -> !read.waitsForLock() && read.isInside(place))

@@ -62,9 +62,7 @@ final class Groups {
         /** Returns for how many milliseconds its oldest task has waited; 0 if that is unknown, or none waits. */
         long waitedMillis() {
             TaskStats oldest = state.oldest();
-            return oldest == null || oldest.since() == null
-                    ? 0
-                    : oldest.since().toMillis();
+            return oldest == null || oldest.since() == null ? 0 : oldest.since().toMillis();
         }
 
         Finding.Link link() {
@@ -159,7 +157,11 @@ final class Groups {
     private final Map<Id, Overtaken> overtaken = new HashMap<>();
 
     /** What a resolver decides. A difference counts when it is seen twice: the listener may be notified in between. */
-    private record Limits(int limit, @Nullable String rate, int weight, @Nullable Limits next) {
+    private record Limits(
+            int limit,
+            @Nullable String rate,
+            int weight,
+            @Nullable Limits next) {
         boolean equalsNow(Limits now) {
             return limit == now.limit && weight == now.weight && Objects.equals(rate, now.rate);
         }
@@ -232,15 +234,20 @@ final class Groups {
                 .sorted(Comparator.comparing(Member::waitedMillis).reversed());
         Stream<Member> known = members.stream().filter(member -> histories.containsKey(member.id));
         Stream<Member> busy = members.stream().filter(member -> isLookedAt && !member.isIdle());
-        Stream.of(waited, known, busy).flatMap(each -> each).distinct().limit(most).forEach(member -> {
-            int size = isLookedAt ? History.LONG : History.SHORT;
-            History history = histories.getOrDefault(member.id, new History(size));
-            history.resize(size);
-            long starts = isLookedAt ? counted(member, counts -> counts.starts.sum(), 0L) : -1;
-            history.add(second, member.stats().activeCount(), member.stats().queuedCount(), starts);
-            kept.put(member.id, history);
-            limitsNow.put(member.id, compared(member, limits.get(member.id), now));
-        });
+        Stream.of(waited, known, busy)
+                .flatMap(each -> each)
+                .distinct()
+                .limit(most)
+                .forEach(member -> {
+                    int size = isLookedAt ? History.LONG : History.SHORT;
+                    History history = histories.getOrDefault(member.id, new History(size));
+                    history.resize(size);
+                    long starts = isLookedAt ? counted(member, counts -> counts.starts.sum(), 0L) : -1;
+                    history.add(
+                            second, member.stats().activeCount(), member.stats().queuedCount(), starts);
+                    kept.put(member.id, history);
+                    limitsNow.put(member.id, compared(member, limits.get(member.id), now));
+                });
         histories = kept;
         limits = limitsNow;
         addToTotals();
@@ -360,7 +367,8 @@ final class Groups {
     Page page(View view, long now) {
         List<Ranked> ranked = new ArrayList<>();
         for (Member member : members) {
-            if (view.admits(member.id.key, member.id.executor) && (!view.isSet("stopped") || isStopped(member.stats()))) {
+            if (view.admits(member.id.key, member.id.executor)
+                    && (!view.isSet("stopped") || isStopped(member.stats()))) {
                 ranked.add(new Ranked(member, rank(view.text("sort"), member, now)));
             }
         }
@@ -375,8 +383,7 @@ final class Groups {
                 .skip(first)
                 .limit(size)
                 .forEach(each -> rows.put(each.member.id.toString(), row(each.member, now)));
-        return new Page(
-                ranked.size(), List.copyOf(rows.keySet()), rows, executorRows, unread == 0 ? null : unread);
+        return new Page(ranked.size(), List.copyOf(rows.keySet()), rows, executorRows, unread == 0 ? null : unread);
     }
 
     private static boolean isStopped(GroupStats stats) {

@@ -8,6 +8,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +26,8 @@ final class Guard {
      *           itself, to which other sites may link. A request that changes something is refused unless it says
      *           that it is from the page, or has the token with it.
      *   token   Compared by digests, in constant time. A browser sends it once, and then a cookie, which the page
-     *           cannot read, which is not sent for other sites, and which ends with this JVM.
+     *           cannot read, which is not sent for other sites, and which ends with this JVM. Wrong tokens are
+     *           answered slowly, if there are many.
      */
 
     private static final String BEARER = "Bearer ";
@@ -34,6 +37,7 @@ final class Guard {
     private final byte @Nullable [] token; // its digest
     private final String cookie; // its name: cookies are shared by all ports of a machine
     private final String session = newSession();
+    private final WrongTokens wrongTokens = new WrongTokens();
 
     Guard(Set<String> hosts, @Nullable String token, int port) {
         this.hosts = hosts;
@@ -72,10 +76,21 @@ final class Guard {
         }
     }
 
-    void requireToken(Headers request) {
+    void requireToken(Headers request, String who) throws InterruptedException {
         if (token != null && !hasBearer(request) && !hasCookie(request)) {
+            if (request.getFirst("Authorization") != null) {
+                slowDown(who);
+            }
             throw new Refusal(401, "the console needs its token");
         }
+    }
+
+    private void slowDown(String who) throws InterruptedException {
+        long wait = wrongTokens.count(System.nanoTime(), who);
+        if (wait < 0) {
+            throw new Refusal(429, "there are too many wrong tokens");
+        }
+        new CountDownLatch(1).await(wait, TimeUnit.NANOSECONDS);
     }
 
     /** Refuses to change something for a browser that does not say on whose behalf it asks. */
@@ -107,8 +122,9 @@ final class Guard {
     }
 
     /** Returns the cookie for a client that has sent the token. */
-    String login(String given) {
+    String login(String given, String who) throws InterruptedException {
         if (!isToken(given)) {
+            slowDown(who);
             throw new Refusal(401, token == null ? "the console has no token" : "this is not the token");
         }
         return cookie + "=" + session + "; Path=/; HttpOnly; SameSite=Strict";

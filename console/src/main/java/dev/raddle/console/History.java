@@ -153,7 +153,9 @@ final class History {
 
     /** Returns the sum of the slots that were taken in the last minute, one number a second. */
     long slotTime() {
-        return seconds.recent(SHORT).stream().mapToLong(at -> seconds.running[at]).sum();
+        return seconds.recent(SHORT).stream()
+                .mapToLong(at -> seconds.running[at])
+                .sum();
     }
 
     /** Returns the numbers, without those of starts if these are not counted. */

@@ -171,8 +171,8 @@ final class Pools {
             ThreadPool.Stats stats = statsOf(pool);
             Long queued = stats == null ? null : stats.queued();
             List<StuckRow> rows = stuckOf(name, now).stream()
-                    .map(row -> new StuckRow(
-                            row.task, row.ranSinceAt, row.thread, row.stack, row.waitsForResult, queued))
+                    .map(row ->
+                            new StuckRow(row.task, row.ranSinceAt, row.thread, row.stack, row.waitsForResult, queued))
                     .toList();
             if (!rows.isEmpty()) {
                 all.put(name, rows);
@@ -185,7 +185,9 @@ final class Pools {
     private static List<Equal> equalOnes(List<StuckRow> stuck) {
         Map<String, Equal> equal = new LinkedHashMap<>();
         stuck.forEach(row -> equal.merge(
-                row.stack, new Equal(row.task, 1, row.stack), (one, other) -> new Equal(one.name, one.count + 1, one.stack)));
+                row.stack,
+                new Equal(row.task, 1, row.stack),
+                (one, other) -> new Equal(one.name, one.count + 1, one.stack)));
         return equal.values().stream().filter(each -> each.count > 1).toList();
     }
 

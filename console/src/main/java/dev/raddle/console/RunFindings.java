@@ -40,7 +40,11 @@ final class RunFindings {
                 held.node.takesSignal() ? Finding.Level.note : Finding.Level.slow,
                 run.name() + " " + run.label() + " " + run.startedAt());
         draft.text("Run ").name(run.label().isEmpty() ? run.name() : run.name() + " " + run.label(), link);
-        draft.text(": node ").name(held.id, link).text(" " + held.why + ", for ").since(since).text(".");
+        draft.text(": node ")
+                .name(held.id, link)
+                .text(" " + held.why + ", for ")
+                .since(since)
+                .text(".");
         if (waiting > 1) {
             draft.text(" " + counted(waiting - 1, "node") + (waiting == 2 ? " waits" : " wait") + " for it or others.");
         }

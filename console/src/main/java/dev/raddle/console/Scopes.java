@@ -69,14 +69,15 @@ final class Scopes {
     List<Open> byName() {
         openings.keySet().retainAll(scopes.all().keySet()); // those of unreachable scopes go
         Map<String, Open> all = new HashMap<>();
-        openings.values().forEach(opening -> all.merge(
-                opening.name,
-                new Open(opening.name, 1, opening.at, opening.place),
-                (one, other) -> new Open(
-                        one.name,
-                        one.count + 1,
-                        Math.min(one.oldestAt, other.oldestAt),
-                        one.oldestAt <= other.oldestAt ? one.place : other.place)));
+        openings.values()
+                .forEach(opening -> all.merge(
+                        opening.name,
+                        new Open(opening.name, 1, opening.at, opening.place),
+                        (one, other) -> new Open(
+                                one.name,
+                                one.count + 1,
+                                Math.min(one.oldestAt, other.oldestAt),
+                                one.oldestAt <= other.oldestAt ? one.place : other.place)));
         return all.values().stream()
                 .sorted(Comparator.comparing(Open::oldestAt).thenComparing(Open::name))
                 .toList();

@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -37,7 +39,8 @@ final class Server {
 
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(1);
     private static final int LARGEST_BODY = 64 * 1024;
-    private static final int MOST_REQUESTS = 200; // besides the streams
+    private static final int MOST_REQUESTS = 200; // besides the streams; the oldest ones are ended for new ones
+    private static final int MOST_ENDING = 1_000;
     private static final byte[] END = "event: end\ndata: {}\n\n".getBytes(StandardCharsets.UTF_8);
     private static final byte[] COMMENT = ":\n\n".getBytes(StandardCharsets.UTF_8);
     private static final String JSON = "application/json";
@@ -59,8 +62,11 @@ final class Server {
     private final int allPlaces;
     private final Semaphore places;
 
+    /** The threads of the requests that are neither answered nor streams, the oldest first. Guarded by itself. */
+    private final Set<Thread> unfinished = new LinkedHashSet<>();
+
     Server(HttpServer http, Guard guard, Sampler sampler, Answers answers, int clients, Duration patience) {
-        this.allPlaces = clients + MOST_REQUESTS;
+        this.allPlaces = clients + MOST_REQUESTS + MOST_ENDING;
         this.places = new Semaphore(allPlaces);
         this.http = http;
         this.guard = guard;
@@ -91,20 +97,42 @@ final class Server {
         threads.shutdownNow();
     }
 
-    /** Receives one request and answers it, both within the patience. Closes the connection if there are too many. */
+    /**
+     * Receives one request and answers it, both within the patience. If there are too many unfinished ones, the oldest
+     * is ended: clients that open connections and send nothing do not keep others out.
+     */
     private void execute(Runnable exchange) {
         if (!places.tryAcquire()) {
             throw new RejectedExecutionException("the console has too many requests");
         }
         threads.execute(() -> {
             Alarm limit = limit();
+            begin(Thread.currentThread());
             try {
                 ScopedValue.where(LIMIT, limit).run(exchange);
             } finally {
                 limit.cancel();
+                finish();
                 places.release();
             }
         });
+    }
+
+    private void begin(Thread thread) {
+        synchronized (unfinished) {
+            unfinished.add(thread);
+            if (unfinished.size() > MOST_REQUESTS) {
+                Thread oldest = unfinished.iterator().next();
+                unfinished.remove(oldest);
+                oldest.interrupt(); // which closes its connection
+            }
+        }
+    }
+
+    private void finish() {
+        synchronized (unfinished) {
+            unfinished.remove(Thread.currentThread());
+        }
     }
 
     /** Answers a request of this server or of another one, in the calling thread. */
@@ -129,6 +157,7 @@ final class Server {
             Client client = route(exchange);
             if (client != null) {
                 try {
+                    finish();
                     LIMIT.orElse(NO_LIMIT).cancel(); // a stream has no end, but each of its writes has a limit
                     stream(exchange, client);
                 } finally {
@@ -146,7 +175,7 @@ final class Server {
     }
 
     /** Answers a request, or returns the client to whom a stream is to be sent. */
-    private @Nullable Client route(HttpExchange exchange) throws IOException {
+    private @Nullable Client route(HttpExchange exchange) throws IOException, InterruptedException {
         Headers request = exchange.getRequestHeaders();
         guard.checkHost(request);
         String path = String.valueOf(exchange.getRequestURI().getPath());
@@ -158,13 +187,13 @@ final class Server {
             case "/api/login" -> login(exchange);
             case "/api/stack" -> {
                 requireGet(exchange);
-                guard.requireToken(request);
+                guard.requireToken(request, addressOf(exchange));
                 String stack = answers.stack(View.query(exchange.getRequestURI().getRawQuery()));
                 send(exchange, 200, "text/plain; charset=utf-8", stack.getBytes(StandardCharsets.UTF_8));
             }
             case "/api/stream" -> {
                 requireGet(exchange);
-                guard.requireToken(request);
+                guard.requireToken(request, addressOf(exchange));
                 return sampler.open(View.of(View.query(exchange.getRequestURI().getRawQuery())));
             }
             case "/api/control" -> control(exchange);
@@ -172,6 +201,10 @@ final class Server {
             default -> throw new Refusal(404, "there is no such page");
         }
         return null;
+    }
+
+    private static String addressOf(HttpExchange exchange) {
+        return exchange.getRemoteAddress().getAddress().getHostAddress();
     }
 
     private static void requireGet(HttpExchange exchange) {
@@ -194,20 +227,20 @@ final class Server {
         }
     }
 
-    private void login(HttpExchange exchange) throws IOException {
+    private void login(HttpExchange exchange) throws IOException, InterruptedException {
         byte[] body = body(exchange);
         JsonNode token = Json.readObject(body).path("token");
-        String cookie = guard.login(token.isString() ? token.asString() : "");
+        String cookie = guard.login(token.isString() ? token.asString() : "", addressOf(exchange));
         exchange.getResponseHeaders().set("Set-Cookie", cookie);
         send(exchange, 200, JSON, Json.bytes(Map.of("done", "the token is right")));
     }
 
-    private void control(HttpExchange exchange) throws IOException {
-        guard.requireToken(exchange.getRequestHeaders());
+    private void control(HttpExchange exchange) throws IOException, InterruptedException {
+        guard.requireToken(exchange.getRequestHeaders(), addressOf(exchange));
         guard.requireOwnOrigin(exchange.getRequestHeaders());
         byte[] body = body(exchange);
         HttpPrincipal user = exchange.getPrincipal();
-        String who = user == null ? exchange.getRemoteAddress().getAddress().getHostAddress() : user.getUsername();
+        String who = user == null ? addressOf(exchange) : user.getUsername();
         send(exchange, 200, JSON, Json.bytes(Map.of("done", answers.control(body, who))));
     }
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** What stacks of running tasks say: where they are, whether they wait for a lock or a result, and which are equal. */
 final class Stacks {
 
-    private static final Pattern LIBRARY =
-            Pattern.compile("(java|jdk|sun|dev\\.raddle\\.(task|time|kernel|lock|pool|scope|structured|group|flow))\\.");
+    private static final Pattern LIBRARY = Pattern.compile(
+            "(java|jdk|sun|dev\\.raddle\\.(task|time|kernel|lock|pool|scope|structured|group|flow))\\.");
     private static final Set<String> LOCKS = Set.of(
             "java.util.concurrent.locks.ReentrantLock.lock",
             "java.util.concurrent.locks.ReentrantLock.lockInterruptibly",

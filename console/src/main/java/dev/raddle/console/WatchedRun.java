@@ -58,7 +58,9 @@ final class WatchedRun implements RunView {
                 case WAITING ->
                     node.group() != null
                             ? "waits for a permit of group \"" + node.group() + "\""
-                            : takesSignals(live.plan, node.id()) ? "waits for its signal" : "sleeps, or waits for a permit";
+                            : takesSignals(live.plan, node.id())
+                                    ? "waits for its signal"
+                                    : "sleeps, or waits for a permit";
                 default -> null;
             };
         }

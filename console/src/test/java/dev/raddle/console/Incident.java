@@ -37,7 +37,8 @@ public enum Incident {
     HANG {
         @Override
         void stage(Stage stage) throws InterruptedException {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
             CountDownLatch begun = new CountDownLatch(4);
             stage.submit(orders, "payments", "charge", 37, () -> new PaymentClient(stage, begun).charge());
             begun.await();
@@ -48,7 +49,8 @@ public enum Incident {
     LIMIT {
         @Override
         void stage(Stage stage) throws InterruptedException {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(8));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(8));
             stage.submit(orders, "mails", "mail", 1, () -> stage.call(200));
             orders.setMaxConcurrency("mails", 1);
             stage.submit(orders, "mails", "mail", 50, () -> stage.call(200));
@@ -71,7 +73,8 @@ public enum Incident {
     CAP {
         @Override
         void stage(Stage stage) {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().globalMaxInFlight(16));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().globalMaxInFlight(16));
             for (int i = 1; i <= 40; i++) {
                 stage.submit(orders, "req-" + (4_000 + i), "import", 1, stage::work);
             }
@@ -100,12 +103,14 @@ public enum Incident {
     PRIORITY {
         @Override
         void stage(Stage stage) {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
             stage.submit(orders, "exports", "running", 1, stage::work);
             orders.submit("exports", TaskSpec.named("nightly", stage::work).priority(-5));
             stage.later(Duration.ofSeconds(30));
             for (int i = 1; i <= 12; i++) {
-                orders.submit("exports", TaskSpec.named("click-" + i, stage::work).priority(5));
+                orders.submit(
+                        "exports", TaskSpec.named("click-" + i, stage::work).priority(5));
             }
         }
     },
@@ -114,7 +119,8 @@ public enum Incident {
     COST {
         @Override
         void stage(Stage stage) {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
             stage.submit(orders, "reports", "slow-audit", 1, stage::work);
             orders.submit("reports", TaskSpec.named("yearly", stage::work).cost(4));
             stage.submit(orders, "reports", "small", 5, stage::work);
@@ -125,7 +131,8 @@ public enum Incident {
     LOCK {
         @Override
         void stage(Stage stage) throws InterruptedException {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(8));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(8));
             Ledger ledger = new Ledger(stage);
             stage.submit(orders, "audit", "close-books", 1, () -> ledger.post(true));
             ledger.isHeld.await();
@@ -198,8 +205,7 @@ public enum Incident {
             FlowBuilder<String> f = FlowPlan.define("checkout", String.class);
             var approved = f.signal("approve", String.class);
             FlowPlan<String, String> plan = f.returning(f.node("pay", approved, by -> "paid by " + by));
-            FlowRun<String> run = stage.console.startFlow(
-                    plan, "order-17", RunOptions.defaults());
+            FlowRun<String> run = stage.console.startFlow(plan, "order-17", RunOptions.defaults());
             stage.atEnd(run);
             stage.atEnd(() -> run.cancel("the program ends"));
         }
@@ -241,7 +247,8 @@ public enum Incident {
     SELF_WAIT {
         @Override
         void stage(Stage stage) {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2));
             stage.submit(orders, "invoices", "other", 1, stage::work);
             orders.submit("invoices", "print-all", () -> {
                 TaskHandle<String> page = orders.submit("invoices", "print-page", stage::work);
@@ -255,7 +262,8 @@ public enum Incident {
     SLOWER {
         @Override
         void stage(Stage stage) {
-            GroupExecutor orders = stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
+            GroupExecutor orders =
+                    stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
             RunTimes times = ((Activity) stage.console.listener("orders")).runTimes;
             for (int i = 0; i < 50; i++) {
                 times.add("quotes", 20_000_000, System.currentTimeMillis() - 600_000); // as if it had run then
@@ -294,8 +302,7 @@ public enum Incident {
             }
         }
 
-        void awaitTask(
-                GroupExecutor executor, String key, Predicate<TaskStats> property) {
+        void awaitTask(GroupExecutor executor, String key, Predicate<TaskStats> property) {
             while (executor.tasks(key, 100).stream().noneMatch(property)) {
                 Thread.onSpinWait();
             }
@@ -377,13 +384,14 @@ public enum Incident {
         }
         if (all.isEmpty()) {
             System.err.println("There is no incident \"" + name + "\"; there are any, "
-                    + String.join(", ", List.of(values()).stream().map(Incident::argument).toList()));
+                    + String.join(
+                            ", ",
+                            List.of(values()).stream().map(Incident::argument).toList()));
             System.exit(2);
         }
         Incident incident = all.get((int) (System.nanoTime() >>> 8) % all.size());
         int port = args.length < 2 ? 0 : Integer.parseInt(args[1]);
-        Console console = Console.start(
-                ConsoleOptions.defaults().withPort(port).withTitle("shop"));
+        Console console = Console.start(ConsoleOptions.defaults().withPort(port).withTitle("shop"));
         incident.stage(new Stage(console, TimeSource.system(), _ -> {}));
         System.out.println(console.uri() + "  What is wrong? Enter ends it, and tells.");
         awaitEnter();

@@ -19,10 +19,7 @@ class IncidentTest {
     private final VirtualTime time = new VirtualTime();
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     HANG      | hang      | "payments" of orders: 33 tasks wait | charge-1" has held its slot
                     HANG      | hang      | 4 tasks are in Incident | payments
                     LIMIT     | limit     | Its limit is 1 | by the program, from 8 to 1
@@ -36,7 +33,7 @@ class IncidentTest {
                     POOL      | pool      | Incident | 2 more are queued
                     FLEET     | fleet     | "shop-2" of fleet "orders" was not heard of | It holds 3 permits, which come back in
                     SELF_WAIT | self-wait | waits for itself: "print-all" runs in it | waits for "print-page", which is in the same group
-                    SLOWER    | slower    | take 240 ms now; ten minutes ago they took 20 ms | "quotes" of orders
+                    SLOWER    | slower    | ten minutes ago they took 20 ms. | "quotes" of orders
                     """)
     void the_cause_is_said(Incident incident, String kind, String part, String other) throws Exception {
         try (Console console = Console.start(ConsoleOptions.defaults().withPort(0));

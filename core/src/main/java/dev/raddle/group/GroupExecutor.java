@@ -376,7 +376,12 @@ public final class GroupExecutor implements AutoCloseable {
     public void setWeight(String groupKey, int weight) {
         requireAtLeastOne("weight of group \"" + groupKey + "\"", weight);
         String text = Integer.toString(weight);
-        adjust(groupKey, Kind.WEIGHT, known -> Integer.toString(known.weight()), text, known -> known.withWeight(weight));
+        adjust(
+                groupKey,
+                Kind.WEIGHT,
+                known -> Integer.toString(known.weight()),
+                text,
+                known -> known.withWeight(weight));
     }
 
     /**

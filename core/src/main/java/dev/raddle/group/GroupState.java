@@ -12,4 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param oldest the waiting task that was submitted first, which need not be the next one; null if no task waits
  */
 public record GroupState(
-        GroupStats stats, int weight, WaitReason waitingFor, @Nullable TaskStats oldest) {}
+        GroupStats stats,
+        int weight,
+        WaitReason waitingFor,
+        @Nullable TaskStats oldest) {}

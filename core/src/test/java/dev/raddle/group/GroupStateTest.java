@@ -91,9 +91,8 @@ class GroupStateTest {
 
     @Test
     void a_running_task_tells_for_which_other_one_its_thread_waits() throws Exception {
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
-                .defaultMaxConcurrencyPerGroup(2)
-                .build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2).build())) {
             var begun = new CountDownLatch(1);
             var end = new CountDownLatch(1);
             executor.submit("a", "other", () -> end.await(1, TimeUnit.HOURS));
