@@ -106,7 +106,7 @@ final class Compensations {
     boolean mayWait(Graph graph) {
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
             Compensation how = graph.optionsOf(each.node()).compensation;
-            if (how != null && (how.timeout() != null || how.retry().maxAttempts() > 1)) {
+            if (how != null && (how.timeout() != null || !how.retry().hasNoEffect())) {
                 return true;
             }
         }

@@ -13,6 +13,7 @@ import dev.raddle.time.Signal;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -210,16 +211,17 @@ final class NodeExecutor {
         if (before != null) {
             throw before;
         }
-        if (retry == null || most == 1) {
-            return callAction(node);
+        if (retry == null || retry.hasNoEffect()) {
+            return callAction(node, null);
         }
         Attempts<Object> attempts = new Attempts<>(
-                () -> callAction(node),
+                all -> callAction(node, all),
                 retry,
                 () -> run.states.get(node) != runner,
                 run.time,
                 run.graph.ids[node],
-                run.limitOf(node, own.timeout));
+                run.limitOf(node, own.timeout),
+                run::decide);
         if (run.journal != null) {
             attempts.continueAfter(run.journal.attempts[node], failure -> endFailedAttempt(node, failure));
         }
@@ -254,15 +256,16 @@ final class NodeExecutor {
      * Calls an action once, inside its enclosure and with the starter's context installed anew, so that no attempt sees
      * what another has left.
      */
-    private Object callAction(int node) throws Exception {
+    private Object callAction(int node, @Nullable Attempts<?> attempts) throws Exception {
         Node.Body body = run.graph.bodies[node];
         if (run.journal != null) {
             run.journal.beginAttempt(node, run.contextOf(node));
         }
         EnclosingScope inner = run.timeouts == null ? null : run.timeouts.enclosure(node);
-        Object value = run.callInStarterContext(() -> inner == null
+        Callable<Object> action = () -> run.callInStarterContext(() -> inner == null
                 ? body.call(run, node)
                 : TaskContext.current().within(inner).call(() -> body.call(run, node)));
+        Object value = attempts == null ? action.call() : attempts.callOnce(action);
         if (run.journal != null) {
             run.journal.attemptReturned(node);
         }

@@ -246,7 +246,10 @@ final class SteppedRun extends Run {
             if (attempt == 1) {
                 events().notifyStarted(node, own.begin);
             }
-            Object value = inScope(node, () -> run.graph.bodies[node].call(run, node));
+            Callable<@Nullable Object> action = () -> inScope(node, () -> run.graph.bodies[node].call(run, node));
+            Object value = own.retry == null
+                    ? action.call()
+                    : Attempts.callOnce(action, own.retry, attempt, stepper.realTime, run.graph.ids[node], run::decide);
             return new CallResult.Returned(value);
         } catch (Throwable failure) {
             CallResult next = afterFailure(own.retry, attempt, failure, call.earlier);
@@ -300,7 +303,11 @@ final class SteppedRun extends Run {
         SteppedCall call = undoing;
         List<Throwable> earlier = call != null && call.node == node ? call.earlier : List.of();
         try {
-            how.call(run, new RunNodeContext(run, node, () -> undoTime(timeout)), run.states.value(node));
+            Callable<Boolean> action = () -> {
+                how.call(run, new RunNodeContext(run, node, () -> undoTime(timeout)), run.states.value(node));
+                return true;
+            };
+            Attempts.callOnce(action, how.retry(), attempt, stepper.realTime, UndoCall.taskOf(run, node), run::decide);
             return new CallResult.Returned(null);
         } catch (Throwable failure) {
             return afterFailure(how.retry(), attempt, failure, earlier);

@@ -48,7 +48,8 @@ final class UndoCall extends InterruptWindow {
                 () -> isLate || run.isLost(),
                 run.time,
                 taskOf(run, node),
-                until == null || timeout == null ? null : new TimeLimit(until, timeout, null));
+                until == null || timeout == null ? null : new TimeLimit(until, timeout, null),
+                run::decide);
         if (run.journal != null) {
             int failed = run.journal.failedUndos(node);
             attempts.continueAfter(failed < how.retry().maxAttempts() ? failed : 0, this::endFailedAttempt);
@@ -81,7 +82,7 @@ final class UndoCall extends InterruptWindow {
         }
     }
 
-    private Boolean attempt() throws Exception {
+    private Boolean attempt(Attempts<?> all) throws Exception {
         Thread.interrupted(); // another compensation or attempt may have left an interrupt
         if (run.journal != null) {
             run.journal.beginUndo(context);
@@ -90,7 +91,10 @@ final class UndoCall extends InterruptWindow {
         boolean isInTime;
         try {
             if (!isLate) {
-                how.call(run, context, value);
+                all.callOnce(() -> {
+                    how.call(run, context, value);
+                    return true;
+                });
             }
         } finally {
             isInTime = closeWindow();

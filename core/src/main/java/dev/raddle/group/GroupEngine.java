@@ -188,7 +188,7 @@ final class GroupEngine {
         int priority = spec.priorityOr(0);
         TimeLimit limit = spec.timeout() == null && scope == null ? null : TimeLimit.of(time, spec.timeout(), scope);
         Duration longest = spec.queueTimeout() == null ? queueTimeout : spec.queueTimeout();
-        RetryPolicy retry = spec.retry() == null || spec.retry().maxAttempts() == 1 ? null : spec.retry();
+        RetryPolicy retry = spec.retry() == null || spec.retry().hasNoEffect() ? null : spec.retry();
         boolean isPlain = priority == 0 && spec.cost() == 1 && retry == null && submitters == loader;
         return isPlain && limit == null && longest == null && origin == null
                 ? null

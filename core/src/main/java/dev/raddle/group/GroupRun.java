@@ -240,7 +240,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     private void repeatIfSet() {
         if (settings != null && settings.retry != null) {
-            repeat(callable(), settings.retry, settings.limit);
+            repeat(callable(), settings.retry, settings.limit, group.engine.offloadExecutor);
         }
     }
 

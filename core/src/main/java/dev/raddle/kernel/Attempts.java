@@ -3,6 +3,7 @@ package dev.raddle.kernel;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.task.UnacceptedValueException;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,14 +36,32 @@ public final class Attempts<T> implements Callable<T> {
         void accept(Exception failure) throws Exception;
     }
 
+    /**
+     * One attempt.
+     *
+     * @param <T> the type of the value
+     */
+    @FunctionalInterface
+    public interface Attempt<T> {
+        /**
+         * Calls the user's code by {@link Attempts#callOnce(Callable)}.
+         *
+         * @param attempts the attempts of which this is the current one
+         * @return the value
+         * @throws Exception the failure of the attempt
+         */
+        T call(Attempts<T> attempts) throws Exception;
+    }
+
     private static final int KEPT = 8; // of the first failures, and as many of the latest
 
-    private final Callable<? extends T> callable;
+    private final Attempt<T> attempt;
     private final RetryPolicy policy;
     private final BooleanSupplier isDecided;
     private final TimeSource time;
     private final String task;
     private final @Nullable TimeLimit limit;
+    private final Executor elsewhere;
     private int failedBefore; // attempts that failed in an earlier process
     private FailureHook onFailure = failure -> {};
     private volatile @Nullable Signal delayEnd; // of the latest delay
@@ -51,26 +71,29 @@ public final class Attempts<T> implements Callable<T> {
     /**
      * Creates attempts of which none has begun.
      *
-     * @param callable the callable
+     * @param attempt the attempt
      * @param policy the retry policy
      * @param isDecided returns whether the run is decided, so that no further attempt begins
      * @param time the time source for delays
      * @param task the name of the run
      * @param limit the time limit, beyond which no attempt begins, or null
+     * @param elsewhere the executor that interrupts an attempt which takes too long
      */
     public Attempts(
-            Callable<? extends T> callable,
+            Attempt<T> attempt,
             RetryPolicy policy,
             BooleanSupplier isDecided,
             TimeSource time,
             String task,
-            @Nullable TimeLimit limit) {
-        this.callable = callable;
+            @Nullable TimeLimit limit,
+            Executor elsewhere) {
+        this.attempt = attempt;
         this.policy = policy;
         this.isDecided = isDecided;
         this.time = time;
         this.task = task;
         this.limit = limit;
+        this.elsewhere = elsewhere;
     }
 
     /**
@@ -117,18 +140,18 @@ public final class Attempts<T> implements Callable<T> {
         List<Throwable> earlier = new ArrayList<>();
         Thread self = Thread.currentThread();
         ClassLoader loader = self.getContextClassLoader();
-        for (int attempt = failedBefore + 1; ; attempt++) {
-            current = attempt;
+        for (int number = failedBefore + 1; ; number++) {
+            current = number;
             try {
-                return callable.call();
+                return attempt.call(this);
             } catch (Error failure) {
                 throw withEarlier(failure, earlier);
             } catch (Exception failure) {
-                long delay = isDecided.getAsBoolean() ? -1 : delayAfter(policy, attempt, failure, earlier);
+                long delay = isDecided.getAsBoolean() ? -1 : delayAfter(policy, number, failure, earlier);
                 if (delay < 0) {
                     throw withEarlier(failure, earlier);
                 }
-                requireTimeFor(delay, attempt, failure, earlier);
+                requireTimeFor(delay, number, failure, earlier);
                 onFailure.accept(failure);
                 keep(failure, earlier);
                 await(delay, earlier);
@@ -137,6 +160,54 @@ public final class Attempts<T> implements Callable<T> {
                 }
             }
         }
+    }
+
+    /**
+     * Calls a callable once, in the time that the policy allows for an attempt. Called in an attempt.
+     *
+     * @param <V> the type of the value
+     * @param callable the callable
+     * @return the value
+     * @throws Exception the failure of the attempt
+     */
+    public <V extends @Nullable Object> V callOnce(Callable<? extends V> callable) throws Exception {
+        return callOnce(callable, policy, current, time, task, elsewhere);
+    }
+
+    /**
+     * Calls a callable once, in the time that a policy allows for an attempt.
+     *
+     * @param <T> the type of the value
+     * @param callable the callable
+     * @param policy the retry policy
+     * @param attempt the number of the attempt
+     * @param time the time source
+     * @param task the name of the run
+     * @param elsewhere the executor that interrupts the calling thread if the attempt takes too long
+     * @return the value
+     * @throws UnacceptedValueException if the policy demands another attempt after the value
+     * @throws Exception the failure of the attempt
+     */
+    public static <T extends @Nullable Object> T callOnce(
+            Callable<? extends T> callable,
+            RetryPolicy policy,
+            int attempt,
+            TimeSource time,
+            String task,
+            Executor elsewhere)
+            throws Exception {
+        Duration longest = policy.attemptTimeout();
+        int most = policy.maxAttempts();
+        T value = longest == null
+                ? callable.call()
+                : new TimedAttempt().call(callable, longest, time, elsewhere, task, attempt, most);
+        if (policy.allowsRetryAfter(attempt, value)) {
+            throw new UnacceptedValueException(
+                    "attempt " + attempt + " of " + most + " of task \"" + task
+                            + "\" returned a value that its retry policy does not accept",
+                    value);
+        }
+        return value;
     }
 
     /**

@@ -204,9 +204,12 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      * @param attempt the attempt
      * @param retry the policy
      * @param limit the time limit, beyond which no attempt begins, or null
+     * @param elsewhere the executor that interrupts an attempt which takes too long
      */
-    protected final void repeat(Callable<? extends T> attempt, RetryPolicy retry, @Nullable TimeLimit limit) {
-        replaceCallable(new Attempts<>(attempt, retry, this::isDecided, time(), name(), limit));
+    protected final void repeat(
+            Callable<? extends T> attempt, RetryPolicy retry, @Nullable TimeLimit limit, Executor elsewhere) {
+        replaceCallable(new Attempts<T>(
+                all -> all.callOnce(attempt), retry, this::isDecided, time(), name(), limit, elsewhere));
     }
 
     /**

@@ -80,7 +80,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withRetryPolicy(RetryPolicy policy) {
         Objects.requireNonNull(policy, "retryPolicy");
-        return with(all -> all.retry = ScopeSettings.nullIfOnce(policy));
+        return with(all -> all.retry = ScopeSettings.nullIfUnneeded(policy));
     }
 
     /**

@@ -258,7 +258,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         hasStarted = true;
         if (settings.retry != null) {
             Callable<? extends T> callable = callable();
-            repeat(() -> settings.context.call(callable), settings.retry, settings.limit);
+            repeat(() -> settings.context.call(callable), settings.retry, settings.limit, scope.offload());
         }
         ScopeEvents events = scope.events;
         if (events != null) {

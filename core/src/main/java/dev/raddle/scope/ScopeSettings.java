@@ -88,9 +88,9 @@ final class ScopeSettings extends Draft<ScopeSettings> {
         return scheduler == Scheduler.virtualThreads();
     }
 
-    /** Returns the given policy, or null if it allows only one attempt. */
-    static @Nullable RetryPolicy nullIfOnce(RetryPolicy policy) {
-        return policy.maxAttempts() > 1 ? policy : null;
+    /** Returns the given policy, or null if it has no effect. */
+    static @Nullable RetryPolicy nullIfUnneeded(RetryPolicy policy) {
+        return policy.hasNoEffect() ? null : policy;
     }
 
     /** Returns the text of the settings of both kinds. */

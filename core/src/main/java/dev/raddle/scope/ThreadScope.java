@@ -413,7 +413,7 @@ public final class ThreadScope implements AutoCloseable {
                 spec.name(),
                 spec.callable(),
                 spec.priorityOr(tasks.options.priority.rank()),
-                retry == null ? tasks.options.retry : ScopeSettings.nullIfOnce(retry),
+                retry == null ? tasks.options.retry : ScopeSettings.nullIfUnneeded(retry),
                 spec.timeout());
     }
 

@@ -7,9 +7,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The maximum number of attempts of a task, and the delays between them. Immutable; a policy may be shared by any
+ * The maximum number of attempts of a task, the delays between them, and the longest time of each. Immutable; a policy may be shared by any
  * number of tasks.
  *
  * {@snippet :
@@ -17,6 +19,7 @@ import java.util.function.BiPredicate;
  *         .maxAttempts(4)
  *         .exponentialBackoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1))
  *         .fullJitter()
+ *         .attemptTimeout(Duration.ofMillis(300))
  *         .retryIf((attempt, failure) -> failure instanceof IOException)
  *         .build();
  * }
@@ -36,12 +39,16 @@ public final class RetryPolicy {
     private final BiPredicate<Integer, Throwable> condition;
     private final BiFunction<Integer, Throwable, Duration> backoff;
     private final boolean jitter;
+    private final @Nullable Duration attemptTimeout;
+    private final @Nullable Predicate<@Nullable Object> unaccepted;
 
     private RetryPolicy(Builder builder) {
         this.maxAttempts = builder.maxAttempts;
         this.condition = builder.condition;
         this.backoff = builder.backoff;
         this.jitter = builder.jitter;
+        this.attemptTimeout = builder.attemptTimeout;
+        this.unaccepted = builder.unaccepted;
     }
 
     /**
@@ -112,19 +119,48 @@ public final class RetryPolicy {
     }
 
     /**
+     * Returns whether a task is as it would be without this policy: called once, for as long as it takes.
+     *
+     * @return false if there may be a second attempt, or an attempt has a time limit
+     */
+    public boolean hasNoEffect() {
+        return maxAttempts == 1 && attemptTimeout == null;
+    }
+
+    /**
+     * Returns the longest time of an attempt.
+     *
+     * @return the time, or null if there is no limit
+     */
+    public @Nullable Duration attemptTimeout() {
+        return attemptTimeout;
+    }
+
+    /**
+     * Returns whether another attempt follows one that has returned a value.
+     *
+     * @param attempt the number of the attempt, 1 for the first
+     * @param value the value
+     * @return false after the last attempt, or if the policy has no condition on values or it returns false
+     */
+    public boolean allowsRetryAfter(int attempt, @Nullable Object value) {
+        return unaccepted != null && attempt < maxAttempts && unaccepted.test(value);
+    }
+
+    /**
      * Returns whether another attempt follows a failed one.
      *
      * @param attempt the number of the failed attempt, 1 for the first
      * @param failure the exception that the attempt threw
      * @return false after the last attempt, an {@code Error}, an interrupt or a cancellation, or if the condition
-     *     returns false
+     *     returns false, which does not matter after an {@link UnacceptedValueException}
      */
     public boolean allowsRetry(int attempt, Throwable failure) {
         return attempt < maxAttempts
                 && !(failure instanceof Error)
                 && !(failure instanceof InterruptedException)
                 && !(failure instanceof CancellationException)
-                && condition.test(attempt, failure);
+                && (failure instanceof UnacceptedValueException || condition.test(attempt, failure));
     }
 
     /**
@@ -150,6 +186,8 @@ public final class RetryPolicy {
         private BiPredicate<Integer, Throwable> condition = (attempt, failure) -> true;
         private BiFunction<Integer, Throwable, Duration> backoff = (attempt, failure) -> Duration.ZERO;
         private boolean jitter;
+        private @Nullable Duration attemptTimeout;
+        private @Nullable Predicate<@Nullable Object> unaccepted;
 
         private Builder() {}
 
@@ -178,6 +216,36 @@ public final class RetryPolicy {
          */
         public Builder retryIf(BiPredicate<Integer, Throwable> condition) {
             this.condition = Objects.requireNonNull(condition, "condition");
+            return this;
+        }
+
+        /**
+         * Sets which values are not accepted, so that another attempt follows. The value of the last attempt is always
+         * accepted. By default all values are.
+         *
+         * @param condition the condition on the value of an attempt, evaluated in the task's thread after each attempt
+         *     that returns, except the last. If it throws, that is the failure of the attempt
+         * @return this builder
+         */
+        public Builder retryWhen(Predicate<@Nullable Object> condition) {
+            this.unaccepted = Objects.requireNonNull(condition, "condition");
+            return this;
+        }
+
+        /**
+         * Sets the longest time of each attempt. An attempt that takes longer is interrupted and fails with a {@link
+         * TaskTimeoutException}. The next one begins when that attempt has ended: one that ignores its interrupt is
+         * bounded only by the timeout of the task, and its value does not count. By default there is no limit.
+         *
+         * @param longest the longest time, more than zero
+         * @return this builder
+         * @throws IllegalArgumentException if it is zero or negative
+         */
+        public Builder attemptTimeout(Duration longest) {
+            if (longest.compareTo(Duration.ZERO) <= 0) {
+                throw new IllegalArgumentException("attemptTimeout must be more than zero, was " + longest);
+            }
+            this.attemptTimeout = longest;
             return this;
         }
 

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when a task exceeded its own timeout, which includes waiting, all attempts and the delays between them. The
- * task has failed, and if it was running, its thread was interrupted. The exception has no stack trace if an alarm
+ * task has failed, and if it was running, its thread was interrupted. Also the failure of an attempt that exceeded the
+ * {@linkplain RetryPolicy.Builder#attemptTimeout timeout of an attempt}. The exception has no stack trace if an alarm
  * created it, because that stack trace says nothing about the task.
  */
 public final class TaskTimeoutException extends RuntimeException {

@@ -17,14 +17,15 @@ class AttemptsTest {
     private static Attempts<Object> failing(RetryPolicy policy) {
         AtomicInteger calls = new AtomicInteger();
         return new Attempts<>(
-                () -> {
+                all -> {
                     throw new IOException("" + calls.incrementAndGet());
                 },
                 policy,
                 () -> false,
                 new VirtualTime(),
                 "t",
-                null);
+                null,
+                Runnable::run);
     }
 
     private static void assertSuppressed(Throwable thrown, IntStream expected) {

@@ -91,12 +91,10 @@ public record TaskResult(
 
     private TaskResult process(
             TaskState end, @Nullable Integer exit, int count, long waited, long ran, @Nullable Usage used) {
-        return new TaskResult(
-                id, group, command, end, exit, count, waited, ran, output, error, via, endedAt, used);
+        return new TaskResult(id, group, command, end, exit, count, waited, ran, output, error, via, endedAt, used);
     }
 
-    private TaskResult texts(
-            @Nullable String file, @Nullable String why, @Nullable String by, @Nullable Instant time) {
+    private TaskResult texts(@Nullable String file, @Nullable String why, @Nullable String by, @Nullable Instant time) {
         return new TaskResult(
                 id, group, command, state, exitCode, attempts, waitMillis, runMillis, file, why, by, time, usage);
     }
