@@ -38,6 +38,10 @@ final class Compiler {
             if (declaredNode.form != Node.Form.ACTION) {
                 addSpecial(node, declaredNode.form, own);
             }
+            if (own.has(NodeOptions.NO_INTERRUPT) && own.retry != null && own.retry.attemptTimeout() != null) {
+                problems.add("node \"" + graph.ids[node] + "\" has noInterrupt() and a retry policy with"
+                        + " attemptTimeout, which interrupts; leave out one of them");
+            }
             graph.hasTimeouts |= own.timeout != null;
             graph.hasGroups |= own.group != null;
             graph.hasComputing |= own.has(NodeOptions.COMPUTE);

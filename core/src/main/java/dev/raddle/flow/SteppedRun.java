@@ -184,8 +184,7 @@ final class SteppedRun extends Run {
         Function<? super NodeContext<?>, String> key = own.group;
         return key == null
                 ? null
-                : Objects.requireNonNull(
-                        run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
+                : Objects.requireNonNull(run.callInStarterContext(() -> key.apply(run.contextOf(node))), "group");
     }
 
     private Step stepOf(SteppedCall call) {

@@ -58,9 +58,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     @Override
     protected boolean mayStartInPlace() {
-        return group.engine.onlyScheduler == null
-                && !group.usesVirtualThreads()
-                && !(origin() instanceof CallerThread);
+        return group.engine.onlyScheduler == null && !group.usesVirtualThreads() && !(origin() instanceof CallerThread);
     }
 
     /** Returns whether a thread that has run another task of the group may run this one next. */

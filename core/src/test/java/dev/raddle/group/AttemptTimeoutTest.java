@@ -2,10 +2,12 @@ package dev.raddle.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.InvalidFlowException;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.scope.ScopeOptions;
@@ -206,6 +208,16 @@ class AttemptTimeoutTest {
             assertThat(f.returning(node).run(null).value()).isEqualTo(3);
         }
         assertThat(List.copyOf(begun)).containsExactly(1, 2, 3, 1, 2, 3, 1, 2, 3);
+    }
+
+    @Test
+    void a_node_that_is_not_interrupted_has_no_limit_for_an_attempt() {
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> node = f.node("node", c -> "value").noInterrupt().retry(TIMED);
+        assertThatThrownBy(() -> f.returning(node))
+                .isInstanceOf(InvalidFlowException.class)
+                .hasMessageContaining("node \"node\" has noInterrupt() and a retry policy with attemptTimeout, which"
+                        + " interrupts; leave out one of them");
     }
 
     @Test
