@@ -49,13 +49,12 @@ final class Ledger {
      * ends. If another task, which costs more, becomes the first one meanwhile, the executor keeps what it has. Such
      * tasks, in several groups under a cap or in several instances, may wait for each other. So if a group lacks
      * permits, has some out and is granted none for half of a lease, the executors return those that no task uses, and
-     * the group wants none for a random time (`isYielding`), in which others complete theirs.
+     * the group wants none for a random time (until `yieldEnd`), in which others complete theirs.
      *
      * During an outage executors may receive local permits. When an executor returns permits, they are counted as local
      * ones first; so an executor never uses more permits of the server than are counted as out.
      */
 
-    private static final int WINDOW = 1024; // most tickets of an instance in a group, as in the script
     private static final int MOST_WATCHED = 64;
 
     private final FleetOptions options;
@@ -68,11 +67,9 @@ final class Ledger {
     private final Map<String, LocalGroup> byName = new HashMap<>(); // all, as the server names them
     private final ArrayDeque<LocalGroup> dirty = new ArrayDeque<>();
     private final Set<LocalGroup> slices = new LinkedHashSet<>(); // groups with a slice that has not ended
-    private boolean isTickDue;
-    private long nextTick; // if isTickDue
+    private Moment nextTick = Moment.NONE; // for those
     private final Set<LocalGroup> gathering = new LinkedHashSet<>(); // groups that may wait for each other, or yield
-    private boolean isLookDue; // at those
-    private long lookAt; // if isLookDue
+    private Moment lookAt = Moment.NONE; // at those
     private final long patience;
     private int localPermits; // of each group; positive only during an outage
     private long highestFence;
@@ -94,7 +91,7 @@ final class Ledger {
         Share share = group.share(session);
         share.wanted = wanted;
         if (isNew && group.limit > 0) {
-            limit(share, group);
+            share.session.limit(key, highest(group));
         }
         if (unused > 0) {
             reclaim(group, share, unused);
@@ -108,7 +105,7 @@ final class Ledger {
             Share share = group.find(session);
             if (share != null) {
                 share.wanted = 0;
-                int unused = reclaimed(group, share, Integer.MAX_VALUE).unused();
+                int unused = share.session.reclaim(group.key, Integer.MAX_VALUE).unused();
                 giveBack(group, share.out, Math.min(share.out, unused));
                 share.out = 0;
                 share.local = 0;
@@ -134,7 +131,7 @@ final class Ledger {
     }
 
     private void reclaim(LocalGroup group, Share share, int most) {
-        PermitSource.Reclaimed reclaimed = reclaimed(group, share, most);
+        PermitSource.Reclaimed reclaimed = share.session.reclaim(group.key, most);
         int permits = takeBack(share, reclaimed);
         int unused = Math.min(permits, reclaimed.unused());
         if (group.hasRate || slice == 0) {
@@ -155,15 +152,6 @@ final class Ledger {
         int permits = Math.min(all - local, share.out);
         share.out -= permits;
         return permits;
-    }
-
-    private PermitSource.Reclaimed reclaimed(LocalGroup group, Share share, int most) {
-        try {
-            return share.holder.reclaim(group.key, most);
-        } catch (Throwable failure) {
-            options.sink().report("reclaim() of an executor", failure);
-            return PermitSource.Reclaimed.NONE;
-        }
     }
 
     /** Queues permits for their return. They are no longer held. */
@@ -193,7 +181,7 @@ final class Ledger {
         group.shares.removeIf(Share::isIdle);
         noteMissing(group);
         noteGathering(group);
-        if (hasOperation(group)) {
+        if (group.hasOperation()) {
             mark(group);
         }
         forgetIfIdle(group);
@@ -202,34 +190,24 @@ final class Ledger {
     private void distribute(LocalGroup group) {
         while (group.pool > 0 && hasLease.getAsBoolean()) {
             Share share = group.nextMissing();
-            int needed = share == null ? Integer.MAX_VALUE : neededAtOnce(group, share);
+            int needed = share == null ? Integer.MAX_VALUE : share.session.neededAtOnce(group.key, highest(group));
             if (share == null || needed > group.pool) {
                 return;
             }
             group.isActive = true;
-            Outcome outcome = Outcome.ACCEPTED;
-            for (int i = 0; i < needed && outcome == Outcome.ACCEPTED; i++) {
+            FleetSession.Outcome outcome = FleetSession.Outcome.ACCEPTED;
+            for (int i = 0; i < needed && outcome == FleetSession.Outcome.ACCEPTED; i++) {
                 group.pool--;
                 share.out++;
                 outcome = grant(group, share, group.useFence());
-                if (outcome != Outcome.ACCEPTED) {
+                if (outcome != FleetSession.Outcome.ACCEPTED) {
                     share.out--;
                     group.pool++;
                 }
             }
-            if (outcome == Outcome.FAILED) {
+            if (outcome == FleetSession.Outcome.FAILED) {
                 return; // the group is served again when its slice ends, or after the next call
             }
-        }
-    }
-
-    private int neededAtOnce(LocalGroup group, Share share) {
-        try {
-            int most = group.limit > 0 ? group.limit : RedisFleet.HIGHEST_LIMIT;
-            return Math.clamp(share.holder.neededAtOnce(group.key), 1, most);
-        } catch (Throwable failure) {
-            options.sink().report("neededAtOnce() of an executor", failure);
-            return 1;
         }
     }
 
@@ -237,7 +215,7 @@ final class Ledger {
     private void noteSize(LocalGroup group) {
         int size = 0;
         for (Share share : group.shares) {
-            size = share.wanted > 0 ? Math.max(size, neededAtOnce(group, share)) : size;
+            size = share.wanted > 0 ? Math.max(size, share.session.neededAtOnce(group.key, highest(group))) : size;
         }
         group.size = size > 0 ? size : group.size;
     }
@@ -250,33 +228,29 @@ final class Ledger {
             }
             share.local++;
             highestFence++;
-            Outcome outcome = grant(group, share, highestFence);
-            if (outcome != Outcome.ACCEPTED) {
+            FleetSession.Outcome outcome = grant(group, share, highestFence);
+            if (outcome != FleetSession.Outcome.ACCEPTED) {
                 share.local--;
             }
-            if (outcome == Outcome.FAILED) {
+            if (outcome == FleetSession.Outcome.FAILED) {
                 return;
             }
         }
     }
 
-    /** What an executor did with a permit. */
-    private enum Outcome {
-        ACCEPTED,
-        REFUSED,
-        FAILED
+    private static FleetSession.Outcome grant(LocalGroup group, Share share, long fence) {
+        FleetSession.Outcome outcome = share.session.grant(group.key, fence);
+        switch (outcome) {
+            case ACCEPTED -> share.wanted--;
+            case REFUSED -> share.wanted = 0;
+            case FAILED -> {}
+        }
+        return outcome;
     }
 
-    private Outcome grant(LocalGroup group, Share share, long fence) {
-        boolean isAccepted;
-        try {
-            isAccepted = share.holder.grantOnce(group.key, fence);
-        } catch (Throwable failure) {
-            options.sink().report("grantOnce() of an executor", failure);
-            return Outcome.FAILED;
-        }
-        share.wanted = isAccepted ? share.wanted - 1 : 0;
-        return isAccepted ? Outcome.ACCEPTED : Outcome.REFUSED;
+    /** Returns the most permits that one task can get. */
+    private static int highest(LocalGroup group) {
+        return group.limit > 0 ? group.limit : RedisFleet.HIGHEST_LIMIT;
     }
 
     /** Receives permits from the server. */
@@ -294,12 +268,11 @@ final class Ledger {
         gathering.remove(group);
         counters.hold(permits);
         highestFence = Math.max(highestFence, fence);
-        long waited = group.isMissing ? Math.max(0, now - group.missingSince) : 0;
+        long waited = group.missingSince.isSet() ? Math.max(0, now - group.missingSince.nanos()) : 0;
         counters.acquired(permits, waited);
         String key = group.key;
-        for (int i = 0; i < permits; i++) {
-            notifier.postFrequent(listener -> listener.acquired(key, Duration.ofNanos(waited)));
-        }
+        Duration wait = Duration.ofNanos(waited);
+        notifier.postFrequent(permits, listener -> listener.acquired(key, wait));
     }
 
     private void setRate(LocalGroup group, boolean hasRate) {
@@ -311,11 +284,11 @@ final class Ledger {
 
     private void noteMissing(LocalGroup group) {
         group.missingCount = group.missing();
-        boolean isMissing = group.missingCount > 0;
-        if (isMissing && !group.isMissing) {
-            group.missingSince = now();
+        if (group.missingCount == 0) {
+            group.missingSince = Moment.NONE;
+        } else if (!group.missingSince.isSet()) {
+            group.missingSince = Moment.at(now());
         }
-        group.isMissing = isMissing;
     }
 
     // Slices.
@@ -328,7 +301,7 @@ final class Ledger {
         group.isActive = false;
         if (slice > 0) {
             slices.add(group);
-            tickBy(askMoment(group));
+            nextTick = nextTick.orEarlier(askMoment(group));
         }
     }
 
@@ -350,21 +323,21 @@ final class Ledger {
 
     /** Ends the slices that are over, and asks whether those that are about to end may be extended. */
     void tick(long now) {
-        if (isLookDue && now - lookAt >= 0) {
+        if (lookAt.isReached(now)) {
             lookAtGathering(now);
         }
-        if (!isTickDue || now - nextTick < 0) {
+        if (!nextTick.isReached(now)) {
             return;
         }
-        isTickDue = false;
+        nextTick = Moment.NONE;
         for (LocalGroup group : List.copyOf(slices)) {
             if (now - group.sliceEnd >= 0) {
                 endSlice(group, now);
             } else if (now - askMoment(group) < 0) {
-                tickBy(askMoment(group));
+                nextTick = nextTick.orEarlier(askMoment(group));
             } else {
                 ask(group);
-                tickBy(group.sliceEnd);
+                nextTick = nextTick.orEarlier(group.sliceEnd);
             }
         }
     }
@@ -377,81 +350,56 @@ final class Ledger {
         }
     }
 
-    private void tickBy(long moment) {
-        if (!isTickDue || moment - nextTick < 0) {
-            nextTick = moment;
-            isTickDue = true;
-        }
-    }
-
     private long askMoment(LocalGroup group) {
         return group.sliceEnd - slice / 4;
     }
 
     /** Returns the time until {@link #tick} has something to do, in nanoseconds. */
     long untilTick(long now) {
-        long tick = isTickDue ? Math.max(0, nextTick - now) : Long.MAX_VALUE;
-        return isLookDue ? Math.min(tick, Math.max(0, lookAt - now)) : tick;
+        return Math.max(0, Math.min(nextTick.until(now), lookAt.until(now)));
     }
 
     // Tasks that cost several permits.
 
     private void noteGathering(LocalGroup group) {
-        boolean mayGather = group.isYielding || (group.isMissing && group.held > group.pool);
+        boolean mayGather = group.yieldEnd.isSet() || (group.missingSince.isSet() && group.held > group.pool);
         if (!mayGather) {
             gathering.remove(group);
         } else if (gathering.add(group)) {
             group.lastGrant = now();
-            lookBy(group.lastGrant + patience);
-        }
-    }
-
-    private void lookBy(long moment) {
-        if (!isLookDue) {
-            isLookDue = true;
-            lookAt = moment;
+            lookAt = lookAt.isSet() ? lookAt : Moment.at(group.lastGrant + patience);
         }
     }
 
     private void lookAtGathering(long now) {
-        isLookDue = false;
+        lookAt = Moment.NONE;
         for (LocalGroup group : List.copyOf(gathering)) {
-            if (group.isYielding && now - group.yieldEnd >= 0) {
-                group.isYielding = false;
+            if (group.yieldEnd.isReached(now)) {
+                group.yieldEnd = Moment.NONE;
                 gathering.remove(group);
                 settle(group);
-            } else if (!group.isYielding && now - (group.lastGrant + patience) >= 0) {
+            } else if (!group.yieldEnd.isSet() && now - (group.lastGrant + patience) >= 0) {
                 gathering.remove(group);
                 returnGathered(group, now);
                 settle(group);
             }
         }
         if (!gathering.isEmpty()) {
-            lookBy(now + patience / 4);
+            lookAt = lookAt.isSet() ? lookAt : Moment.at(now + patience / 4);
         }
     }
 
     /** Returns what executors have gathered for tasks that lack more, if they have. */
     private void returnGathered(LocalGroup group, long now) {
         for (Share share : group.shares) {
-            PermitSource.Reclaimed gathered = gathered(group, share);
+            PermitSource.Reclaimed gathered = share.session.reclaimGathered(group.key);
             int permits = takeBack(share, gathered);
             if (permits > 0) {
                 group.stale -= Math.min(permits, group.stale);
                 giveBack(group, permits, Math.min(permits, gathered.unused()));
-                group.isYielding = true;
-                group.yieldEnd =
-                        now + patience / 2 + ThreadLocalRandom.current().nextLong(patience);
+                group.yieldEnd = Moment.at(
+                        now + patience / 2 + ThreadLocalRandom.current().nextLong(patience));
             }
-        }
-    }
-
-    private PermitSource.Reclaimed gathered(LocalGroup group, Share share) {
-        try {
-            return share.holder.reclaimGathered(group.key);
-        } catch (Throwable failure) {
-            options.sink().report("reclaimGathered() of an executor", failure);
-            return PermitSource.Reclaimed.NONE;
         }
     }
 
@@ -468,73 +416,12 @@ final class Ledger {
         return !dirty.isEmpty();
     }
 
-    private boolean hasOperation(LocalGroup group) {
-        long need = group.need();
-        return group.toReturn > 0
-                || (need > 0 && group.tickets < window(group))
-                || (need < 0 && group.tickets > 0)
-                || (group.size != group.sizeAtServer && group.tickets > 0)
-                || group.asksInfo
-                || group.asksHolders
-                || group.isReasserted;
-    }
-
-    private static int window(LocalGroup group) {
-        return group.limit > 0 ? Math.min(group.limit, WINDOW) : WINDOW;
-    }
-
     /** Adds what the server must be told and asked, as much as a call may contain. */
     void addOperations(Batch batch) {
         for (LocalGroup group; !batch.isFull() && (group = dirty.poll()) != null; ) {
             group.isDirty = false;
-            addOperations(group, batch);
+            group.addOperations(batch, options);
             forgetIfIdle(group);
-        }
-    }
-
-    private void addOperations(LocalGroup group, Batch batch) {
-        if (group.isReasserted) {
-            group.isReasserted = false;
-            group.tickets = 0;
-            batch.reassert(group.name, group.held);
-        } else if (group.toReturn > 0) {
-            batch.giveBack(group.name, group.toReturn, group.toRefund);
-        }
-        group.toReturn = 0;
-        group.toRefund = 0;
-        long need = group.need();
-        int more = Math.clamp(need, 0, Math.max(0, window(group) - group.tickets));
-        if (more > 0 && !group.isResolved) {
-            group.isResolved = true;
-            resolve(group, batch);
-        }
-        if (more > 0 || (group.size != group.sizeAtServer && group.tickets > 0)) {
-            batch.acquire(group.name, more, group.size);
-            group.sizeAtServer = group.size;
-            group.tickets += more; // until the answer
-        }
-        if (need < 0 && group.tickets > 0) {
-            batch.cancel(group.name, (int) Math.min(-need, group.tickets));
-        }
-        if (group.asksInfo || group.asksHolders) {
-            batch.ask(group.name, group.asksHolders);
-        }
-        group.asksInfo = false;
-        group.asksHolders = false;
-    }
-
-    private void resolve(LocalGroup group, Batch batch) {
-        try {
-            String limit = options.resolveLimit(group.key);
-            if (limit != null) {
-                batch.resolve("l:" + group.name, limit);
-            }
-            String rate = options.resolveRate(group.key);
-            if (rate != null) {
-                batch.resolve("r:" + group.name, rate);
-            }
-        } catch (Throwable failure) {
-            options.sink().report("resolver for group \"" + group.key + "\"", failure);
         }
     }
 
@@ -564,7 +451,7 @@ final class Ledger {
         setRate(group, info.hasRate());
         if (group.limit != info.limit()) {
             group.limit = info.limit();
-            group.shares.forEach(share -> limit(share, group));
+            group.shares.forEach(share -> share.session.limit(group.key, highest(group)));
         }
         List<PermitStatus.Holding> holders = answer.holders.get(info.group());
         if (holders != null || info.tickets() == 0) { // else the server has not counted those before
@@ -572,14 +459,6 @@ final class Ledger {
         }
         group.status =
                 new PermitStatus(group.limit, group.position, holders != null ? holders : group.status.holders());
-    }
-
-    private void limit(Share share, LocalGroup group) {
-        try {
-            share.holder.limit(group.key, group.limit > 0 ? group.limit : RedisFleet.HIGHEST_LIMIT);
-        } catch (Throwable failure) {
-            options.sink().report("limit() of an executor", failure);
-        }
     }
 
     // Repair.
@@ -620,7 +499,9 @@ final class Ledger {
         for (LocalGroup group : List.copyOf(byName.values())) {
             lost += group.held;
             for (Share share : group.shares) {
-                revoke(group, share, reason);
+                if (share.out > 0) {
+                    share.session.revoke(group.key, share.out, reason);
+                }
             }
             counters.hold(-group.held);
             group.forgetServer();
@@ -633,16 +514,6 @@ final class Ledger {
             forgetIfIdle(group);
         }
         return lost;
-    }
-
-    private void revoke(LocalGroup group, Share share, String reason) {
-        if (share.out > 0) {
-            try {
-                share.holder.revoke(group.key, share.out, reason);
-            } catch (Throwable failure) {
-                options.sink().report("revoke() of an executor", failure);
-            }
-        }
     }
 
     /** Begins to grant local permits, or ends it with 0. */

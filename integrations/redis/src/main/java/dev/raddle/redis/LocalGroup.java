@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 /** What an instance holds and wants of one group. Owned by the pump. */
 final class LocalGroup {
 
+    private static final int WINDOW = 1024; // most tickets of an instance in a group, as in the script
+
     String key; // of a long one that no executor has used, the beginning and digest
     final String name; // the key, as the script reads it
     final List<Share> shares = new ArrayList<>(1);
@@ -38,10 +40,9 @@ final class LocalGroup {
     long fence; // the highest that the server has granted
     private long nextFence; // of a permit that no task has used
     long lastGrant; // if it is in the list of groups that may gather permits
-    boolean isYielding; // permits that were gathered in vain have been returned, and none is wanted for some time
-    long yieldEnd; // if isYielding
-    long missingSince;
-    boolean isMissing;
+    Moment yieldEnd =
+            Moment.NONE; // permits that were gathered in vain have been returned, and none is wanted until then
+    Moment missingSince = Moment.NONE;
     long missingCount; // when the group was settled last
     int position;
     volatile PermitStatus status = PermitStatus.UNKNOWN;
@@ -83,7 +84,7 @@ final class LocalGroup {
     /** Returns the next executor in turn that lacks a permit. */
     @Nullable
     Share nextMissing() {
-        if (isYielding) {
+        if (yieldEnd.isSet()) {
             return null;
         }
         for (int i = 0; i < shares.size(); i++) {
@@ -120,7 +121,70 @@ final class LocalGroup {
      * Returns the number of tickets that waiting tasks lack beyond those at the server; negative: there are too many.
      */
     long need() {
-        return Math.ceilDiv((isYielding ? 0 : missing()) - pool, size) - tickets;
+        return Math.ceilDiv((yieldEnd.isSet() ? 0 : missing()) - pool, size) - tickets;
+    }
+
+    /** Returns whether the next call concerns this group. */
+    boolean hasOperation() {
+        long need = need();
+        return toReturn > 0
+                || (need > 0 && tickets < window())
+                || (need < 0 && tickets > 0)
+                || (size != sizeAtServer && tickets > 0)
+                || asksInfo
+                || asksHolders
+                || isReasserted;
+    }
+
+    private int window() {
+        return limit > 0 ? Math.min(limit, WINDOW) : WINDOW;
+    }
+
+    /** Adds what the server must be told and asked. */
+    void addOperations(Batch batch, FleetOptions options) {
+        if (isReasserted) {
+            isReasserted = false;
+            tickets = 0;
+            batch.reassert(name, held);
+        } else if (toReturn > 0) {
+            batch.giveBack(name, toReturn, toRefund);
+        }
+        toReturn = 0;
+        toRefund = 0;
+        long need = need();
+        int more = Math.clamp(need, 0, Math.max(0, window() - tickets));
+        if (more > 0 && !isResolved) {
+            isResolved = true;
+            resolve(batch, options);
+        }
+        if (more > 0 || (size != sizeAtServer && tickets > 0)) {
+            batch.acquire(name, more, size);
+            sizeAtServer = size;
+            tickets += more; // until the answer
+        }
+        if (need < 0 && tickets > 0) {
+            batch.cancel(name, (int) Math.min(-need, tickets));
+        }
+        if (asksInfo || asksHolders) {
+            batch.ask(name, asksHolders);
+        }
+        asksInfo = false;
+        asksHolders = false;
+    }
+
+    private void resolve(Batch batch, FleetOptions options) {
+        try {
+            String newLimit = options.resolveLimit(key);
+            if (newLimit != null) {
+                batch.resolve("l:" + name, newLimit);
+            }
+            String rate = options.resolveRate(key);
+            if (rate != null) {
+                batch.resolve("r:" + name, rate);
+            }
+        } catch (Throwable failure) {
+            options.sink().report("resolver for group \"" + key + "\"", failure);
+        }
     }
 
     boolean isIdle() {
@@ -130,7 +194,7 @@ final class LocalGroup {
     void forgetServer() {
         held = pool = leastPool = stale = unpaid = toReturn = toRefund = tickets = position = 0;
         isReasserted = false;
-        isYielding = false;
+        yieldEnd = Moment.NONE;
         for (Share share : shares) {
             share.out = 0;
         }

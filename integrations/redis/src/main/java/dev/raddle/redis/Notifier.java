@@ -31,23 +31,32 @@ final class Notifier {
         }
     }
 
-    /** Calls the listener later, unless many calls are waiting. */
-    void postFrequent(Consumer<FleetListener> call) {
-        if (waiting.get() < MOST_WAITING) {
-            post(call);
+    /** Calls the listener later a number of times, less often if many calls are waiting. */
+    void postFrequent(int times, Consumer<FleetListener> call) {
+        if (waiting.get() >= MOST_WAITING) {
+            return;
         }
+        post(any -> {
+            for (int i = 0; i < Math.min(times, MOST_WAITING); i++) {
+                guarded(call);
+            }
+        });
     }
 
     private void run() {
         do {
             Consumer<FleetListener> call = calls.poll();
             if (call != null) {
-                try {
-                    call.accept(listener);
-                } catch (Throwable failure) {
-                    sink.report("fleet listener", failure);
-                }
+                guarded(call);
             }
         } while (waiting.decrementAndGet() > 0);
+    }
+
+    private void guarded(Consumer<FleetListener> call) {
+        try {
+            call.accept(listener);
+        } catch (Throwable failure) {
+            sink.report("fleet listener", failure);
+        }
     }
 }

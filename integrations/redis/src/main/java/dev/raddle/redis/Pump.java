@@ -4,17 +4,11 @@ import dev.raddle.group.PermitSource;
 import dev.raddle.group.PermitStatus;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
-import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisConnectionException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +36,6 @@ final class Pump {
      * number of the last call that the server has executed; a later one that was answered has brought the permits. A
      * message that is lost is made up for by the next heartbeat.
      *
-     * An attempt to connect runs in a thread of its own until it ends. One that began while the network was away may
-     * wait for long after it is back, so another one begins every half second, and the first to succeed counts. When
-     * the pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
-     * closed.
-     *
      * Another incarnation means that the server has lost data. It has not executed the call. The next one states all
      * that is held, and syncs. An instance that has lost its lease meanwhile has nothing to state, and its first call
      * is executed; in both cases the next call restores the settings, which this instance knows from an earlier
@@ -55,15 +44,9 @@ final class Pump {
      */
 
     private static final long LEASE_TENTHS = 9;
-    private static final long SHORTEST_PAUSE = 10_000_000;
-    private static final long SLOW_CONNECT = 2_000_000_000; // an outage begins
-    private static final long LONGEST_PAUSE = 500_000_000; // between attempts to connect, or their beginnings
-    private static final int MOST_ATTEMPTS = 32; // at a time
     private static final long CLOCK_ALARM_MICROS = 1_000_000;
-    private static final String OWN_ERROR = "RADDLE "; // begins an error of the script
 
     private final FleetOptions options;
-    private final Server server;
     private final Keys keys;
     private final TimeSource time;
     private final long ttl; // in nanoseconds
@@ -74,17 +57,9 @@ final class Pump {
     private final Mailbox mailbox;
     private final String channelId = Long.toString(ThreadLocalRandom.current().nextLong(1L << 60), 36);
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final CompletableFuture<Void> ended = new CompletableFuture<>();
-    private final List<CompletableFuture<Link>> forLink = new ArrayList<>(); // wait for a link
+    private final Connection connection;
 
-    private @Nullable Link link;
-    private boolean isLinkFresh; // no call of this link was answered
-    private @Nullable Object connecting; // the latest attempt, if it is under way
-    private int attempts; // that have not ended
-    private long connectBegan; // if connecting != null
-    private long connectsSince; // the first of these attempts, if connecting != null
-    private long connectAt;
-    private int failures; // since the last answer
+    private @Nullable Link answeredBy; // the last link by which a call was answered
 
     private String id = "";
     private int ids;
@@ -97,16 +72,13 @@ final class Pump {
     private @Nullable Call call; // under way
     private int operations = 4 * Batch.FEWEST; // that fill a call
 
-    private volatile boolean hasLease;
-    private volatile long leaseEnd; // if hasLease
+    private volatile Moment leaseEnd = Moment.NONE; // if there is a lease
     private long heartbeatAt;
-    private boolean isDue; // of a rate or a quarantine
-    private long dueAt;
+    private Moment due = Moment.NONE; // of a rate or a quarantine
     private long calledAfter; // number of the call after which a message has asked for another
     private boolean needsRestore;
     private long knownBehindMicros = -1; // of the clock of the server behind the fleet's time; negative before a call
-    private volatile boolean isQuarantine;
-    private volatile long quarantineEnd; // if isQuarantine
+    private volatile Moment quarantineEnd = Moment.NONE; // if there is a quarantine
     private volatile String quarantineCause = "";
     private String evictionPolicy = ""; // of the server, empty: unknown
     private volatile String trouble = "not connected yet";
@@ -134,7 +106,6 @@ final class Pump {
 
     Pump(FleetOptions options, Server server) {
         this.options = options;
-        this.server = server;
         keys = new Keys(options.namespace());
         time = options.timeSource();
         ttl = options.lease().toNanos();
@@ -142,9 +113,10 @@ final class Pump {
         outage = new OutageState(options, notifier);
         ledger = new Ledger(options, this::isLeaseValid, counters, notifier);
         mailbox = new Mailbox("raddle-fleet-" + options.namespace(), this::proceed, this::recover);
+        String channel = keys.channelPrefix() + channelId;
+        connection = new Connection(options, server, channel, mailbox, this::received, this::fail);
         longestLease = options.lease().toMillis();
-        connectAt = time.nanoTime();
-        heartbeatAt = connectAt;
+        heartbeatAt = time.nanoTime();
         newId();
     }
 
@@ -170,7 +142,7 @@ final class Pump {
     }
 
     PermitSource.Session open(PermitSource.Holder holder) {
-        return new FleetSession(this, holder);
+        return new FleetSession(this, holder, options.sink());
     }
 
     PermitStatus statusOf(String key) {
@@ -187,10 +159,11 @@ final class Pump {
         if (!isLeaseValid()) {
             return "no answer of the server, " + trouble;
         }
-        long left = quarantineEnd - time.nanoTime();
-        return !isQuarantine || left <= 0
-                ? null
-                : "nothing is granted for " + (left + 999_999) / 1_000_000 + " ms, because " + quarantineCause;
+        Moment end = quarantineEnd;
+        long now = time.nanoTime();
+        return end.isAhead(now)
+                ? "nothing is granted for " + (end.until(now) + 999_999) / 1_000_000 + " ms, because " + quarantineCause
+                : null;
     }
 
     /** Returns why the server does not answer. */
@@ -198,23 +171,8 @@ final class Pump {
         return trouble;
     }
 
-    /** Returns the next link that is open; fails if the server refuses this user. */
-    CompletableFuture<Link> link() {
-        CompletableFuture<Link> result = new CompletableFuture<>();
-        boolean isOpen = mailbox.post(() -> {
-            forLink.removeIf(CompletableFuture::isDone);
-            if (isEnding) {
-                result.completeExceptionally(new FleetException("the fleet was closed"));
-            } else if (link != null && link.isConnected()) {
-                result.complete(link);
-            } else {
-                forLink.add(result);
-            }
-        });
-        if (!isOpen) {
-            result.completeExceptionally(new FleetException("the fleet was closed"));
-        }
-        return result;
+    Connection connection() {
+        return connection;
     }
 
     /** Returns everything, then completes the result. It may never complete if the server does not answer. */
@@ -227,29 +185,20 @@ final class Pump {
     CompletableFuture<Void> end() {
         post(() -> {
             isEnding = true;
-            hasLease = false;
+            leaseEnd = Moment.NONE;
             if (alarm != null) {
                 alarm.cancel();
             }
             if (ledger.isAnyOut()) {
                 ledger.loseAll("the fleet was closed");
             }
-            forLink.forEach(waiting -> waiting.completeExceptionally(new FleetException("the fleet was closed")));
-            forLink.clear();
-            closeConnections();
+            connection.end();
         });
-        return ended;
-    }
-
-    private void closeConnections() {
-        if (attempts == 0) {
-            CompletableFuture<Void> ignored = server.close(link).whenComplete((any, failure) -> ended.complete(null));
-            mailbox.close();
-        }
+        return connection.ended();
     }
 
     private boolean isLeaseValid() {
-        return hasLease && time.nanoTime() - leaseEnd < 0;
+        return leaseEnd.isAhead(time.nanoTime());
     }
 
     // What is due.
@@ -259,57 +208,55 @@ final class Pump {
             return;
         }
         long now = time.nanoTime();
-        if (hasLease && now - leaseEnd >= 0) {
+        if (leaseEnd.isReached(now)) {
             loseLease(now, "the lease ended without an answer of the server: " + trouble, true);
         }
         if (call != null && call.isSent && now - (call.sentAt + ttl / 3) >= 0) {
             fail(now, "no answer within " + ttl / 3_000_000 + " ms");
         }
-        if (connecting != null && !hasLease && now - (connectsSince + slowConnect()) >= 0) {
-            trouble = "no connection within " + slowConnect() / 1_000_000 + " ms";
+        if (!leaseEnd.isSet() && connection.slowAt().isReached(now)) {
+            trouble = "no connection within " + connection.slow() / 1_000_000 + " ms";
             beginOutage(now, trouble);
         }
         ledger.tick(now);
+        Link link = connection.link();
         if (link == null) {
-            if (mayConnect() && now - nextConnect() >= 0) {
-                connect(now);
-            }
+            connection.connectIfDue(now);
         } else if (!link.isConnected()) {
             fail(now, "the connection was closed");
         } else if (call != null) {
             if (!call.isSent) {
-                send(call, now);
+                send(call, link, now);
             }
         } else if (!closed.isDone()) {
-            sendIfDue(now);
+            sendIfDue(link, now);
         }
-        if (isClosing && link == null) {
+        if (isClosing && connection.link() == null) {
             closed.complete(null);
         }
         arm(now);
     }
 
-    private void sendIfDue(long now) {
+    private void sendIfDue(Link link, long now) {
         boolean isHeartbeat = now - heartbeatAt >= 0;
-        boolean isNowDue = isDue && now - dueAt >= 0;
         if (isHeartbeat) {
             ledger.refreshStatus();
         }
         if (isHeartbeat
-                || isNowDue
+                || due.isReached(now)
                 || isClosing
                 || calledAfter >= number
                 || needsRestore
                 || needsSettings
-                || isLinkFresh
+                || link != answeredBy
                 || ledger.hasOperations()) {
-            isDue = isDue && !isNowDue;
-            call = newCall();
-            send(call, now);
+            due = due.isReached(now) ? Moment.NONE : due;
+            call = newCall(link);
+            send(call, link, now);
         }
     }
 
-    private Call newCall() {
+    private Call newCall(Link link) {
         Batch batch = new Batch(operations);
         if (needsSettings) {
             settings.forEach((field, value) -> {
@@ -339,16 +286,15 @@ final class Pump {
                 "" + longestLease,
                 incarnation,
                 "0",
-                Objects.requireNonNull(link).publish(),
+                link.publish(),
                 keys.channelPrefix(),
                 options.instanceName(),
                 settings.getOrDefault("v", "-"));
         return new Call(batch.arguments(header), batch.isFull(), needsSettings);
     }
 
-    private void send(Call sent, long now) {
-        Link used = Objects.requireNonNull(link);
-        sent.arguments[5] = isLinkFresh ? "1" : "0";
+    private void send(Call sent, Link used, long now) {
+        sent.arguments[5] = used == answeredBy ? "0" : "1";
         sent.isSent = true;
         sent.sentAt = now;
         heartbeatAt = now + ttl / 6;
@@ -361,12 +307,12 @@ final class Pump {
 
     private void answered(
             Link used, Call answered, long sentAt, @Nullable List<Object> raw, @Nullable Throwable failure) {
-        if (isEnding || answered != call || used != link || !answered.isSent) {
+        if (isEnding || answered != call || used != connection.link() || !answered.isSent) {
             return; // given up
         }
         long now = time.nanoTime();
         if (failure != null) {
-            fail(now, textOf(failure));
+            fail(now, Connection.textOf(failure));
             return;
         }
         Answer answer;
@@ -376,15 +322,15 @@ final class Pump {
             fail(now, String.valueOf(malformed.getMessage()));
             return;
         }
-        if (hasLease && now - leaseEnd >= 0) {
+        if (leaseEnd.isReached(now)) {
             loseLease(now, "the answer came after the end of the lease", true);
             return;
         }
         boolean isRestored = answered.restoresSettings;
         adaptSize(answered, now - sentAt);
         call = null;
-        isLinkFresh = false;
-        failures = 0;
+        answeredBy = used;
+        connection.answered();
         longestLease = Math.max(longestLease, answer.longestLease);
         counters.backendUp = true;
         notePolicy(answer);
@@ -412,15 +358,15 @@ final class Pump {
         noteClock(answer);
         ledger.answered(answer);
         if (answer.quarantineMillis == 0) {
-            isQuarantine = false;
+            quarantineEnd = Moment.NONE;
             endOutage(now);
-        } else if (!isQuarantine) {
+        } else if (!quarantineEnd.isSet()) {
             noteQuarantine(answer, now);
         }
         if (answer.quarantineMillis > 0) {
-            due(now, answer.quarantineMillis * 1_000_000 + 1_000_000);
+            due = due.orEarlier(now + answer.quarantineMillis * 1_000_000 + 1_000_000);
         } else if (answer.dueMicros >= 0 && ledger.hasTickets()) {
-            due(now, answer.dueMicros * 1000);
+            due = due.orEarlier(now + answer.dueMicros * 1000);
         }
         if (isLeaving) {
             closed.complete(null);
@@ -466,11 +412,10 @@ final class Pump {
     }
 
     private void noteQuarantine(Answer answer, long now) {
-        quarantineEnd = now + answer.quarantineMillis * 1_000_000;
         quarantineCause = answer.missingKeys.isEmpty()
                 ? "the namespace is new, or the server has lost its data or was replaced"
                 : "the key " + answer.missingKeys + " was deleted or evicted";
-        isQuarantine = true;
+        quarantineEnd = Moment.at(now + answer.quarantineMillis * 1_000_000); // after its cause
         outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis), quarantineCause);
     }
 
@@ -486,21 +431,12 @@ final class Pump {
     }
 
     private void renew(long sentAt) {
-        leaseEnd = sentAt + ttl / 10 * LEASE_TENTHS;
-        hasLease = true;
+        leaseEnd = Moment.at(sentAt + ttl / 10 * LEASE_TENTHS);
     }
 
     private void endOutage(long now) {
         if (outage.end(now)) {
             ledger.grantLocally(0);
-        }
-    }
-
-    private void due(long now, long delay) {
-        long moment = now + delay;
-        if (!isDue || moment - dueAt < 0) {
-            isDue = true;
-            dueAt = moment;
         }
     }
 
@@ -527,120 +463,29 @@ final class Pump {
 
     // Trouble.
 
-    private void connect(long now) {
-        Object attempt = new Object();
-        connectsSince = connecting == null ? now : connectsSince;
-        connecting = attempt;
-        connectBegan = now;
-        Thread.ofVirtual().name("raddle-fleet-connect").start(() -> {
-            try {
-                String channel = keys.channelPrefix() + channelId;
-                Link opened = server.connect(
-                        keys, channel, text -> post(() -> received(text)), () -> post(this::lossNoticed));
-                post(() -> connected(opened));
-            } catch (Throwable failure) {
-                post(() -> notConnected(attempt, failure));
-            }
-        });
-        attempts++;
-    }
-
-    /** A connection was lost: that of the link, or one that was closed by this pump. */
-    private void lossNoticed() {
-        if (!isEnding && link != null && !link.isConnected()) {
-            fail(time.nanoTime(), "the connection was closed");
-        }
-    }
-
-    private long slowConnect() {
-        return Math.max(ttl, SLOW_CONNECT);
-    }
-
-    private boolean mayConnect() {
-        return attempts < MOST_ATTEMPTS;
-    }
-
-    private long nextConnect() {
-        return connecting == null ? connectAt : connectBegan + LONGEST_PAUSE;
-    }
-
-    private void connected(Link opened) {
-        attempts--;
-        if (isEnding || link != null) {
-            CompletableFuture<Void> ignored = opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
-            return;
-        }
-        connecting = null;
-        link = opened;
-        isLinkFresh = true;
-        List<CompletableFuture<Link>> waiting = List.copyOf(forLink);
-        forLink.clear();
-        waiting.forEach(each -> each.complete(opened));
-    }
-
-    private void attemptEnded() {
-        if (isEnding) {
-            closeConnections();
-        }
-    }
-
-    private void notConnected(Object attempt, Throwable failure) {
-        attempts--;
-        if (isEnding) {
-            closeConnections();
-        } else if (connecting == attempt) {
-            connecting = null;
-            if (isRefusal(failure)) {
-                List<CompletableFuture<Link>> waiting = List.copyOf(forLink);
-                forLink.clear();
-                waiting.forEach(each -> each.completeExceptionally(new FleetException(textOf(failure))));
-            }
-            fail(time.nanoTime(), textOf(failure));
-        }
-    }
-
-    /**
-     * Returns whether the server does not accept this user or its password, or a class is missing, which another
-     * attempt would not change.
-     */
-    private static boolean isRefusal(Throwable failure) {
-        String text = textOf(failure);
-        return failure instanceof LinkageError
-                || text.startsWith("WRONGPASS")
-                || text.startsWith("NOAUTH")
-                || text.startsWith("NOPERM");
+    private void fail(String reason) {
+        fail(time.nanoTime(), reason);
     }
 
     /** Gives the link up. The call under way is repeated on the next one. */
     private void fail(long now, String reason) {
         trouble = reason;
         counters.backendUp = false;
-        giveUpLink();
+        connection.fail(now);
         if (call != null) {
             operations = Math.max(Batch.FEWEST, operations / 2);
             call.isSent = false;
         }
-        long pause = Math.min(LONGEST_PAUSE, SHORTEST_PAUSE << Math.min(failures, 10));
-        failures++;
-        connectAt = now + Math.min(pause, ttl / 3);
-        if (!hasLease) {
+        if (!leaseEnd.isSet()) {
             beginOutage(now, reason);
-        }
-    }
-
-    private void giveUpLink() {
-        if (link != null) {
-            CompletableFuture<Void> ignored = link.close();
-            link = null;
         }
     }
 
     /** Revokes everything and continues under another id. */
     private void loseLease(long now, String reason, boolean isOutage) {
-        hasLease = false;
-        if (call != null && call.isSent && link != null) {
-            giveUpLink();
-            connectAt = now;
+        leaseEnd = Moment.NONE;
+        if (call != null && call.isSent && connection.link() != null) {
+            connection.giveUp(now);
         }
         call = null;
         isLeaving = false;
@@ -672,7 +517,7 @@ final class Pump {
         incarnation = "";
         calledAfter = -1;
         needsRestore = false;
-        isDue = false;
+        due = Moment.NONE;
     }
 
     /** An action has failed in a way that should not happen: begins anew. */
@@ -684,38 +529,11 @@ final class Pump {
         try {
             long now = time.nanoTime();
             loseLease(now, "internal failure: " + failure, true);
-            connectAt = now + ttl / 3;
+            connection.retryAt(now + ttl / 3);
             arm(now);
         } catch (Throwable again) {
             options.sink().report("pump of fleet \"" + options.namespace() + "\"", again);
         }
-    }
-
-    private static String textOf(Throwable failure) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException
-                        || cause instanceof ExecutionException
-                        || cause instanceof RedisConnectionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        String message = cause.getMessage();
-        return cause instanceof RedisCommandExecutionException && message != null
-                ? withoutAdditions(message)
-                : cause.toString();
-    }
-
-    /**
-     * Returns an error of the server without the place in the script, and without the arguments of a command that the
-     * server does not know, which may be a password.
-     */
-    private static String withoutAdditions(String message) {
-        int own = message.indexOf(OWN_ERROR);
-        String text = own < 0 ? message : message.substring(own + OWN_ERROR.length());
-        int place = own < 0 ? -1 : text.lastIndexOf(" script: ");
-        int arguments = text.indexOf(", with args beginning with");
-        int end = place >= 0 ? place : arguments;
-        return end < 0 ? text : text.substring(0, end);
     }
 
     // The alarm.
@@ -733,19 +551,15 @@ final class Pump {
     }
 
     private long untilDue(long now) {
-        long delay = ledger.untilTick(now);
-        if (hasLease) {
-            delay = Math.min(delay, leaseEnd - now);
-        }
-        if (link == null) {
-            delay = mayConnect() ? Math.min(delay, nextConnect() - now) : delay;
-            boolean mayBeSlow = connecting != null && !hasLease && !outage.isOutage();
-            delay = mayBeSlow ? Math.min(delay, connectsSince + slowConnect() - now) : delay;
+        long delay = Math.min(ledger.untilTick(now), leaseEnd.until(now));
+        if (connection.link() == null) {
+            delay = Math.min(delay, connection.attemptAt().until(now));
+            boolean mayBeSlow = !leaseEnd.isSet() && !outage.isOutage();
+            delay = mayBeSlow ? Math.min(delay, connection.slowAt().until(now)) : delay;
         } else if (call != null) {
             delay = Math.min(delay, call.sentAt + ttl / 3 - now);
         } else {
-            delay = Math.min(delay, heartbeatAt - now);
-            delay = isDue ? Math.min(delay, dueAt - now) : delay;
+            delay = Math.min(Math.min(delay, heartbeatAt - now), due.until(now));
         }
         return Math.clamp(delay, 0, ttl);
     }

@@ -280,7 +280,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
         long begin = options.timeSource().nanoTime();
         String failed = this + ": could not " + what;
         while (true) {
-            CompletableFuture<Link> link = pump.link();
+            CompletableFuture<Link> link = pump.connection().next();
             CompletableFuture<List<Object>> answer = link.thenCompose(to -> to.call(function, arguments));
             try {
                 return answer.get(most.toNanos() - (options.timeSource().nanoTime() - begin), TimeUnit.NANOSECONDS);

@@ -1,11 +1,8 @@
 package dev.raddle.redis;
 
-import dev.raddle.group.PermitSource;
-
 /** The part of one executor in a group. Owned by the pump. */
 final class Share {
 
-    final PermitSource.Holder holder;
     final FleetSession session;
     int wanted; // in the last report of the executor, less what was granted since; a report under way may lower it
     int out; // permits of the server that the executor has
@@ -13,7 +10,6 @@ final class Share {
 
     Share(FleetSession session) {
         this.session = session;
-        holder = session.holder();
     }
 
     boolean isIdle() {
