@@ -88,12 +88,12 @@ record EntryRow(
     record Maker(String runId, long epoch, Values values) {
 
         EntryRow work(int number, String digest) {
-            return row(number, Kind.WORK, digest, null, null, null, null, null, null, List.of());
+            return new Draft(Kind.WORK, digest).row(this, number);
         }
 
         /** Returns the row of an entry. Throws if its value cannot be encoded or is too long, or its id be stored. */
         EntryRow row(int number, Entry entry) throws IOException {
-            EntryRow row = rowOf(number, entry);
+            EntryRow row = draft(entry).row(this, number);
             String id = row.node();
             String stored = JournalWriter.storable(id);
             if (id != null && !id.equals(stored)) {
@@ -104,129 +104,114 @@ record EntryRow(
             return row;
         }
 
-        private EntryRow rowOf(int number, Entry entry) throws IOException {
+        private Draft draft(Entry entry) throws IOException {
             return switch (entry) {
-                case Entry.Begun begun ->
-                    row(number, Kind.BEGUN, null, null, null, null, begun.at(), null, null, begun.again());
-                case Entry.NodeEnded end ->
-                    row(
-                            number,
-                            Kind.NODE,
-                            end.id(),
-                            end.state().name(),
-                            end.via().name(),
-                            end.attempt(),
-                            end.at(),
-                            values.encodeOf(end.id(), end.value()),
-                            end.failure(),
-                            List.of(),
-                            end.number());
-                case Entry.AttemptBegan attempt ->
-                    valued(number, Kind.ATTEMPT_BEGAN, attempt.id(), attempt.attempt(), null);
+                case Entry.Begun begun -> {
+                    Draft draft = new Draft(Kind.BEGUN, null).at(begun.at());
+                    draft.nodes = List.copyOf(begun.again());
+                    yield draft;
+                }
+                case Entry.NodeEnded end -> {
+                    Draft draft = new Draft(Kind.NODE, end.id())
+                            .state(end.state())
+                            .count(end.attempt())
+                            .value(values.encodeOf(end.id(), end.value()))
+                            .failure(end.failure())
+                            .ended(end.at(), end.number());
+                    draft.via = end.via().name();
+                    yield draft;
+                }
+                case Entry.AttemptBegan attempt -> new Draft(Kind.ATTEMPT_BEGAN, attempt.id()).count(attempt.attempt());
                 case Entry.AttemptFailed failed ->
-                    row(
-                            number,
-                            Kind.ATTEMPT,
-                            failed.id(),
-                            failed.isLast() ? LAST : null,
-                            null,
-                            failed.attempt(),
-                            null,
-                            null,
-                            failed.failure(),
-                            List.of());
-                case Entry.DeadlineSet limit -> timed(number, Kind.DEADLINE, limit.id(), limit.until());
-                case Entry.SleepUntil sleep -> timed(number, Kind.SLEEP, sleep.id(), sleep.until());
+                    new Draft(Kind.ATTEMPT, failed.id()).failed(failed.attempt(), failed.failure(), failed.isLast());
+                case Entry.DeadlineSet limit -> new Draft(Kind.DEADLINE, limit.id()).at(bounded(limit.until()));
+                case Entry.SleepUntil sleep -> new Draft(Kind.SLEEP, sleep.id()).at(bounded(sleep.until()));
                 case Entry.SignalReceived signal ->
-                    valued(number, Kind.SIGNAL, signal.id(), null, values.encodeOf(signal.id(), signal.value()));
+                    new Draft(Kind.SIGNAL, signal.id()).value(values.encodeOf(signal.id(), signal.value()));
                 case Entry.ElementEnded element ->
-                    valued(
-                            number,
-                            Kind.ELEMENT,
-                            element.id(),
-                            element.index(),
-                            values.encodeOf(element.id(), element.value()));
+                    new Draft(Kind.ELEMENT, element.id())
+                            .count(element.index())
+                            .value(values.encodeOf(element.id(), element.value()));
                 case Entry.MapEnded map ->
-                    row(
-                            number,
-                            Kind.MAP,
-                            map.id(),
-                            null,
-                            null,
-                            map.size(),
-                            map.at(),
-                            null,
-                            null,
-                            List.of(),
-                            map.number());
+                    new Draft(Kind.MAP, map.id()).count(map.size()).ended(map.at(), map.number());
                 case Entry.Compensating stopped ->
-                    row(
-                            number,
-                            Kind.COMPENSATING,
-                            null,
-                            stopped.status().name(),
-                            null,
-                            null,
-                            stopped.at(),
-                            null,
-                            stopped.cause(),
-                            List.of());
+                    new Draft(Kind.COMPENSATING, null)
+                            .state(stopped.status())
+                            .at(stopped.at())
+                            .failure(stopped.cause());
                 case Entry.CompensationAttemptFailed failed ->
-                    row(
-                            number,
-                            Kind.UNDO_FAILED,
-                            failed.id(),
-                            failed.isLast() ? LAST : null,
-                            null,
-                            failed.attempt(),
-                            null,
-                            null,
-                            failed.failure(),
-                            List.of());
-                case Entry.Compensated done -> valued(number, Kind.COMPENSATED, done.id(), null, null);
-                case Entry.RunEnded end ->
-                    row(number, Kind.ENDED, null, end.status().name(), null, null, null, null, null, List.of());
+                    new Draft(Kind.UNDO_FAILED, failed.id())
+                            .failed(failed.attempt(), failed.failure(), failed.isLast());
+                case Entry.Compensated done -> new Draft(Kind.COMPENSATED, done.id());
+                case Entry.RunEnded end -> new Draft(Kind.ENDED, null).state(end.status());
             };
         }
 
-        /** Returns a row with a moment; one that no database can wait for is replaced by the farthest that it can. */
-        private EntryRow timed(int number, Kind kind, String node, Instant at) {
-            Instant stored = at.isAfter(FARTHEST) ? FARTHEST : at.isBefore(FIRST) ? FIRST : at;
-            return row(number, kind, node, null, null, null, stored, null, null, List.of());
+        /** Returns a moment; one that no database can wait for is replaced by the farthest that it can. */
+        private static Instant bounded(Instant at) {
+            return at.isAfter(FARTHEST) ? FARTHEST : at.isBefore(FIRST) ? FIRST : at;
+        }
+    }
+
+    /** The columns of a row that depend on its kind. */
+    private static final class Draft {
+        private final Kind kind;
+        private final @Nullable String node;
+        private @Nullable String state;
+        private @Nullable String via;
+        private @Nullable Integer count;
+        private @Nullable Instant at;
+        private byte @Nullable [] value;
+        private @Nullable RecordedFailure failure;
+        private List<String> nodes = List.of();
+        private @Nullable Long place;
+
+        Draft(Kind kind, @Nullable String node) {
+            this.kind = kind;
+            this.node = node;
         }
 
-        private EntryRow valued(int number, Kind kind, String node, @Nullable Integer count, byte @Nullable [] value) {
-            return row(number, kind, node, null, null, count, null, value, null, List.of());
+        Draft state(Enum<?> reached) {
+            state = reached.name();
+            return this;
         }
 
-        private EntryRow row(
-                int number,
-                Kind kind,
-                @Nullable String node,
-                @Nullable String state,
-                @Nullable String via,
-                @Nullable Integer count,
-                @Nullable Instant at,
-                byte @Nullable [] value,
-                @Nullable RecordedFailure failure,
-                List<String> nodes) {
-            return row(number, kind, node, state, via, count, at, value, failure, nodes, null);
+        Draft count(int number) {
+            count = number;
+            return this;
         }
 
-        private EntryRow row(
-                int number,
-                Kind kind,
-                @Nullable String node,
-                @Nullable String state,
-                @Nullable String via,
-                @Nullable Integer count,
-                @Nullable Instant at,
-                byte @Nullable [] value,
-                @Nullable RecordedFailure failure,
-                List<String> nodes,
-                @Nullable Long place) {
-            List<String> copy = List.copyOf(nodes);
-            return new EntryRow(runId, epoch, number, kind, node, state, via, count, at, value, failure, copy, place);
+        Draft at(Instant moment) {
+            at = moment;
+            return this;
+        }
+
+        Draft ended(Instant moment, long number) {
+            at = moment;
+            place = number;
+            return this;
+        }
+
+        Draft value(byte @Nullable [] encoded) {
+            value = encoded;
+            return this;
+        }
+
+        Draft failure(@Nullable RecordedFailure reason) {
+            failure = reason;
+            return this;
+        }
+
+        Draft failed(int attempt, RecordedFailure reason, boolean isLast) {
+            count = attempt;
+            failure = reason;
+            state = isLast ? LAST : null;
+            return this;
+        }
+
+        EntryRow row(Maker of, int number) {
+            return new EntryRow(
+                    of.runId, of.epoch, number, kind, node, state, via, count, at, value, failure, nodes, place);
         }
     }
 

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +24,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,7 +58,6 @@ public final class FlowService implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(2);
     private static final Logger LOG = LoggerFactory.getLogger(FlowService.class);
     private static final Duration LONGEST = Duration.ofDays(36_500); // what the database and clocks can add to a moment
-    private static final Pattern VERSION = Pattern.compile("[A-Za-z0-9._-]{1,50}");
 
     private final String name;
     private final Database database;
@@ -169,11 +166,8 @@ public final class FlowService implements AutoCloseable {
      */
     public boolean submit(String flow, String runId, @Nullable Object parameter) {
         ensureOpen(runId);
-        Registration<?> registration = newestOf(flow);
-        byte[] encoded = encodedParameter(registration, runId, parameter);
-        boolean isNew = attempt(
-                "submit run \"" + runId + "\"",
-                () -> database.<Boolean>autoCommit(connection -> submit(connection, registration, runId, encoded)));
+        Submission submission = submission(flow, runId, parameter);
+        boolean isNew = attempt("submit run \"" + runId + "\"", () -> database.<Boolean>autoCommit(submission::store));
         checkIf(true); // a run that was stored before may have been restored
         return isNew;
     }
@@ -193,55 +187,7 @@ public final class FlowService implements AutoCloseable {
     public boolean submit(Connection connection, String flow, String runId, @Nullable Object parameter)
             throws SQLException {
         ensureOpen(runId);
-        Registration<?> registration = newestOf(flow);
-        return submit(connection, registration, runId, encodedParameter(registration, runId, parameter));
-    }
-
-    private static boolean submit(
-            Connection connection, Registration<?> registration, String runId, byte @Nullable [] parameter)
-            throws SQLException {
-        Map<String, String> context = registration.options().savedContext();
-        if (RunTable.submit(connection, runId, registration.flow(), registration.version(), parameter, context)) {
-            return true;
-        }
-        RunTable.Submitted before = RunTable.submitted(connection, runId);
-        if (before == null) {
-            throw new SQLException("run \"" + runId + "\" was removed meanwhile; submit it again", "40001");
-        }
-        String text = "run \"" + runId + "\" was submitted before with ";
-        if (!before.flow().equals(registration.flow())) {
-            throw new IllegalArgumentException(text + "flow \"" + before.flow() + "\", and this is flow \""
-                    + registration.flow() + "\"; give each run an id of its own");
-        }
-        if (!isSame(registration.values(), before.parameter(), parameter)) {
-            throw new IllegalArgumentException(text + "another parameter: it had " + lengthOf(before.parameter())
-                    + ", this one has " + lengthOf(parameter) + differenceOf(before.parameter(), parameter)
-                    + "; give each run an id of its own");
-        }
-        RunTable.restore(connection, runId);
-        return false;
-    }
-
-    /** Returns whether two encoded parameters are equal. Equal sets and maps may be encoded in another order. */
-    private static boolean isSame(Values values, byte @Nullable [] one, byte @Nullable [] other) {
-        if (one == null || other == null || Arrays.equals(one, other)) {
-            return Arrays.equals(one, other);
-        }
-        try {
-            return Objects.equals(values.decode(one), values.decode(other));
-        } catch (IOException unreadable) {
-            return false;
-        }
-    }
-
-    private static String lengthOf(byte @Nullable [] bytes) {
-        return bytes == null ? "none" : bytes.length + " bytes";
-    }
-
-    private static String differenceOf(byte @Nullable [] one, byte @Nullable [] other) {
-        return one == null || other == null
-                ? ""
-                : " and differs from byte " + java.util.Arrays.mismatch(one, other) + " on";
+        return submission(flow, runId, parameter).store(connection);
     }
 
     private void ensureOpen(String runId) {
@@ -251,23 +197,14 @@ public final class FlowService implements AutoCloseable {
         }
     }
 
-    private Registration<?> newestOf(String flow) {
+    private Submission submission(String flow, String runId, @Nullable Object parameter) {
         Registration<?> registration = newest.get(Objects.requireNonNull(flow, "flow"));
         if (registration == null) {
             throw new IllegalArgumentException("flow \"" + flow + "\" is not registered here; the service has "
                     + newest.keySet().stream().sorted().toList());
         }
-        return registration;
-    }
-
-    private static byte @Nullable [] encodedParameter(
-            Registration<?> registration, String runId, @Nullable Object parameter) {
         checkId(runId);
-        try {
-            return registration.values().encode("the parameter of run \"" + runId + "\"", parameter);
-        } catch (IOException cannot) {
-            throw new IllegalArgumentException(cannot.getMessage(), cannot);
-        }
+        return Submission.of(registration, runId, parameter);
     }
 
     private static void checkId(String runId) {
@@ -699,22 +636,7 @@ public final class FlowService implements AutoCloseable {
          *     are for a single run: {@link RunOptions#ofSingleRun}
          */
         public <P> Builder register(FlowPlan<P, ?> plan, String version, FlowCodec codec, RunOptions options) {
-            Objects.requireNonNull(options, "options");
-            if (!VERSION.matcher(version).matches()) {
-                throw new IllegalArgumentException("a version must match " + VERSION + ", was \"" + version
-                        + "\" of flow \"" + plan.name() + "\"");
-            }
-            if (!options.ofSingleRun().isEmpty()) {
-                throw new IllegalArgumentException("flow \"" + plan.name()
-                        + "\" must be registered with options that fit all of its runs, and not with "
-                        + String.join(", ", options.ofSingleRun())
-                        + "; use withTimeout instead of withDeadline, and FlowService.rerun instead of rerun, and"
-                        + " leave the journal to the service");
-            }
-            Texts.requireStorable("the name of a flow", plan.name());
-            plan.nodes().forEach(node -> Texts.requireStorable("the id of a node", node.id()));
-            Registration<P> added =
-                    Registration.of(plan, version, new Values(Objects.requireNonNull(codec, "codec")), options);
+            Registration<P> added = Registration.of(plan, version, codec, options);
             if (registrations.putIfAbsent(added.taskName(), added) != null) {
                 throw new IllegalArgumentException(
                         "version " + version + " of flow \"" + plan.name() + "\" is registered already");

@@ -19,6 +19,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,9 +55,29 @@ final class JournalWriter implements AutoCloseable {
      * the commit: then the entries are there already. Their primary key, which is chosen here and not by the database,
      * makes the second insert do nothing, and the statement still answers whether the epochs are the right ones.
      */
-    private static final String COLUMNS =
-            "run_id, epoch, number, kind, node, state, via, count, at, value, failure_type, failure_message,"
-                    + " failure_trace, nodes, place";
+    private record Column(String name, String type, Function<EntryRow, @Nullable Object> value) {}
+
+    /* The moment and the nodes are texts until they are inserted. */
+    private static final List<Column> COLUMNS = List.of(
+            new Column("run_id", "text", EntryRow::runId),
+            new Column("epoch", "bigint", EntryRow::epoch),
+            new Column("number", "int", EntryRow::number),
+            new Column("kind", "text", row -> row.kind().name()),
+            new Column("node", "text", EntryRow::node),
+            new Column("state", "text", EntryRow::state),
+            new Column("via", "text", EntryRow::via),
+            new Column("count", "int", EntryRow::count),
+            new Column("at", "text", row -> text(row.at())),
+            new Column("value", "bytea", EntryRow::value),
+            new Column("failure_type", "text", row -> failure(row, RecordedFailure::type)),
+            new Column("failure_message", "text", row -> failure(row, RecordedFailure::message)),
+            new Column("failure_trace", "text", row -> failure(row, RecordedFailure::trace)),
+            new Column("nodes", "text", row -> row.nodes().isEmpty() ? null : literal(row.nodes())),
+            new Column("place", "bigint", EntryRow::place));
+
+    private static String columns(Function<Column, String> text) {
+        return COLUMNS.stream().map(text).collect(Collectors.joining(", "));
+    }
 
     /* Whether an entry says that the time of a node is over, and a signal was stored before. */
     private static final String IS_TOO_LATE = "i.kind = 'NODE' AND (i.state = 'TIMED_OUT' OR i.via = 'DEFAULT')"
@@ -66,18 +87,17 @@ final class JournalWriter implements AutoCloseable {
             + " AND (s.node = i.node OR starts_with(s.node, i.node || '/')) AND NOT EXISTS (SELECT 1"
             + " FROM raddle_entry g WHERE g.run_id = s.run_id AND g.kind = 'SIGNAL' AND g.node = s.node))";
 
-    static final String WRITE = "WITH input AS (SELECT * FROM unnest(?::text[], ?::bigint[], ?::int[], ?::text[],"
-            + " ?::text[], ?::text[], ?::text[], ?::int[], ?::text[], ?::bytea[], ?::text[], ?::text[], ?::text[],"
-            + " ?::text[], ?::bigint[]) WITH ORDINALITY AS i (" + COLUMNS + ", position)),"
+    static final String WRITE = "WITH input AS (SELECT * FROM unnest(" + columns(column -> "?::" + column.type + "[]")
+            + ") WITH ORDINALITY AS i (" + columns(Column::name) + ", position)),"
             + " locked AS (SELECT id, epoch AS current, xmin AS written FROM raddle_run WHERE id = ANY (?)"
             + " ORDER BY id FOR SHARE SKIP LOCKED),"
             + " held AS (SELECT l.* FROM locked l JOIN raddle_run seen ON seen.id = l.id AND seen.xmin = l.written),"
             + " mine AS (SELECT i.* FROM input i JOIN held h ON h.id = i.run_id AND h.current = i.epoch),"
             + " valid AS (SELECT * FROM mine i WHERE NOT (" + IS_TOO_LATE + ")),"
-            + " written AS (INSERT INTO raddle_entry (" + COLUMNS + ")"
-            + " SELECT run_id, epoch, number, kind, node, state, via, count, at::timestamptz, value, failure_type,"
-            + " failure_message, failure_trace, nodes::text[], place FROM valid ORDER BY position"
-            + " ON CONFLICT DO NOTHING)"
+            + " written AS (INSERT INTO raddle_entry (" + columns(Column::name) + ")"
+            + " SELECT "
+            + columns(Column::name).replace(" at,", " at::timestamptz,").replace(" nodes,", " nodes::text[],")
+            + " FROM valid ORDER BY position ON CONFLICT DO NOTHING)"
             + " SELECT position, 'WRITTEN' FROM valid UNION ALL"
             + " SELECT position, 'SIGNALLED' FROM mine WHERE position NOT IN (SELECT position FROM valid) UNION ALL"
             + " SELECT position, 'LOCKED' FROM input WHERE run_id NOT IN (SELECT id FROM held)"
@@ -356,40 +376,18 @@ final class JournalWriter implements AutoCloseable {
     private static void bind(PreparedStatement statement, List<EntryRow> rows) throws SQLException {
         Connection connection = statement.getConnection();
         int index = 1;
-        for (Function<EntryRow, @Nullable Object> column : TEXT_AND_NUMBERS) {
-            String type = TYPES.get(index - 1);
+        for (Column column : COLUMNS) {
             @Nullable
             Object[] values = rows.stream()
-                    .map(column)
-                    .toArray(type.equals("bytea") ? byte[][]::new : Object[]::new); // else bytes become an array, too
-            statement.setArray(index, connection.createArrayOf(type, values));
+                    .map(column.value)
+                    .toArray(column.type.equals("bytea") ? byte[][]::new : Object[]::new); // else bytes become an array
+            statement.setArray(index, connection.createArrayOf(column.type, values));
             index++;
         }
         String[] ids = rows.stream().map(EntryRow::runId).distinct().toArray(String[]::new);
         statement.setArray(index, connection.createArrayOf("text", ids));
         statement.setArray(index + 1, connection.createArrayOf("text", ids));
     }
-
-    private static final List<String> TYPES = List.of(
-            "text", "bigint", "int", "text", "text", "text", "text", "int", "text", "bytea", "text", "text", "text",
-            "text", "bigint");
-
-    private static final List<Function<EntryRow, @Nullable Object>> TEXT_AND_NUMBERS = List.of(
-            EntryRow::runId,
-            EntryRow::epoch,
-            EntryRow::number,
-            row -> row.kind().name(),
-            EntryRow::node,
-            EntryRow::state,
-            EntryRow::via,
-            EntryRow::count,
-            row -> text(row.at()),
-            EntryRow::value,
-            row -> failure(row, RecordedFailure::type),
-            row -> failure(row, RecordedFailure::message),
-            row -> failure(row, RecordedFailure::trace),
-            row -> row.nodes().isEmpty() ? null : literal(row.nodes()),
-            EntryRow::place);
 
     private static @Nullable String text(@Nullable Instant moment) {
         return moment == null ? null : moment.toString();
