@@ -10,7 +10,6 @@ import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.web.HttpRequestHandler;
 import org.springframework.web.servlet.HandlerMapping;
 
@@ -19,15 +18,15 @@ import org.springframework.web.servlet.HandlerMapping;
  * nor write headers, so {@link ConsolePathConfiguration} maps the path to {@link #handleRequest}.
  */
 @WebEndpoint(id = "raddleconsole")
-final class ConsoleEndpoint implements HttpRequestHandler, SmartLifecycle {
+final class ConsoleEndpoint extends ShutdownStep implements HttpRequestHandler {
 
     static final EndpointId ID = EndpointId.of("raddleconsole");
 
     private final Console console;
     private final Access access;
-    private volatile boolean isRunning;
 
     ConsoleEndpoint(Console console, Access access) {
+        super(DEFAULT_PHASE);
         this.console = console;
         this.access = access;
     }
@@ -40,7 +39,7 @@ final class ConsoleEndpoint implements HttpRequestHandler, SmartLifecycle {
 
     @Override
     public void handleRequest(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (!isRunning) {
+        if (!isRunning()) {
             refuse(response, HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the application starts or shuts down");
             return;
         }
@@ -72,29 +71,7 @@ final class ConsoleEndpoint implements HttpRequestHandler, SmartLifecycle {
         response.getOutputStream().write(("{\"problem\": \"" + sentence + "\"}").getBytes(StandardCharsets.UTF_8));
     }
 
+    /** The streams end, for which a graceful shutdown of the web server would wait. */
     @Override
-    public void start() {
-        isRunning = true;
-    }
-
-    /** Ends the streams, for which a graceful shutdown of the web server would wait. */
-    @Override
-    public void stop() {
-        isRunning = false;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return isRunning;
-    }
-
-    @Override
-    public boolean isPauseable() {
-        return false;
-    }
-
-    @Override
-    public int getPhase() {
-        return DEFAULT_PHASE;
-    }
+    void end() {}
 }

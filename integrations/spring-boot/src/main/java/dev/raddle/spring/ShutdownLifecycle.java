@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.SmartLifecycle;
 
 /*
  * Overview.
@@ -44,7 +43,7 @@ import org.springframework.context.SmartLifecycle;
  */
 
 /** Drains all flow services, group executors and pools, with one deadline, and logs what has not ended. */
-final class ShutdownLifecycle implements SmartLifecycle {
+final class ShutdownLifecycle extends ShutdownStep {
 
     /** After the web server has ended, which Boot does in the phase 2048 below the highest. */
     static final int PHASE = DEFAULT_PHASE - 3072;
@@ -56,13 +55,13 @@ final class ShutdownLifecycle implements SmartLifecycle {
     private final TimeSource time;
     private final ConfiguredExecutors configured;
     private final List<DurableRuns> runs;
-    private volatile boolean isRunning;
 
     ShutdownLifecycle(
             ConfigurableListableBeanFactory beans,
             ShutdownTimeout bound,
             ConfiguredExecutors configured,
             List<DurableRuns> runs) {
+        super(PHASE);
         this.beans = beans;
         this.timeout = bound.timeout();
         this.time = bound.time();
@@ -71,29 +70,7 @@ final class ShutdownLifecycle implements SmartLifecycle {
     }
 
     @Override
-    public void start() {
-        isRunning = true;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return isRunning;
-    }
-
-    /** Not on a pause: executors cannot be restarted. */
-    @Override
-    public boolean isPauseable() {
-        return false;
-    }
-
-    @Override
-    public int getPhase() {
-        return PHASE;
-    }
-
-    @Override
-    public void stop() {
-        isRunning = false;
+    void end() {
         Deadline deadline = Deadline.after(time, timeout);
         runs.forEach(DurableRuns::shutDown);
         Map<String, GroupExecutor> executors = created(GroupExecutor.class);
