@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /** Compiles declared nodes to a graph, or finds all problems with them. Takes time linear in the nodes and edges. */
 final class Compiler {
@@ -245,8 +244,13 @@ final class Compiler {
             throw new InvalidFlowException(graph.name, problems);
         }
         count();
-        graph.outputs =
-                requested.stream().mapToInt(output -> output.position).sorted().toArray();
+        graph.outputs = new int[requested.size()];
+        for (int index = 0; index < graph.outputs.length; index++) {
+            graph.outputs[index] = requested.get(index).position;
+        }
+        if (graph.outputs.length > 1) { // the JDK links a lambda to sort
+            Arrays.sort(graph.outputs);
+        }
         graph.returns = returns;
         return graph;
     }
@@ -333,8 +337,13 @@ final class Compiler {
                 graph.traits[node] |= Graph.WAITS_FOR_ONE;
             }
         }
-        graph.roots = IntStream.range(0, graph.size)
-                .filter(node -> graph.upStart[node] == graph.upStart[node + 1])
-                .toArray();
+        int[] roots = new int[graph.size];
+        int found = 0;
+        for (int node = 0; node < graph.size; node++) {
+            if (graph.upStart[node] == graph.upStart[node + 1]) {
+                roots[found++] = node;
+            }
+        }
+        graph.roots = Arrays.copyOf(roots, found);
     }
 }

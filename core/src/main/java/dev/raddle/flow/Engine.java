@@ -195,10 +195,7 @@ final class Engine extends Run implements RunEntry {
             runner.isJoiner = isJoiner;
             runner.deferred = deferred;
             runner.isBottom = false;
-            run.inContext(() -> {
-                dispatcher.requestAnother(runner);
-                drain(runner, first, placement);
-            });
+            run.inContext(new Drain(runner, first, placement));
             reportFinished(runner);
             while (runner.isBottom && runner.hasDeferred()) {
                 runDeferred(runner);
@@ -214,6 +211,25 @@ final class Engine extends Run implements RunEntry {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** What a thread does that has come for a node. */
+    private final class Drain implements RunEnvironment.Step {
+        private final Runner runner;
+        private final int first;
+        private final @Nullable GroupPlacement placement;
+
+        Drain(Runner runner, int first, @Nullable GroupPlacement placement) {
+            this.runner = runner;
+            this.first = first;
+            this.placement = placement;
+        }
+
+        @Override
+        public void run() {
+            dispatcher.requestAnother(runner);
+            drain(runner, first, placement);
         }
     }
 

@@ -106,7 +106,15 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <T> Node<T> node(String id, Callable<? extends T> action) {
-        return add(id, action, (r, n) -> action.call());
+        return add(id, action, new Call(action));
+    }
+
+    /** The body of a node without dependencies. A class of its own: a lambda would delay the first flow of a JVM. */
+    private record Call(Callable<?> action) implements Node.Body {
+        @Override
+        public Object call(Node.Inputs run, int node) throws Exception {
+            return action.call();
+        }
     }
 
     /**

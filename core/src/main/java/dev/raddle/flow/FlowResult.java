@@ -59,20 +59,21 @@ public final class FlowResult<R> {
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // the plan was built for this type
     public R value() {
-        return (R)
-                switch (graph.returns) {
-                    case NOTHING -> null;
-                    case ONE -> outputOf(graph.outputs[0]);
-                    case LIST ->
-                        Arrays.stream(graph.outputs).mapToObj(this::outputOf).toList();
-                    case MAP -> {
-                        Map<String, @Nullable Object> values = new LinkedHashMap<>();
-                        for (int node : graph.outputs) {
-                            values.put(graph.ids[node], outputOf(node));
-                        }
-                        yield values;
-                    }
-                };
+        return (R) (graph.returns == Graph.Returns.ONE ? outputOf(graph.outputs[0]) : values());
+    }
+
+    private @Nullable Object values() {
+        if (graph.returns == Graph.Returns.NOTHING) {
+            return null;
+        }
+        if (graph.returns == Graph.Returns.LIST) {
+            return Arrays.stream(graph.outputs).mapToObj(this::outputOf).toList();
+        }
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        for (int node : graph.outputs) {
+            values.put(graph.ids[node], outputOf(node));
+        }
+        return values;
     }
 
     private @Nullable Object outputOf(int node) {

@@ -49,7 +49,7 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
     Run(Graph graph, @Nullable Object parameter, RunOptions.Values options, @Nullable Run outer, int outerNode) {
         this.outer = outer;
         run = outer == null
-                ? new RunFacts(graph, parameter, options, null, outerNode, this::stopLost)
+                ? new RunFacts(graph, parameter, options, null, outerNode, new Loss())
                 : new RunFacts(graph, parameter, options, outer.run, outerNode, null);
         transitions = new NodeTransitions(run, this, newEvents());
     }
@@ -120,21 +120,22 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
             release();
             throw noTime;
         }
-        RunEnvironment.Step trigger = () -> {
-            if (replay != null) {
-                replay.submitTriggered(starter);
-            } else {
-                transitions.consequences.triggerRoots(starter);
-            }
-            proceed(starter);
-        };
         if (replay == null && transitions.events == null && !run.graph.hasGroups) {
-            trigger.run(); // calls no user code, so no context is needed
+            trigger(starter, null); // calls no user code, so no context is needed
         } else {
-            run.inContext(trigger);
+            run.inContext(() -> trigger(starter, replay));
         }
         reportFinished(starter);
         runDeferred(starter);
+    }
+
+    private void trigger(Runner starter, @Nullable Replay replay) {
+        if (replay != null) {
+            replay.submitTriggered(starter);
+        } else {
+            transitions.consequences.triggerRoots(starter);
+        }
+        proceed(starter);
     }
 
     private void armDeadline() {
@@ -332,6 +333,13 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
             runTransitions(runner -> transitions.endAll(runner, why));
         }
         return isFirst;
+    }
+
+    private final class Loss implements Runnable {
+        @Override
+        public void run() {
+            stopLost();
+        }
     }
 
     /** Ends all nodes because the run is lost. */

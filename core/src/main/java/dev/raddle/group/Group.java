@@ -126,8 +126,9 @@ class Group extends TaskGate {
     }
 
     /**
-     * Makes a change under the lock, at this moment, and afterwards what it makes necessary. Only entering, releasing
-     * and withdrawing are written by hand, because every task passes them.
+     * Makes a change under the lock, at this moment, and afterwards what it makes necessary. Written by hand is what
+     * every task passes, and what the first task of a JVM passes, which a lambda would delay: entering, releasing,
+     * withdrawing, a lookup, and retiring an empty group.
      *
      * @param change receives the moment
      * @return the result of the change
@@ -135,19 +136,23 @@ class Group extends TaskGate {
     <T> T change(GrantedPermits grants, LongFunction<T> change) {
         long now = engine.time.nanoTime();
         grants.setNow(now);
-        Signal empty;
         T result;
+        Signal empty;
         lock();
         try {
             result = change.apply(now);
-            checkDemand(now, false);
-            empty = recordIfEmpty(now);
+            empty = afterChange(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
         reportDemand();
         return result;
+    }
+
+    private @Nullable Signal afterChange(long now) {
+        checkDemand(now, false);
+        return recordIfEmpty(now);
     }
 
     private GroupExtras extras() {
@@ -287,8 +292,13 @@ class Group extends TaskGate {
 
     /** Returns the lookup that the calling thread is to make, or null if there is none. */
     GroupBounds.@Nullable Pending beginLookup() {
-        return locked(() ->
-                life == RETIRED || bounds() instanceof GroupBounds.Known || !lookup().tryBegin() ? null : lookup());
+        lock();
+        try {
+            boolean isNeeded = life != RETIRED && !(bounds() instanceof GroupBounds.Known);
+            return isNeeded && lookup().tryBegin() ? lookup() : null;
+        } finally {
+            unlock();
+        }
     }
 
     /** Returns the lookup of the limits, which are not known. */
@@ -303,18 +313,33 @@ class Group extends TaskGate {
 
     /** Returns why runs that waited for the lookup are refused, in order; none if its result is dropped. */
     Map<GroupRun<?>, Refusal> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
-        return change(grants, now -> {
-            Map<GroupRun<?>, Refusal> refusals = new LinkedHashMap<>();
-            if (bounds() == lookup) { // else this was evicted meanwhile
-                Map<Permit, Entry> refused = new LinkedHashMap<>();
-                bindEarly(lookup.apply(found), grants, refused);
-                refused.forEach((permit, entry) -> {
-                    GroupRun<?> run = (GroupRun<?>) permit;
-                    refusals.put(run, refusal(run, entry, now));
-                });
-            }
-            return refusals;
+        long now = engine.time.nanoTime();
+        grants.setNow(now);
+        Map<GroupRun<?>, Refusal> refusals;
+        Signal empty;
+        lock();
+        try {
+            refusals = bounds() == lookup ? bindFound(lookup.apply(found), grants) : Map.of(); // else it was evicted
+            empty = afterChange(now);
+        } finally {
+            unlock();
+        }
+        signalEmpty(empty);
+        reportDemand();
+        return refusals;
+    }
+
+    private Map<GroupRun<?>, Refusal> bindFound(GroupBounds.Known found, GrantedPermits grants) {
+        Map<Permit, Entry> refused = bindEarly(found, grants);
+        if (refused.isEmpty()) {
+            return Map.of();
+        }
+        Map<GroupRun<?>, Refusal> refusals = new LinkedHashMap<>();
+        refused.forEach((permit, entry) -> {
+            GroupRun<?> run = (GroupRun<?>) permit;
+            refusals.put(run, refusal(run, entry, grants.now()));
         });
+        return refusals;
     }
 
     /**
@@ -408,11 +433,14 @@ class Group extends TaskGate {
     /** Removes and returns the pending alarm of this retired group, or null. */
     @Nullable
     GroupAlarm takeAlarm() {
-        return locked(() -> {
+        lock();
+        try {
             GroupAlarm pending = extras == null ? null : extras.alarm;
             extras = null;
             return pending;
-        });
+        } finally {
+            unlock();
+        }
     }
 
     /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
@@ -472,7 +500,16 @@ class Group extends TaskGate {
 
     /** Records that this group is idle, or retires it, if it is empty. */
     void retireIfEmpty() {
-        change(new GrantedPermits(), now -> true);
+        long now = engine.time.nanoTime();
+        Signal empty;
+        lock();
+        try {
+            empty = afterChange(now);
+        } finally {
+            unlock();
+        }
+        signalEmpty(empty);
+        reportDemand();
     }
 
     /** Makes a cap that was introduced count the slots that are held here; a changed one changes what tasks cost. */
@@ -616,13 +653,18 @@ class Group extends TaskGate {
 
     /** Returns after how many milliseconds this idle group may be removed. */
     int removableInMillis(long now) {
-        return locked(() -> {
-            int idle = engine.idleGroups.leftMillis(idleSince, now);
-            long restored = (restoredAt(now) - now + 999_999) / 1_000_000;
-            return restored <= idle
-                    ? Math.max(1, idle)
-                    : Math.clamp(restored, SHORTEST_PAUSE_MILLIS, Integer.MAX_VALUE / 2);
-        });
+        int idle;
+        long restored;
+        lock();
+        try {
+            idle = engine.idleGroups.leftMillis(idleSince, now);
+            restored = (restoredAt(now) - now + 999_999) / 1_000_000;
+        } finally {
+            unlock();
+        }
+        return restored <= idle
+                ? Math.max(1, idle)
+                : Math.clamp(restored, SHORTEST_PAUSE_MILLIS, Integer.MAX_VALUE / 2);
     }
 
     boolean isRetired() {

@@ -37,10 +37,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Admits and starts the runs of all groups of a {@link GroupExecutor}. */
-final class GroupEngine {
+final class GroupEngine implements Function<String, Group> {
 
     /*
      * Overview.
@@ -78,7 +79,7 @@ final class GroupEngine {
     final IdleGroups idleGroups;
     final RateLimits rateLimits = new RateLimits();
     final GroupAlarms alarms = new GroupAlarms(this);
-    private final SchedulerLeases leases;
+    private final @Nullable SchedulerLeases leases; // null if all groups use virtual threads
     final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
     final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // that of the creator
     final ExceptionSink sink;
@@ -106,9 +107,6 @@ final class GroupEngine {
     volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
-    /** The options of a task that is submitted without any. */
-    static final TaskSpec<?> DEFAULTS = TaskSpec.named("any", () -> {});
-
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
         this.policy = policy;
         this.time = policy.timeSource();
@@ -118,7 +116,7 @@ final class GroupEngine {
         this.propagation = policy.propagation();
         this.propagatesNothing = propagation.isPlain();
         this.adapts = policy.adaptsLimits();
-        this.leases = new SchedulerLeases(sink);
+        this.leases = policy.hasSchedulers() ? new SchedulerLeases(sink) : null;
         this.offloadExecutor = new OffloadExecutor(sink, time);
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
@@ -126,7 +124,7 @@ final class GroupEngine {
                 rateLimits.of(policy.globalRate()),
                 time.nanoTime());
         this.usesRates = policy.hasRates();
-        this.idleGroups = new IdleGroups(policy, offloadExecutor, this::remove);
+        this.idleGroups = new IdleGroups(this);
         this.onlyScheduler = policy.hasSchedulers() ? null : Scheduler.virtualThreads();
         this.measuresWaiting = policy.taskListener() != null;
         this.reuseThreads = policy.reuseThreads();
@@ -147,11 +145,15 @@ final class GroupEngine {
     /**
      * Creates the run of a task, in the calling thread's context, and lets it enter its group.
      *
-     * @param spec the options of the task
+     * @param spec the options of the task, or null if it has none
      * @param caller the thread that runs the task, or null for the group's scheduler
      */
     <T> GroupRun<T> submit(
-            String key, String id, Callable<? extends T> task, TaskSpec<?> spec, @Nullable CallerThread caller) {
+            String key,
+            String id,
+            Callable<? extends T> task,
+            @Nullable TaskSpec<?> spec,
+            @Nullable CallerThread caller) {
         TaskContext context = TaskContext.current();
         EnclosingScope scope = EnclosingScope.innermost(context);
         boolean isOutermost = scope == null && context.isEmpty();
@@ -159,8 +161,9 @@ final class GroupEngine {
         long submitted = submitNanos();
         ClassLoader submitters = Thread.currentThread().getContextClassLoader();
         boolean isPlain =
-                spec == DEFAULTS && scope == null && caller == null && queueTimeout == null && submitters == loader;
-        RunSettings settings = isPlain ? null : settings(spec, scope, caller, submitters);
+                spec == null && scope == null && caller == null && queueTimeout == null && submitters == loader;
+        RunSettings settings =
+                isPlain ? null : settings(spec == null ? RunSettings.DEFAULTS : spec, scope, caller, submitters);
         StackRoom.ensure();
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
         if (caller != null) {
@@ -258,15 +261,21 @@ final class GroupEngine {
             group = next;
             entry = group.admit(run);
         }
+        if (entry == Entry.HELD) {
+            run.start(null);
+        } else if (entry == Entry.UNRESOLVED) {
+            lookUp(group);
+            onQueued(run, settings);
+        } else {
+            afterEntry(entry, group, run, settings);
+        }
+    }
+
+    private void afterEntry(Entry entry, Group group, GroupRun<?> run, @Nullable RunSettings settings) {
         switch (entry) {
-            case HELD -> run.start(null);
             case WAITING -> onQueued(run, settings);
             case THROTTLED -> {
                 alarms.proceedOrArm(group);
-                onQueued(run, settings);
-            }
-            case UNRESOLVED -> {
-                lookUp(group);
                 onQueued(run, settings);
             }
             case CLOSED -> {
@@ -322,10 +331,12 @@ final class GroupEngine {
 
     Group groupOf(String key) {
         Group group = groups.get(key);
-        return group != null ? group : groups.computeIfAbsent(key, this::newGroup);
+        return group != null ? group : groups.computeIfAbsent(key, this);
     }
 
-    private Group newGroup(String key) {
+    /** Returns a new group. */
+    @Override
+    public Group apply(String key) {
         groupsCreated.incrementAndGet();
         return permits == null ? new Group(key, this) : permits.newGroup(key);
     }
@@ -337,11 +348,15 @@ final class GroupEngine {
             return;
         }
         GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
-        leases.take(group, found.scheduler());
+        if (leases != null) {
+            leases.take(group, found.scheduler());
+        }
         GrantedPermits grants = new GrantedPermits();
         Map<GroupRun<?>, Refusal> refused = group.endLookup(lookup, found, grants);
         dispatch(grants);
-        refused.forEach((run, refusal) -> run.reject(refusal.of(run, ""), true));
+        for (Map.Entry<GroupRun<?>, Refusal> each : refused.entrySet()) {
+            each.getKey().reject(each.getValue().of(each.getKey(), ""), true);
+        }
     }
 
     private GroupBounds.Known canonical(GroupBounds.Known found) {
@@ -560,7 +575,9 @@ final class GroupEngine {
         group.beforeRemoval();
         groups.remove(group.key, group);
         alarms.disarm(group);
-        leases.end(group);
+        if (leases != null) {
+            leases.end(group);
+        }
         terminateIfEmpty();
     }
 
@@ -592,7 +609,9 @@ final class GroupEngine {
         long began = time.nanoTime();
         Deadline deadline = Deadline.after(time, timeout);
         state.compareAndSet(State.RUNNING, State.CLOSING);
-        groups.values().forEach(Group::retireIfEmpty);
+        for (Group group : groups.values()) {
+            group.retireIfEmpty();
+        }
         terminateIfEmpty();
         boolean inTime = awaitOrInterrupted(terminated, deadline);
         if (!inTime) {

@@ -55,12 +55,10 @@ public final class GroupExecutor implements AutoCloseable {
     private static final String NO_KEY = "groupKey must not be null: each task belongs to the group of its key";
 
     final GroupEngine engine;
-    private final GroupMonitor monitor;
     private final AtomicLong ids = new AtomicLong(); // of tasks that were submitted without one
 
     private GroupExecutor(GroupPolicy policy) {
         this.engine = new GroupEngine(policy, LifecycleAdapter.listenerOf(policy));
-        this.monitor = new GroupMonitor(engine);
         if (engine.permits != null) {
             engine.permits.open();
         }
@@ -95,7 +93,7 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(taskId, "taskId");
         Objects.requireNonNull(task, "task");
         requireRunning(groupKey, taskId);
-        return engine.submit(groupKey, taskId, task, GroupEngine.DEFAULTS, null);
+        return engine.submit(groupKey, taskId, task, null, null);
     }
 
     /**
@@ -212,7 +210,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws Exception the exception that the task threw
      */
     public <T> T call(String groupKey, Callable<T> task) throws Exception {
-        return call(groupKey, nameOf(task), task, GroupEngine.DEFAULTS);
+        return call(groupKey, nameOf(task), task, null);
     }
 
     /**
@@ -236,7 +234,8 @@ public final class GroupExecutor implements AutoCloseable {
         return call(groupKey, spec.name(), spec.callable(), spec);
     }
 
-    private <T> T call(String groupKey, String id, Callable<? extends T> task, TaskSpec<?> spec) throws Exception {
+    private <T> T call(String groupKey, String id, Callable<? extends T> task, @Nullable TaskSpec<?> spec)
+            throws Exception {
         Outcome<T> outcome = callWhenGranted(groupKey, id, task, spec, false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
             throw new RejectedTaskException(groupKey, id, rejected.rejection());
@@ -283,7 +282,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private <T> Outcome<T> callWhenGranted(
-            String groupKey, String id, Callable<? extends T> task, TaskSpec<?> spec, boolean isTryCall)
+            String groupKey, String id, Callable<? extends T> task, @Nullable TaskSpec<?> spec, boolean isTryCall)
             throws InterruptedException {
         Objects.requireNonNull(groupKey, NO_KEY);
         requireRunning(groupKey, id);
@@ -309,6 +308,10 @@ public final class GroupExecutor implements AutoCloseable {
             throw error;
         }
         return thrown instanceof Exception exception ? exception : new IllegalStateException(thrown);
+    }
+
+    private GroupMonitor monitor() {
+        return new GroupMonitor(engine);
     }
 
     private static String nameOf(Callable<?> task) {
@@ -680,7 +683,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(Duration timeout) throws InterruptedException {
-        return GroupMonitor.awaitIdle(Deadline.after(engine.time, timeout), monitor::firstBusy);
+        return GroupMonitor.awaitIdle(Deadline.after(engine.time, timeout), monitor()::firstBusy);
     }
 
     /**
@@ -691,7 +694,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the groups, in no order; groups that come or go meanwhile may be among them or not
      */
     public Stream<GroupState> groups() {
-        return monitor.states();
+        return monitor().states();
     }
 
     /**
@@ -701,7 +704,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return its statistics, or empty if the group is unknown
      */
     public Optional<GroupStats> groupStats(String groupKey) {
-        return monitor.stats(Objects.requireNonNull(groupKey, NO_KEY));
+        return monitor().stats(Objects.requireNonNull(groupKey, NO_KEY));
     }
 
     /**
@@ -710,7 +713,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the sums over all groups
      */
     public GroupExecutorStats stats() {
-        return monitor.stats();
+        return monitor().stats();
     }
 
     /**
@@ -719,7 +722,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return an unmodifiable copy
      */
     public Set<String> activeGroupKeys() {
-        return monitor.activeKeys();
+        return monitor().activeKeys();
     }
 
     /**
@@ -757,7 +760,7 @@ public final class GroupExecutor implements AutoCloseable {
         if (!(handle instanceof GroupRun<?> run) || run.group.engine != engine) {
             throw new IllegalArgumentException("handle must be one that this executor returned, was " + handle);
         }
-        return monitor.explain(run);
+        return monitor().explain(run);
     }
 
     /**
@@ -767,7 +770,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the reason, and the task's place in the queue; empty if no task of the group waits
      */
     public Optional<Explanation> explainNext(String groupKey) {
-        return monitor.explainFirst(Objects.requireNonNull(groupKey, NO_KEY), null);
+        return monitor().explainFirst(Objects.requireNonNull(groupKey, NO_KEY), null);
     }
 
     /**
@@ -780,7 +783,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public Optional<Explanation> explain(String groupKey, String taskId) {
         Objects.requireNonNull(taskId, "taskId");
-        return monitor.explainFirst(Objects.requireNonNull(groupKey, NO_KEY), taskId);
+        return monitor().explainFirst(Objects.requireNonNull(groupKey, NO_KEY), taskId);
     }
 
     /**

@@ -528,26 +528,26 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     @Override
     public GroupResult<T> join() {
-        return join(this::await);
+        try {
+            return await();
+        } catch (InterruptedException interrupt) {
+            return interrupted(interrupt);
+        }
     }
 
     @Override
     public GroupResult<T> join(long timeout, TimeUnit unit) {
-        return join(() -> await(timeout, unit));
-    }
-
-    private interface Wait<T> {
-        GroupResult<T> await() throws InterruptedException;
-    }
-
-    private GroupResult<T> join(Wait<T> wait) {
         try {
-            return wait.await();
+            return await(timeout, unit);
         } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            long now = time().nanoTime();
-            return GroupResult.cancelled(group.key, taskId, interrupt, now, now);
+            return interrupted(interrupt);
         }
+    }
+
+    private GroupResult<T> interrupted(InterruptedException interrupt) {
+        Thread.currentThread().interrupt();
+        long now = time().nanoTime();
+        return GroupResult.cancelled(group.key, taskId, interrupt, now, now);
     }
 
     @Override

@@ -1,11 +1,8 @@
 package dev.raddle.group;
 
-import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.time.Deadline;
-import dev.raddle.time.TimeSource;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,29 +14,25 @@ import org.jspecify.annotations.Nullable;
  * more idle groups than listed ones, which are counted. At most one alarm is pending, and only while the list is not
  * empty. It only has the sweep made elsewhere, a portion at a time, so that other decisions do not wait for long.
  */
-final class IdleGroups {
+final class IdleGroups implements Runnable {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private static final int PORTION = 256; // groups
 
-    private final TimeSource time;
-    private final OffloadExecutor elsewhere;
+    private final GroupEngine engine;
     private final int ttlMillis;
     private final int max;
-    private final Consumer<Group> remove;
     private final AtomicReference<@Nullable Group> top = new AtomicReference<>();
     private final AtomicInteger listed = new AtomicInteger();
     private final AtomicReference<@Nullable GroupAlarm> alarm = new AtomicReference<>();
     private volatile boolean closed;
 
-    IdleGroups(GroupPolicy policy, OffloadExecutor elsewhere, Consumer<Group> remove) {
-        this.time = elsewhere.time();
-        this.elsewhere = elsewhere;
-        this.ttlMillis = (int)
-                Math.min(Math.ceilDiv(Deadline.nanos(policy.idleGroupTtl()), NANOS_PER_MILLI), Integer.MAX_VALUE / 2);
-        this.max = ttlMillis == 0 ? 0 : policy.maxIdleGroups();
-        this.remove = remove;
+    IdleGroups(GroupEngine engine) {
+        this.engine = engine;
+        long ttlNanos = Deadline.nanos(engine.policy.idleGroupTtl());
+        this.ttlMillis = (int) Math.min(Math.ceilDiv(ttlNanos, NANOS_PER_MILLI), Integer.MAX_VALUE / 2);
+        this.max = ttlMillis == 0 ? 0 : engine.policy.maxIdleGroups();
     }
 
     /** Returns whether a group that has been idle since some moment has been idle long enough. */
@@ -78,13 +71,13 @@ final class IdleGroups {
         if (alarm.get() != null || top.get() == null) {
             return;
         }
-        GroupAlarm next = new GroupAlarm(time.nanoTime() + millis * NANOS_PER_MILLI, null);
+        GroupAlarm next = new GroupAlarm(engine.time.nanoTime() + millis * NANOS_PER_MILLI, null);
         if (alarm.compareAndSet(null, next)) {
             try {
-                next.arm(time, () -> elsewhere.execute(this::onAlarm));
+                next.arm(engine.time, this);
             } catch (Throwable noTime) { // the caller has a task to settle
                 alarm.compareAndSet(next, null); // the next group that becomes idle arms another one
-                elsewhere.sink().report("alarm for idle groups", noTime);
+                engine.policy.exceptionSink().report("alarm for idle groups", noTime);
             }
             if (closed) {
                 next.disarm();
@@ -94,7 +87,7 @@ final class IdleGroups {
 
     /** One pass over the list, which removes every group that has been idle long enough. */
     private final class Sweep implements Runnable {
-        private final long now = time.nanoTime();
+        private final long now = engine.time.nanoTime();
         private @Nullable Group rest = top.getAndSet(null);
         private int next = Integer.MAX_VALUE; // the shortest time until a group that was kept may be removed
 
@@ -102,7 +95,7 @@ final class IdleGroups {
         @Override
         public void run() {
             if (sweep(PORTION)) {
-                elsewhere.execute(this);
+                engine.offloadExecutor.execute(this);
                 return;
             }
             int longest = Math.max(ttlMillis, 1_000); // groups that are listed meanwhile may be removable before these
@@ -123,16 +116,15 @@ final class IdleGroups {
 
         private void sweep(Group group) {
             int left = group.removableInMillis(now);
-            switch (group.sweep(now, listed.get() > max)) {
-                case KEEP -> {
-                    next = Math.min(next, left);
-                    push(group);
-                }
-                case UNLIST -> listed.decrementAndGet();
-                case REMOVE -> {
-                    listed.decrementAndGet();
-                    remove.accept(group);
-                }
+            Group.Sweep decision = group.sweep(now, listed.get() > max);
+            if (decision == Group.Sweep.KEEP) {
+                next = Math.min(next, left);
+                push(group);
+                return;
+            }
+            listed.decrementAndGet();
+            if (decision == Group.Sweep.REMOVE) {
+                engine.remove(group);
             }
         }
     }
@@ -147,9 +139,13 @@ final class IdleGroups {
         }
     }
 
-    private void onAlarm() {
-        alarm.set(null);
-        new Sweep().run();
+    /** The action of the alarm. */
+    @Override
+    public void run() {
+        engine.offloadExecutor.execute(() -> {
+            alarm.set(null);
+            new Sweep().run();
+        });
     }
 
     private void push(Group group) {

@@ -32,7 +32,14 @@ public record CapturedContext(
      */
     public <T> T call(Callable<? extends T> action) throws Exception {
         Callable<? extends T> installed = captured.isEmpty() ? action : () -> install(action);
-        return bindings == null ? installed.call() : bindings.<T, Exception>call(installed::call);
+        return bindings == null ? installed.call() : bindings.<T, Exception>call(new Operation<>(installed));
+    }
+
+    private record Operation<T>(Callable<? extends T> action) implements ScopedValue.CallableOp<T, Exception> {
+        @Override
+        public T call() throws Exception {
+            return action.call();
+        }
     }
 
     /**
@@ -43,7 +50,14 @@ public record CapturedContext(
      * @return the callable; the action itself if this context is empty
      */
     public <T> Callable<T> around(Callable<T> action) {
-        return this == NOTHING ? action : () -> call(action);
+        return this == NOTHING ? action : new InContext<>(this, action);
+    }
+
+    private record InContext<T>(CapturedContext context, Callable<T> action) implements Callable<T> {
+        @Override
+        public T call() throws Exception {
+            return context.call(action);
+        }
     }
 
     private <T> T install(Callable<? extends T> action) throws Exception {

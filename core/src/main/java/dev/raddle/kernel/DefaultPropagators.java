@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,15 +28,31 @@ final class DefaultPropagators {
     }
 
     private static List<ContextPropagator> load() {
-        List<Runnable> reports = new ArrayList<>();
-        ServiceLoader<ContextPropagator> services =
-                ServiceLoader.load(ContextPropagator.class, ContextPropagator.class.getClassLoader());
-        List<ContextPropagator> mine = ScopedValue.where(LOADING, true)
-                .call(() -> UserCode.services(
-                        services, (what, failure) -> reports.add(() -> UserCode.warn("dev.raddle", what, failure))));
+        Loading loading = new Loading();
+        List<ContextPropagator> mine = ScopedValue.where(LOADING, true).call(loading);
         if (LOADED.compareAndSet(null, mine)) { // otherwise another thread has loaded them, and reports
-            reports.forEach(Runnable::run);
+            for (Runnable warning : loading.warnings) {
+                warning.run();
+            }
         }
         return Objects.requireNonNull(LOADED.get());
+    }
+
+    /** Loads the propagators, and collects warnings of those that are left out. */
+    private static final class Loading
+            implements ScopedValue.CallableOp<List<ContextPropagator>, RuntimeException>,
+                    BiConsumer<String, Throwable> {
+        final List<Runnable> warnings = new ArrayList<>(0);
+
+        @Override
+        public List<ContextPropagator> call() {
+            ClassLoader loader = ContextPropagator.class.getClassLoader();
+            return UserCode.services(ServiceLoader.load(ContextPropagator.class, loader), this);
+        }
+
+        @Override
+        public void accept(String what, Throwable failure) {
+            warnings.add(() -> UserCode.warn("dev.raddle", what, failure));
+        }
     }
 }

@@ -2,7 +2,7 @@ package dev.raddle.kernel;
 
 import dev.raddle.lock.SpinLock;
 import dev.raddle.task.WaitReason;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -297,12 +297,12 @@ public abstract class Gate extends SpinLock {
      *
      * @param found the new limits, with at least one slot
      * @param grants the collection to which granted permits are added
-     * @param refused the map to which each permit that is refused is added, with the reason
+     * @return the permits that are refused, in order, each with the reason
      */
-    protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> refused) {
+    protected final Map<Permit, Entry> bindEarly(Bounds found, GrantedPermits grants) {
         assert isLocked() && !isBound();
-        List<Permit> early = new ArrayList<>(waiting);
-        forEachWaiting(early::add);
+        Map<Permit, Entry> refused = new LinkedHashMap<>();
+        List<Permit> early = PriorityQueues.toList(queue, waiting);
         allowance = allowanceFor(found, grants.now());
         bounds = found;
         int entered = 0; // of those that still wait
@@ -324,6 +324,7 @@ public abstract class Gate extends SpinLock {
         }
         offer(grants.now());
         noteIfThrottled(grants);
+        return refused;
     }
 
     /**
@@ -529,16 +530,6 @@ public abstract class Gate extends SpinLock {
     protected final void forEachHeld(Consumer<Permit> action) {
         assert isLocked();
         Ring.forEach(held, action);
-    }
-
-    /**
-     * Calls an action for each waiting permit, in the order in which they would be granted.
-     *
-     * @param action the action, which must not change this gate
-     */
-    protected final void forEachWaiting(Consumer<Permit> action) {
-        assert isLocked();
-        PriorityQueues.forEach(queue, action);
     }
 
     /**

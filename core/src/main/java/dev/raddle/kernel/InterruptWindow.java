@@ -1,9 +1,11 @@
 package dev.raddle.kernel;
 
 import dev.raddle.lock.Fields;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The handshake between a thread and those that interrupt it: an interrupt that is meant for one activity of a thread
@@ -81,10 +83,11 @@ public abstract class InterruptWindow {
      *
      * @param runner the thread whose window this is
      * @param closing whether the window is closed afterwards, so that no second interrupt is sent
-     * @param report the receiver of an exception that {@link Thread#interrupt()} throws
+     * @param report the receiver of an exception that {@link Thread#interrupt()} throws, or null for the uncaught
+     *     exception handler
      * @return true if this call sent an interrupt
      */
-    protected final boolean interrupt(Thread runner, boolean closing, Consumer<Throwable> report) {
+    protected final boolean interrupt(Thread runner, boolean closing, @Nullable Consumer<Throwable> report) {
         if (!WINDOW.compareAndSet(this, OPEN, SENDING)) {
             return false;
         }
@@ -101,13 +104,17 @@ public abstract class InterruptWindow {
      * the handshake.
      *
      * @param runner the thread
-     * @param report the receiver of an exception
+     * @param report the receiver of an exception, or null for the uncaught exception handler
      */
-    public static void send(Thread runner, Consumer<Throwable> report) {
+    public static void send(Thread runner, @Nullable Consumer<Throwable> report) {
         try {
             runner.interrupt();
         } catch (Throwable failure) {
-            report.accept(failure);
+            if (report == null) {
+                UserCode.uncaught(failure);
+            } else {
+                report.accept(failure);
+            }
         }
     }
 

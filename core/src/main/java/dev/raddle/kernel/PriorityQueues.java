@@ -1,5 +1,7 @@
 package dev.raddle.kernel;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -63,12 +65,17 @@ final class PriorityQueues {
         return Ring.unlink((Permit) queue, permit);
     }
 
-    static void forEach(@Nullable Object queue, Consumer<Permit> action) {
+    /** Returns the permits in order, in a new list for a number of them. */
+    static List<Permit> toList(@Nullable Object queue, int size) {
+        List<Permit> permits = new ArrayList<>(size);
         if (queue instanceof PriorityQueues priorities) {
-            priorities.levels.keySet().forEach(level -> Ring.forEach(level.last, action));
+            for (Level level : priorities.levels.keySet()) {
+                Ring.addTo(permits, level.last);
+            }
         } else {
-            Ring.forEach((Permit) queue, action);
+            Ring.addTo(permits, (Permit) queue);
         }
+        return permits;
     }
 
     /** Calls an action for the first permit of each priority: one of these waits for longest. */

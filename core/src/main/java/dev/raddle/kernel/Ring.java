@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -52,6 +53,15 @@ final class Ring {
             action.accept(permit);
             return false;
         });
+    }
+
+    /** Adds the members to a list. */
+    static void addTo(List<Permit> list, @Nullable Permit last) {
+        Permit permit = null;
+        while (permit != last) {
+            permit = permit == null ? first(Objects.requireNonNull(last)) : Objects.requireNonNull(permit.next, UNLINKED);
+            list.add(permit);
+        }
     }
 
     static boolean any(@Nullable Permit last, Predicate<Permit> property) {

@@ -8,7 +8,6 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
@@ -505,7 +504,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             flags |= INTERRUPTED;
         }
         try {
-            InterruptWindow.send(runner, UserCode::uncaught);
+            InterruptWindow.send(runner, null);
         } finally {
             state = then;
         }

@@ -277,7 +277,9 @@ public final class TimerThread extends SpinLock {
         } finally {
             unlock();
         }
-        all.forEach(each -> each.wakeup.withdrawIfUnneeded());
+        for (Request each : all) {
+            each.wakeup.withdrawIfUnneeded();
+        }
         lock();
         try {
             life.lookAt = now + idleNanos;

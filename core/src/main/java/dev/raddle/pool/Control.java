@@ -37,7 +37,10 @@ final class Control extends AtomicInteger {
 
     /** Advances the state, unless it has already been reached. */
     void advanceTo(int state) {
-        getAndUpdate(old -> state(old) >= state ? old : (old & ~STATE_MASK) | state);
+        int word = get();
+        while (state(word) < state && !compareAndSet(word, (word & ~STATE_MASK) | state)) {
+            word = get();
+        }
     }
 
     /** Counts one more worker if the word is unchanged. */

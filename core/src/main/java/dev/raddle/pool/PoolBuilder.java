@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -341,23 +342,30 @@ public final class PoolBuilder {
     }
 
     ThreadFactory factory() {
-        return threadFactory != null ? threadFactory : defaultFactory();
+        return threadFactory != null ? threadFactory : new DefaultFactory(name);
     }
 
-    /** Returns a factory of threads that inherit nothing from a submitter, and the class loader from this thread. */
-    @SuppressWarnings("ThreadPriorityCheck") // the same for all threads, as in the JDK's default factory
-    private ThreadFactory defaultFactory() {
-        ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        ThreadFactory threads = Thread.ofPlatform()
-                .name(name + "-", 1)
-                .daemon(false) // otherwise inherited from the submitter, and a virtual thread is a daemon
-                .priority(Thread.NORM_PRIORITY)
-                .inheritInheritableThreadLocals(false)
-                .factory();
-        return run -> {
-            Thread made = threads.newThread(run);
+    /** Creates threads that inherit nothing from a submitter, and the class loader from the creator of the pool. */
+    private static final class DefaultFactory implements ThreadFactory {
+        private final String pool;
+        private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        private final AtomicLong created = new AtomicLong();
+
+        DefaultFactory(String pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        @SuppressWarnings("ThreadPriorityCheck") // the same for all threads, as in the JDK's default factory
+        public Thread newThread(Runnable run) {
+            Thread made = Thread.ofPlatform()
+                    .name(pool + "-" + created.incrementAndGet())
+                    .daemon(false) // otherwise inherited from the submitter, and a virtual thread is a daemon
+                    .priority(Thread.NORM_PRIORITY)
+                    .inheritInheritableThreadLocals(false)
+                    .unstarted(run);
             made.setContextClassLoader(loader);
             return made;
-        };
+        }
     }
 }

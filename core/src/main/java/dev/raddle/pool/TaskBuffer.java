@@ -1,12 +1,13 @@
 package dev.raddle.pool;
 
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The storage of a {@link TaskQueue}: keeps tasks in an order, up to a capacity. No method waits or calls user code.
  */
-interface TaskBuffer {
+interface TaskBuffer extends BooleanSupplier {
 
     /** An out parameter for the time at which a task was added. */
     final class Timestamp {
@@ -104,6 +105,12 @@ interface TaskBuffer {
 
     /** Returns whether there is a task; false only if the buffer was empty at some time during this call. */
     boolean hasTask();
+
+    /** Returns {@link #hasTask}. */
+    @Override
+    default boolean getAsBoolean() {
+        return hasTask();
+    }
 
     int capacity();
 

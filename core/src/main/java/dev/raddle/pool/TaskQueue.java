@@ -64,15 +64,11 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final Observation observation;
     private final WaiterQueue takers = new WaiterQueue(true);
     private final WaiterQueue putters = new WaiterQueue(false);
-    private final BooleanSupplier notEmpty;
-    private final BooleanSupplier notFull;
 
     TaskQueue(PoolBuilder settings, Observation observation) {
         int capacity = settings.queueCapacity;
         this.rankFunction = settings.priority;
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
-        this.notEmpty = buffer::hasTask;
-        this.notFull = () -> buffer.size() < buffer.capacity();
         this.time = settings.timeSource;
         this.observation = observation;
     }
@@ -123,9 +119,9 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     @Override
     public @Nullable Runnable take(Worker worker, @Nullable Deadline deadline) throws InterruptedException {
         TaskBuffer.Timestamp stamp = worker.queuedAt;
-        if (takers.spin(notEmpty) && notEmpty.getAsBoolean()) { // again: no putter has signalled meanwhile
+        if (takers.spin(buffer) && buffer.hasTask()) { // again: no putter has signalled meanwhile
             Runnable task = poll(stamp);
-            if (notEmpty.getAsBoolean()) {
+            if (buffer.hasTask()) {
                 takers.signal();
             }
             if (task != null) {
@@ -138,7 +134,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private @Nullable Runnable awaitTask(TaskBuffer.Timestamp stamp, @Nullable Deadline deadline)
             throws InterruptedException {
         TakeAttempt takeAttempt = new TakeAttempt(stamp);
-        takers.awaitUntil(new WaiterQueue.Waiter(null, deadline), takeAttempt, notEmpty, null);
+        takers.awaitUntil(new WaiterQueue.Waiter(null, deadline), takeAttempt, buffer, null);
         return takeAttempt.task;
     }
 
@@ -174,7 +170,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             return false;
         }
         WaiterQueue.Waiter waiter = new WaiterQueue.Waiter(null, deadline(unit.toNanos(timeout)));
-        return putters.awaitUntil(waiter, () -> offer(task, rank), notFull, null);
+        return putters.awaitUntil(waiter, () -> offer(task, rank), () -> buffer.size() < buffer.capacity(), null);
     }
 
     @Override

@@ -2,11 +2,9 @@ package dev.raddle.pool;
 
 import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.lock.Fields;
-import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A worker of a pool: one thread and its current activity. */
@@ -42,7 +40,7 @@ class Worker extends InterruptWindow implements Runnable {
     private static final VarHandle COMPLETED = Fields.handle(MethodHandles.lookup(), "completed", long.class);
 
     final TaskBuffer.Timestamp queuedAt = new TaskBuffer.Timestamp();
-    private final Consumer<Worker> loop;
+    private final Workers workers;
     private @Nullable Thread thread; // set before the thread is started
     private volatile @Nullable Runnable firstTask; // null once it has begun or stop() has claimed it
     private volatile boolean firstTaskClaimed; // whether `firstTask` has been claimed
@@ -57,14 +55,14 @@ class Worker extends InterruptWindow implements Runnable {
     volatile long reportedTask = -1; // the number of the task last reported as stuck; written by the watchdog
     volatile long reportedAt; // the time of that report; written by the watchdog
 
-    private Worker(Consumer<Worker> loop, @Nullable Runnable firstTask) {
-        this.loop = loop;
+    private Worker(Workers workers, @Nullable Runnable firstTask) {
+        this.workers = workers;
         this.firstTask = firstTask;
         closeWindow();
     }
 
-    static Worker of(Consumer<Worker> loop, @Nullable Runnable firstTask) {
-        return new Padded(loop, firstTask);
+    static Worker of(Workers workers, @Nullable Runnable firstTask) {
+        return new Padded(workers, firstTask);
     }
 
     /**
@@ -75,8 +73,8 @@ class Worker extends InterruptWindow implements Runnable {
         @SuppressWarnings("unused")
         private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
 
-        Padded(Consumer<Worker> loop, @Nullable Runnable firstTask) {
-            super(loop, firstTask);
+        Padded(Workers workers, @Nullable Runnable firstTask) {
+            super(workers, firstTask);
         }
     }
 
@@ -119,7 +117,7 @@ class Worker extends InterruptWindow implements Runnable {
 
     @Override
     public void run() {
-        loop.accept(this);
+        workers.runWorker(this);
     }
 
     void becomeIdle() {
@@ -131,7 +129,7 @@ class Worker extends InterruptWindow implements Runnable {
     }
 
     boolean interruptIfIdle() {
-        return interrupt(thread(), false, UserCode::uncaught);
+        return interrupt(thread(), false, null);
     }
 
     void begin(Runnable task) {

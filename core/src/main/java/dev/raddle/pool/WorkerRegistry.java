@@ -73,6 +73,16 @@ final class WorkerRegistry {
         }
     }
 
+    /** Interrupts idle workers, at most a number of them. */
+    synchronized void interruptIdle(int most) {
+        int interrupted = 0;
+        for (Worker worker : workers) {
+            if (interrupted < most && worker.interruptIfIdle()) {
+                interrupted++;
+            }
+        }
+    }
+
     synchronized void forEach(Consumer<Worker> action) {
         workers.forEach(action);
     }

@@ -269,7 +269,7 @@ final class Workers {
         Worker worker = null;
         boolean added = false;
         try {
-            worker = Worker.of(this::runWorker, firstTask);
+            worker = Worker.of(this, firstTask);
             added = tryStartThread(worker, null);
         } catch (Throwable failure) {
             if (firstTask == null || worker == null || worker.withdrawFirstTask() != null) {
@@ -380,7 +380,7 @@ final class Workers {
             return true;
         }
         try {
-            if (tryStartThread(Worker.of(this::runWorker, null), worker)) {
+            if (tryStartThread(Worker.of(this, null), worker)) {
                 return true;
             }
         } catch (Throwable noReplacement) {
@@ -418,7 +418,7 @@ final class Workers {
 
     // ---- running tasks
 
-    private void runWorker(Worker worker) {
+    void runWorker(Worker worker) {
         Thread thread = Thread.currentThread();
         Runnable task = worker.claimFirstTask();
         startWatchdog();
@@ -517,7 +517,7 @@ final class Workers {
 
     private void clearInterruptUnlessStopped(Thread thread) {
         if (control.state() >= Control.STOP || (Thread.interrupted() && control.state() >= Control.STOP)) {
-            InterruptWindow.send(thread, UserCode::uncaught);
+            InterruptWindow.send(thread, null);
         }
     }
 
@@ -602,7 +602,7 @@ final class Workers {
 
     /** Makes every idle worker check the settings again. */
     void interruptIdleWorkers() {
-        registry.forEach(Worker::interruptIfIdle);
+        registry.interruptIdle(Integer.MAX_VALUE);
     }
 
     /** Makes all waiting submitters try again, after the capacity or the settings have changed. */
@@ -645,7 +645,7 @@ final class Workers {
                 if (activity.isRunning()) {
                     interrupted.accept(activity);
                 }
-                InterruptWindow.send(worker.thread(), UserCode::uncaught);
+                InterruptWindow.send(worker.thread(), null);
             });
             tasks.forEach(task -> observation.handedBack(task, TaskBuffer.Timestamp.UNKNOWN));
             queue.drainAll((task, acceptedAt) -> {
@@ -691,7 +691,7 @@ final class Workers {
                 return; // stop() calls this method again after it has counted the tasks it hands back
             }
             if (Control.workers(word) != 0) {
-                registry.anyMatch(Worker::interruptIfIdle);
+                registry.interruptIdle(1);
                 return;
             }
             if (control.tryTidy(word)) {

@@ -7,6 +7,7 @@ import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.kernel.TimerUse;
+import dev.raddle.lock.Fields;
 import dev.raddle.task.CancellationToken.Registration;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
@@ -14,6 +15,8 @@ import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,7 +28,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /** The tasks of one scope: submits, admits and starts them, and cancels those that have not ended. */
@@ -44,8 +46,7 @@ final class ScopeTasks {
      */
 
     private static final AtomicLong IDS = new AtomicLong();
-    private static final AtomicLongFieldUpdater<ScopeTasks> LAST_ID =
-            AtomicLongFieldUpdater.newUpdater(ScopeTasks.class, "lastId");
+    private static final VarHandle LAST_ID = Fields.handle(MethodHandles.lookup(), "lastId", long.class);
 
     final long id = IDS.incrementAndGet(); // of the scope
     final String name; // of the scope
@@ -171,7 +172,7 @@ final class ScopeTasks {
     }
 
     long nextId() {
-        return LAST_ID.incrementAndGet(this);
+        return (long) LAST_ID.getAndAdd(this, 1L) + 1;
     }
 
     /** Submits a task with the settings of this scope. */

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Receives exceptions that have no effect on a task: those of listeners, resolvers and propagators, and what a task
@@ -99,16 +100,16 @@ public final class ExceptionSink {
     static final class Log implements BiConsumer<String, Throwable> {
 
         private final TimeSource time;
-        private final BiConsumer<String, Throwable> target;
+        private final @Nullable BiConsumer<String, Throwable> target; // null for the log
         private final AtomicLong minute = new AtomicLong(Long.MIN_VALUE); // the minute that `written` counts
         private final AtomicLong written = new AtomicLong();
         private final LongAdder omitted = new LongAdder();
 
         Log(TimeSource time) {
-            this(time, Log::write);
+            this(time, null);
         }
 
-        Log(TimeSource time, BiConsumer<String, Throwable> target) {
+        Log(TimeSource time, @Nullable BiConsumer<String, Throwable> target) {
             this.time = time;
             this.target = target;
         }
@@ -125,7 +126,12 @@ public final class ExceptionSink {
                 return;
             }
             long left = omitted.sumThenReset();
-            target.accept(left == 0 ? source : source + " (and " + left + " more that were not written)", error);
+            String text = left == 0 ? source : source + " (and " + left + " more that were not written)";
+            if (target == null) {
+                write(text, error);
+            } else {
+                target.accept(text, error);
+            }
         }
 
         static void write(String source, Throwable error) {

@@ -36,8 +36,8 @@ public final class RetryPolicy {
     private static final RetryPolicy NO_RETRY = new RetryPolicy(new Builder());
 
     private final int maxAttempts;
-    private final BiPredicate<Integer, Throwable> condition;
-    private final BiFunction<Integer, Throwable, Duration> backoff;
+    private final @Nullable BiPredicate<Integer, Throwable> condition; // null if every failure is retried
+    private final @Nullable BiFunction<Integer, Throwable, Duration> backoff; // null for no delay
     private final boolean jitter;
     private final @Nullable Duration attemptTimeout;
     private final @Nullable Predicate<@Nullable Object> unaccepted;
@@ -160,7 +160,9 @@ public final class RetryPolicy {
                 && !(failure instanceof Error)
                 && !(failure instanceof InterruptedException)
                 && !(failure instanceof CancellationException)
-                && (failure instanceof UnacceptedValueException || condition.test(attempt, failure));
+                && (failure instanceof UnacceptedValueException
+                        || condition == null
+                        || condition.test(attempt, failure));
     }
 
     /**
@@ -171,7 +173,7 @@ public final class RetryPolicy {
      * @return the delay in nanoseconds, at least 0
      */
     public long delayNanos(int attempt, Throwable failure) {
-        long nanos = Math.max(0, Deadline.nanos(backoff.apply(attempt, failure)));
+        long nanos = backoff == null ? 0 : Math.max(0, Deadline.nanos(backoff.apply(attempt, failure)));
         return jitter && nanos > 0 ? ThreadLocalRandom.current().nextLong(nanos + 1) : nanos;
     }
 
@@ -183,8 +185,8 @@ public final class RetryPolicy {
     /** Builds a policy. Not thread-safe. */
     public static final class Builder {
         private int maxAttempts = 1;
-        private BiPredicate<Integer, Throwable> condition = (attempt, failure) -> true;
-        private BiFunction<Integer, Throwable, Duration> backoff = (attempt, failure) -> Duration.ZERO;
+        private @Nullable BiPredicate<Integer, Throwable> condition;
+        private @Nullable BiFunction<Integer, Throwable, Duration> backoff;
         private boolean jitter;
         private @Nullable Duration attemptTimeout;
         private @Nullable Predicate<@Nullable Object> unaccepted;

@@ -72,7 +72,12 @@ public interface Scheduler extends Executor {
     @FunctionalInterface
     interface Placement {
         /** The placement of a task that cannot be withdrawn. */
-        Placement FINAL = () -> false;
+        Placement FINAL = new Placement() {
+            @Override
+            public boolean withdraw() {
+                return false;
+            }
+        };
 
         /**
          * Withdraws the task if it has not begun.
@@ -106,7 +111,10 @@ public interface Scheduler extends Executor {
     @FunctionalInterface
     interface Lease extends AutoCloseable {
         /** A lease of a scheduler that keeps no resources for its users. */
-        Lease NOTHING = () -> {};
+        Lease NOTHING = new Lease() {
+            @Override
+            public void close() {}
+        };
 
         /** Ends this lease. */
         @Override

@@ -2,13 +2,14 @@ package dev.raddle.time;
 
 import dev.raddle.lock.TimerThread;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 
 /**
  * Real time. {@linkplain Wheel Wheels} hold the alarms, with a resolution of about one millisecond: an alarm never
  * fires early, and on an idle machine it fires a millisecond or two late. Threads are spread over several wheels to
  * reduce contention. One {@linkplain TimerThread thread} fires the alarms of all wheels.
  */
-final class SystemTime implements TimeSource {
+final class SystemTime implements TimeSource, LongSupplier, Wheel.Timer {
 
     static final SystemTime INSTANCE = new SystemTime();
 
@@ -18,7 +19,7 @@ final class SystemTime implements TimeSource {
 
     private SystemTime() {
         for (int i = 0; i < wheels.length; i++) {
-            wheels[i] = new Wheel(System::nanoTime, (nanos, wakeup) -> TimerThread.SHARED.after(nanos, wakeup)::cancel);
+            wheels[i] = new Wheel(this, this);
         }
     }
 
@@ -30,6 +31,24 @@ final class SystemTime implements TimeSource {
     @Override
     public long nanoTime() {
         return System.nanoTime();
+    }
+
+    @Override
+    public long getAsLong() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public Alarm after(long nanos, TimerThread.Wakeup wakeup) {
+        return new Requested(TimerThread.SHARED.after(nanos, wakeup));
+    }
+
+    /** A wakeup of a wheel, as the wheel sees it. */
+    private record Requested(TimerThread.Request request) implements Alarm {
+        @Override
+        public boolean cancel() {
+            return request.cancel();
+        }
     }
 
     @Override

@@ -137,7 +137,7 @@ public final class UserCode {
      */
     public static <S> List<S> services(ServiceLoader<S> loader, BiConsumer<String, Throwable> failed) {
         List<S> created = new ArrayList<>();
-        Iterator<ServiceLoader.Provider<S>> providers = loader.stream().iterator();
+        Iterator<S> providers = loader.iterator();
         String lastFailure = "";
         int repeated = 0;
         while (true) {
@@ -145,7 +145,7 @@ public final class UserCode {
                 if (!providers.hasNext()) {
                     return List.copyOf(created);
                 }
-                created.add(providers.next().get());
+                created.add(providers.next());
             } catch (Throwable failure) {
                 String text = textOf(failure);
                 if (!text.equals(lastFailure)) {

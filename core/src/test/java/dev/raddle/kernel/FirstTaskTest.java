@@ -8,12 +8,17 @@ import java.io.File;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The first tasks of a JVM, and the flight recorder. */
 @Timeout(120)
@@ -36,6 +41,34 @@ class FirstTaskTest {
         assertThat(output.lines().filter(line -> line.contains("dev.raddle.") && line.contains("Event ")))
                 .as("classes of events")
                 .isEmpty();
+    }
+
+    /**
+     * The bounds are a little above what is loaded. Each class of ours costs a fifth of a millisecond, a lambda two or
+     * three of these; so the first task of a JVM waits for what another one may never need.
+     */
+    @ParameterizedTest
+    @CsvSource({"scope, 73, 160", "flow, 108, 170", "pool, 58, 60"})
+    void the_first_task_of_an_api_loads_few_classes_and_no_lambda(String api, int ours, int ofTheJdk) throws Exception {
+        List<String> loaded = loadedBy(api);
+        loadedBy("bare").forEach(loaded::remove); // one of each name
+        List<String> own = loaded.stream().filter(name -> name.startsWith("dev.raddle.")).toList();
+        String all = "classes that a first task of a " + api + " loads beyond a virtual-thread executor's: "
+                + String.join("\n", new TreeSet<>(loaded));
+
+        assertThat(own).as(all).noneMatch(name -> name.contains("$$Lambda"));
+        assertThat(own.size()).as(all).isBetween(ours / 2, ours);
+        assertThat(loaded.size() - own.size()).as(all).isLessThanOrEqualTo(ofTheJdk);
+    }
+
+    /** Returns the names of the classes that a JVM with one task loads; all hidden classes of a class have one name. */
+    private static List<String> loadedBy(String api) throws Exception {
+        String output = Jvm.run(FirstTasks.class, List.of(api), "-Xlog:class+load:stdout:none");
+        return output.lines()
+                .filter(line -> line.contains(" source: "))
+                .map(line -> line.replaceFirst("[ /].*", ""))
+                .filter(name -> !name.startsWith(FirstTasks.class.getName()))
+                .collect(Collectors.toCollection(ArrayList::new));
     }
 
     @Test

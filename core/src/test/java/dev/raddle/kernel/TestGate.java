@@ -216,7 +216,7 @@ final class TestGate extends Gate {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
-            bindEarly(limits, grants, refused);
+            refused.putAll(bindEarly(limits, grants));
         } finally {
             unlock();
         }

@@ -17,9 +17,15 @@ public final class Jvm {
 
     /** Runs a test class with options of the JVM, and returns its output. Fails unless its exit code is 0. */
     public static String run(Class<?> program, String... options) throws Exception {
+        return run(program, List.of(), options);
+    }
+
+    /** Runs a test class with arguments and with options of the JVM. */
+    public static String run(Class<?> program, List<String> arguments, String... options) throws Exception {
         List<String> command = new ArrayList<>(List.of(BIN.resolve("java").toString()));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", classes() + File.pathSeparator + testClasses(), program.getName()));
+        command.addAll(arguments);
         return run(command);
     }
 
