@@ -1,9 +1,9 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
-import dev.raddle.task.TaskListener;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -54,14 +54,14 @@ final class FlowEvents {
     }
 
     private final RunFacts run;
-    private final @Nullable TaskListener listener;
+    private final @Nullable GuardedListener listener;
     private final @Nullable IntConsumer endings; // receives the nodes that have ended, after the callbacks
     private final Identity[] identities; // for the listener and recordings; empty if there are none
 
     FlowEvents(RunFacts run, @Nullable IntConsumer endings) {
         this.run = run;
         this.endings = endings;
-        listener = run.options.listener;
+        listener = GuardedListener.of(run.options.listener, run.options.sink(), "flow");
         identities = new Identity[listener == null && !run.isRecorded ? 0 : run.graph.size];
         for (int node = 0; node < identities.length; node++) {
             identities[node] = new Identity(run, node);
@@ -78,8 +78,9 @@ final class FlowEvents {
         Identity identity = identities[node];
         if (identity.stage.compareAndSet(Identity.Stage.NEW, Identity.Stage.SUBMITTING)) {
             identity.submitted = run.now();
-            if (listener != null) {
-                inContext(() -> notifyListener(node, target -> target.onSubmitted(identity)));
+            GuardedListener notified = listener;
+            if (notified != null) {
+                inContext(() -> notified.onSubmitted(identity));
             }
             if (identity.stage.getAndSet(Identity.Stage.SUBMITTED) == Identity.Stage.ENDED) {
                 notifySettled(node); // the thread that ended it left this to this thread, which the run waits for
@@ -95,7 +96,9 @@ final class FlowEvents {
         if (identities.length > 0) {
             Identity identity = identities[node];
             identity.begun = run.isRecorded ? Recorder.begin() : null;
-            notifyListener(node, target -> target.onStarted(identity, Math.max(0, run.now() - identity.submitted)));
+            if (listener != null) {
+                listener.onStarted(identity, Math.max(0, run.now() - identity.submitted));
+            }
         }
         if (!callbacks.isEmpty()) {
             inContext(() -> callEach("begin callback", node, callbacks, run.contextOf(node)));
@@ -126,7 +129,9 @@ final class FlowEvents {
     private void notifySettled(int node) {
         Identity identity = identities[node];
         Outcome<?> outcome = run.states.outcome(node);
-        notifyListener(node, target -> target.onSettled(identity, outcome, ranNanos(node)));
+        if (listener != null) {
+            listener.onSettled(identity, outcome, ranNanos(node));
+        }
         if (run.isRecorded) {
             long began = run.states.startNanos(node);
             long until = began < 0 ? run.now() : began;
@@ -138,12 +143,6 @@ final class FlowEvents {
                     Math.max(0, until - identity.submitted),
                     ranNanos(node),
                     identity.begun);
-        }
-    }
-
-    private void notifyListener(int node, Consumer<TaskListener> event) {
-        if (listener != null) {
-            run.guard("listener", node, () -> event.accept(listener));
         }
     }
 

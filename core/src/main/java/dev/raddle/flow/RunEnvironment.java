@@ -179,16 +179,16 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Runs an action and reports its exception to the sink. The node is for the message, or -1. */
     void guard(String what, int node, Runnable action) {
-        try {
-            action.run();
-        } catch (Throwable failure) {
-            report(what, node, failure);
-        }
+        options.sink().guard(() -> source(what, node), action);
     }
 
     void report(String what, int node, Throwable failure) {
+        options.sink().report(source(what, node), failure);
+    }
+
+    private String source(String what, int node) {
         String whose = node == NodeEnd.NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
-        options.sink().report(what + whose + " in flow \"" + graph.name + "\"", failure);
+        return what + whose + " in flow \"" + graph.name + "\"";
     }
 
     @Override

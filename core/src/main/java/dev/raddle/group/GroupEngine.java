@@ -6,6 +6,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.Entry;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.Propagation;
@@ -73,7 +74,7 @@ final class GroupEngine implements Function<String, Group> {
 
     final GroupPolicy policy;
     final TimeSource time;
-    final @Nullable Events events; // null if the policy has no listener
+    final @Nullable GuardedListener events; // null if the policy has no listener
     final OffloadExecutor offloadExecutor; // of user code that must delay neither an alarm nor a task
     final FairCap cap;
     final IdleGroups idleGroups;
@@ -112,7 +113,7 @@ final class GroupEngine implements Function<String, Group> {
         this.time = policy.timeSource();
         this.sink = policy.exceptionSink();
         TimerUse.begin(time);
-        this.events = listener == null ? null : new Events(listener, sink);
+        this.events = GuardedListener.of(listener, sink, "group");
         this.propagation = policy.propagation();
         this.propagatesNothing = propagation.isPlain();
         this.adapts = policy.adaptsLimits();
@@ -170,7 +171,7 @@ final class GroupEngine implements Function<String, Group> {
             run.whenSettled(caller.grantedOrSettled()::set);
         }
         if (events != null) {
-            events.submitted(run);
+            events.onSubmitted(run);
         }
         enter(run);
         return run;
@@ -239,7 +240,7 @@ final class GroupEngine implements Function<String, Group> {
         StackRoom.ensure();
         GroupRun<Object> run = new GroupRun<>(groupOf(key), name, context.around(placed), submitted, settings);
         if (events != null) {
-            events.submitted(run);
+            events.onSubmitted(run);
         }
         return run;
     }
@@ -518,14 +519,15 @@ final class GroupEngine implements Function<String, Group> {
         changed(new OwnerChange(change.groupKey(), OwnerChange.Kind.LIMIT, true, before, after));
         TaskLifecycleListener listener = policy.taskLifecycleListener();
         if (listener != null) {
-            String event = "onLimitChanged of the listener, for group \"" + change.groupKey() + "\"";
-            guarded(event, () -> listener.onLimitChanged(change));
+            sink.guard(
+                    () -> "onLimitChanged of the listener, for group \"" + change.groupKey() + "\"",
+                    () -> listener.onLimitChanged(change));
         }
     }
 
     void changed(OwnerChange change) {
         if (events != null) {
-            events.changed(change);
+            events.onChanged(change);
         }
     }
 
@@ -673,22 +675,13 @@ final class GroupEngine implements Function<String, Group> {
         }
         TaskLifecycleListener listener = policy.taskLifecycleListener();
         if (listener != null) {
-            guarded("onShutdown of the listener", () -> listener.onShutdown(report));
+            sink.guard(() -> "onShutdown of the listener", () -> listener.onShutdown(report));
         }
         if (!report.isDrained() && !report.waited().isZero()) {
-            guarded(
-                    "log of the shutdown of a group executor",
+            sink.guard(
+                    () -> "log of the shutdown of a group executor",
                     () -> System.getLogger("dev.raddle")
                             .log(System.Logger.Level.WARNING, "group executor was shut down: " + report));
-        }
-    }
-
-    /** Calls user code whose exceptions have no effect, and reports them. */
-    void guarded(String what, Runnable userCode) {
-        try {
-            userCode.run();
-        } catch (Throwable failure) {
-            sink.report(what, failure);
         }
     }
 

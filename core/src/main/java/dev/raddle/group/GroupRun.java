@@ -14,6 +14,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -343,9 +344,9 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         if (settings != null) {
             repeatIfSet();
         }
-        Events events = group.engine.events;
+        TaskListener events = group.engine.events;
         if (events != null) {
-            events.started(this, waitNanos);
+            events.onStarted(this, waitNanos);
         }
     }
 
@@ -355,9 +356,9 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         if (own != null) {
             own.disarmTimeLimit();
         }
-        Events events = group.engine.events;
+        TaskListener events = group.engine.events;
         if (events != null) {
-            events.settled(this, outcome, endNanos() - startNanos());
+            events.onSettled(this, outcome, endNanos() - startNanos());
         }
         if (own != null && own.origin instanceof PlacedTask placed) {
             placed.reportFailedStart(group.key, outcome);
@@ -397,7 +398,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         GroupEngine engine = group.engine;
         Outcome<T> rejected = new Outcome.Rejected<>(reason);
         if (engine.events != null) {
-            engine.events.settled(this, rejected, 0);
+            engine.events.onSettled(this, rejected, 0);
         }
         RejectionHandler handler = engine.policy.rejectionHandler();
         if (origin() instanceof CallerThread caller && caller.isTryCall()) {

@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
@@ -49,6 +50,6 @@ record LifecycleAdapter(TaskLifecycleListener listener, ExceptionSink sink) impl
     }
 
     private void notify(String event, TaskIdentity task, Runnable notification) {
-        Events.runGuarded(sink, event, task, notification);
+        sink.guard(() -> GuardedListener.source(event, task, "group"), notification);
     }
 }

@@ -109,7 +109,7 @@ public final class Recorder {
             long ran,
             @Nullable Begun begun) {
         if (isInUse()) {
-            guarded(() -> {
+            UserCode.run(() -> {
                 TaskEvent event = begun == null ? new TaskEvent() : (TaskEvent) begun.event;
                 event.group = kind == OwnerKind.GROUP ? owner : null;
                 event.scope = kind == OwnerKind.SCOPE ? owner : null;
@@ -123,15 +123,6 @@ public final class Recorder {
         }
     }
 
-    /** Makes a record. What the recorder throws has no effect on the task. */
-    private static void guarded(Runnable record) {
-        try {
-            record.run();
-        } catch (Throwable failure) {
-            UserCode.uncaught(failure);
-        }
-    }
-
     /**
      * Records a change of an adaptive limit. Does nothing if no recording includes it.
      *
@@ -142,7 +133,7 @@ public final class Recorder {
      */
     public static void limitChanged(String group, int before, int after, String reason) {
         if (isInUse()) {
-            guarded(() -> {
+            UserCode.run(() -> {
                 LimitEvent event = new LimitEvent();
                 event.group = group;
                 event.before = before;
@@ -161,7 +152,7 @@ public final class Recorder {
      */
     public static void rejected(TaskIdentity task, String reason) {
         if (isInUse()) {
-            guarded(() -> {
+            UserCode.run(() -> {
                 RejectionEvent event = new RejectionEvent();
                 event.group = task.owner();
                 event.name = task.name();

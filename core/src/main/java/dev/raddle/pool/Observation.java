@@ -233,11 +233,7 @@ final class Observation {
 
     private void notifyListener(Consumer<PoolListener> notification) {
         if (listener != null) {
-            try {
-                notification.accept(listener);
-            } catch (Throwable failure) {
-                UserCode.uncaught(failure);
-            }
+            UserCode.run(() -> notification.accept(listener));
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -14,7 +15,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,7 +93,9 @@ final class ObservedTasks {
         /** Calls the task in its context, after the notification of its start. */
         void run(Runnable task) {
             long now = listener == null ? 0 : time.nanoTime();
-            notifyListener("onStarted", target -> target.onStarted(this, Math.max(0, now - submittedAt)));
+            if (listener != null) {
+                listener.onStarted(this, Math.max(0, now - submittedAt));
+            }
             startedAt = now;
             if (state.compareAndExchange(ENTERING, RUNNING) instanceof Outcome<?> outcome) {
                 notifySettled(outcome, 0); // cancelled meanwhile
@@ -144,7 +146,9 @@ final class ObservedTasks {
         }
 
         private void notifySettled(Outcome<?> outcome, long ranNanos) {
-            notifyListener("onSettled", target -> target.onSettled(this, outcome, ranNanos));
+            if (listener != null) {
+                listener.onSettled(this, outcome, ranNanos);
+            }
         }
 
         @Override
@@ -210,15 +214,15 @@ final class ObservedTasks {
 
     private final String pool;
     private final TimeSource time;
-    private final @Nullable TaskListener listener;
+    private final @Nullable GuardedListener listener;
     private final Propagation propagation;
     private final ConcurrentHashMap<Key, Submissions> submissions = new ConcurrentHashMap<>();
 
     ObservedTasks(PoolBuilder settings) {
         pool = settings.name;
         time = settings.timeSource;
-        listener = settings.taskListener;
         propagation = settings.propagation;
+        listener = GuardedListener.of(settings.taskListener, propagation.sink(), "pool");
     }
 
     ExceptionSink sink() {
@@ -233,7 +237,9 @@ final class ObservedTasks {
         Submission submission = new Submission(task);
         submissions.compute(
                 submission.key, (key, list) -> (list == null ? new Submissions() : list).append(submission));
-        notifyListener("onSubmitted", target -> target.onSubmitted(submission));
+        if (listener != null) {
+            listener.onSubmitted(submission);
+        }
     }
 
     /** Notes that the pool has accepted a task. */
@@ -328,16 +334,6 @@ final class ObservedTasks {
             }
         }
         return new Outcome.Success<>(null);
-    }
-
-    private void notifyListener(String event, Consumer<TaskListener> notification) {
-        if (listener != null) {
-            try {
-                notification.accept(listener);
-            } catch (Throwable failure) {
-                propagation.sink().report(event + " of the listener of pool \"" + pool + "\"", failure);
-            }
-        }
     }
 
     /** Returns never: throws what a task has thrown, which may be a checked exception. */

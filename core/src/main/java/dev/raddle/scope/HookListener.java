@@ -117,7 +117,8 @@ final class HookListener implements TaskListener {
     }
 
     private void notifyHook(String event, TaskInfo task, Consumer<ThreadHook> notification) {
-        ScopeEvents.runGuarded(
-                scope, sink, event + " of the hook, for task \"" + task.name() + "\"", () -> notification.accept(hook));
+        sink.guard(
+                () -> event + " of the hook, for task \"" + task.name() + "\" in scope \"" + scope + "\"",
+                () -> notification.accept(hook));
     }
 }

@@ -36,7 +36,7 @@ final class ObservedSubtask implements TaskIdentity {
     static ObservedSubtask of(SubtaskScope scope, String name) {
         ObservedSubtask observed = new ObservedSubtask(scope, name);
         if (scope.events != null) {
-            scope.events.notifySubmitted(observed);
+            scope.events.onSubmitted(observed);
         }
         return observed;
     }
@@ -48,7 +48,7 @@ final class ObservedSubtask implements TaskIdentity {
         started = true;
         begun = Recorder.begin();
         if (scope.events != null) {
-            scope.events.notifyStarted(this, Math.max(0, now - forkedAt));
+            scope.events.onStarted(this, Math.max(0, now - forkedAt));
         }
         return context.call(task);
     }
@@ -75,7 +75,7 @@ final class ObservedSubtask implements TaskIdentity {
             Recorder.settled(Recorder.OwnerKind.SCOPE, owner(), name, outcome.status(), waited, ran, begun);
         }
         if (scope.events != null) {
-            scope.events.notifySettled(this, outcome, ran);
+            scope.events.onSettled(this, outcome, ran);
         }
     }
 

@@ -14,6 +14,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
+import dev.raddle.task.TaskListener;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -202,7 +203,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     /** Withdraws the run from the scheduler's queue, if it has a place there and has not begun. */
     private void withdraw(Scheduler.@Nullable Placement place) {
         if (place != null) {
-            scope.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
+            scope.guard("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
@@ -260,9 +261,9 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
             Callable<? extends T> callable = callable();
             repeat(() -> settings.context.call(callable), settings.retry, settings.limit, scope.offload());
         }
-        ScopeEvents events = scope.events;
+        TaskListener events = scope.events;
         if (events != null) {
-            events.notifyStarted(this, waitNanos);
+            events.onStarted(this, waitNanos);
         }
     }
 
@@ -285,8 +286,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     private T callInContext(Callable<? extends T> callable) throws Exception {
-        ScopeEvents events = scope.events;
-        HookListener hook = events == null ? null : events.hook();
+        HookListener hook = scope.hook;
         if (settings.retry == null) {
             return settings.context.call(
                     hook == null
@@ -395,9 +395,9 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     void notifyListener(Outcome<T> outcome) {
-        ScopeEvents events = scope.events;
+        TaskListener events = scope.events;
         if (events != null) {
-            events.notifySettled(this, outcome, wasEntered() ? endNanos() - startNanos() : 0);
+            events.onSettled(this, outcome, wasEntered() ? endNanos() - startNanos() : 0);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.StackRoom;
@@ -61,7 +62,10 @@ final class ScopeTasks {
     TimeSource time;
 
     @Nullable
-    ScopeEvents events; // null without hook and listener
+    GuardedListener events; // null without hook and listener
+
+    @Nullable
+    HookListener hook; // the part of `events` that notifies the hook; null without one
 
     private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader(); // that of the owner
     volatile boolean begun; // whether a task was submitted, so that the options are final; written under this
@@ -110,9 +114,9 @@ final class ScopeTasks {
         TimerUse.begin(time);
         options = changed;
         TaskListener listener = changed.listener;
-        HookListener hook = changed.hook == null ? null : new HookListener(changed.hook, id, name, changed);
+        hook = changed.hook == null ? null : new HookListener(changed.hook, id, name, changed);
         TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
-        events = both == null ? null : new ScopeEvents(name, changed.sink(), both, hook);
+        events = GuardedListener.of(both, changed.sink(), "scope");
     }
 
     /** Records that a task is submitted. Returns true to exactly one caller. */
@@ -126,9 +130,9 @@ final class ScopeTasks {
         return first;
     }
 
-    /** Runs user code and reports what it throws to the sink. */
-    void runGuarded(String source, Runnable userCode) {
-        ScopeEvents.runGuarded(name, options.sink(), source, userCode);
+    /** Calls user code, and reports what it throws to the sink. */
+    void guard(String source, Runnable userCode) {
+        options.sink().guard(() -> source + " in scope \"" + name + "\"", userCode);
     }
 
     /** Returns an executor for user code that an alarm makes necessary. */
@@ -243,7 +247,7 @@ final class ScopeTasks {
     boolean add(ScopeRun<?> run) {
         pending.count();
         if (events != null) {
-            events.notifySubmitted(run);
+            events.onSubmitted(run);
         }
         pending.list(run); // after the listener was notified: another thread may end it now
         if (!pending.isClosed()) {

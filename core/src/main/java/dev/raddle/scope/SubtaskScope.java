@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.Recorder;
@@ -8,7 +9,6 @@ import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
 import dev.raddle.task.TaskContext;
-import dev.raddle.task.TaskListener;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -59,7 +59,7 @@ abstract class SubtaskScope {
 
     final String name;
     final ScopeSettings options;
-    final @Nullable ScopeEvents events; // null without a listener
+    final @Nullable GuardedListener events; // null without a listener
     final ScopeStack owner = ScopeStack.current();
     final @Nullable SubtaskScope parent;
     final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // must be passed to subtasks explicitly
@@ -82,8 +82,7 @@ abstract class SubtaskScope {
     SubtaskScope(StructuredScopeOptions chosen) {
         this.options = chosen.settings;
         this.name = options.name == null ? identity() : options.name;
-        TaskListener listener = options.listener;
-        this.events = listener == null ? null : new ScopeEvents(this.name, options.sink(), listener, null);
+        this.events = GuardedListener.of(options.listener, options.sink(), "scope");
         SubtaskScope enclosing = owner.innermost;
         this.parent = enclosing == null ? ofCaller() : enclosing;
         TimerUse.begin(options.time());

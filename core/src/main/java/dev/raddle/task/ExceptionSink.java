@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,6 +80,21 @@ public final class ExceptionSink {
         } catch (Throwable failure) {
             UserCode.addSuppressed(failure, error);
             Log.write("exception sink, reporting " + source, failure);
+        }
+    }
+
+    /**
+     * Calls user code whose exceptions have no effect, in the calling thread and under the context class loader that it
+     * has. Whatever the code throws, an {@link Error} included, is {@linkplain #report reported}. Never throws.
+     *
+     * @param source the supplier of a description of the source, called only if the code throws
+     * @param userCode the code
+     */
+    public void guard(Supplier<String> source, Runnable userCode) {
+        try {
+            userCode.run();
+        } catch (Throwable failure) {
+            UserCode.run(() -> report(source.get(), failure)); // a supplier may throw, too
         }
     }
 

@@ -160,6 +160,20 @@ public final class UserCode {
     }
 
     /**
+     * Calls user code whose exceptions have no effect and belong to no {@link dev.raddle.task.ExceptionSink}, in the
+     * calling thread. Whatever it throws goes to the {@linkplain #uncaught uncaught exception handler}.
+     *
+     * @param userCode the code
+     */
+    public static void run(Runnable userCode) {
+        try {
+            userCode.run();
+        } catch (Throwable failure) {
+            uncaught(failure);
+        }
+    }
+
+    /**
      * Passes an exception to the uncaught exception handler of the calling thread. An exception from the handler is
      * ignored, as the JVM ignores it.
      *

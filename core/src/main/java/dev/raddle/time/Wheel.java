@@ -264,10 +264,10 @@ final class Wheel extends SpinLock {
         try {
             long now = elapsed() >>> TICK_BITS;
             for (Runnable action; (action = nextUntil(now)) != null; ) {
-                run(action);
+                UserCode.run(action);
             }
         } finally {
-            run(this::endFiring);
+            UserCode.run(this::endFiring);
         }
     }
 
@@ -288,14 +288,6 @@ final class Wheel extends SpinLock {
             } finally {
                 unlock();
             }
-        }
-    }
-
-    private static void run(Runnable action) {
-        try {
-            action.run();
-        } catch (Throwable failure) {
-            UserCode.uncaught(failure);
         }
     }
 

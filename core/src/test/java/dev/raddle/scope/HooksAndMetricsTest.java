@@ -441,9 +441,9 @@ class HooksAndMetricsTest {
         }
         assertThat(swallowed)
                 .containsExactly(
-                        "onSubmitted of the listener in scope \"s\"",
-                        "onStarted of the listener in scope \"s\"",
-                        "onSettled of the listener in scope \"s\"");
+                        "onSubmitted of the listener, for task \"task-1\" in scope \"s\"",
+                        "onStarted of the listener, for task \"task-1\" in scope \"s\"",
+                        "onSettled of the listener, for task \"task-1\" in scope \"s\"");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.raddle.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.WrittenLog;
@@ -41,6 +42,43 @@ class ExceptionSinkTest {
         assertThat(sink.count()).isEqualTo(2);
         assertThat(sink).hasToString("exception sink, 2 so far");
         assertThat(log.lines()).isEmpty();
+    }
+
+    @Test
+    void a_guarded_call_reports_what_it_throws_and_describes_itself_only_then() {
+        List<Object> received = new ArrayList<>();
+        ExceptionSink sink = ExceptionSink.to((source, error) -> received.addAll(List.of(source, error)));
+        Error error = new Error();
+        Thread caller = Thread.currentThread();
+
+        sink.guard(() -> fail("nothing was thrown"), () -> received.add(Thread.currentThread()));
+        sink.guard(() -> "listener", () -> {
+            throw error;
+        });
+
+        assertThat(received).containsExactly(caller, "listener", error);
+    }
+
+    @Test
+    void a_guarded_call_whose_description_throws_does_not_throw_either() {
+        List<Throwable> uncaught = new ArrayList<>();
+        IllegalStateException broken = new IllegalStateException("description");
+        ExceptionSink sink = ExceptionSink.to((source, error) -> {});
+        Thread self = Thread.currentThread();
+        self.setUncaughtExceptionHandler((thread, error) -> uncaught.add(error));
+        try {
+            sink.guard(
+                    () -> {
+                        throw broken;
+                    },
+                    () -> {
+                        throw new Error();
+                    });
+        } finally {
+            self.setUncaughtExceptionHandler(null);
+        }
+
+        assertThat(uncaught).containsExactly(broken);
     }
 
     @Test
