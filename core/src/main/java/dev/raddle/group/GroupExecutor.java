@@ -58,7 +58,7 @@ public final class GroupExecutor implements AutoCloseable {
     private final AtomicLong ids = new AtomicLong(); // of tasks that were submitted without one
 
     private GroupExecutor(GroupPolicy policy) {
-        this.engine = new GroupEngine(policy, LifecycleAdapter.listenerOf(policy));
+        this.engine = new GroupEngine(policy, policy.listeners());
         if (engine.permits != null) {
             engine.permits.open();
         }

@@ -273,6 +273,18 @@ public final class GroupPolicy {
         return settings.taskListener;
     }
 
+    /** Returns the listener that notifies both listeners, or null if there is none. */
+    @Nullable
+    TaskListener listeners() {
+        TaskLifecycleListener lifecycle = settings.taskLifecycleListener;
+        TaskListener listener = settings.taskListener;
+        if (lifecycle == null) {
+            return listener;
+        }
+        LifecycleAdapter adapter = new LifecycleAdapter(lifecycle, exceptionSink());
+        return listener == null ? adapter : adapter.and(listener);
+    }
+
     /** Returns the propagation of a submitter's context to its tasks. */
     Propagation propagation() {
         return settings.propagation;

@@ -5,21 +5,9 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
-import org.jspecify.annotations.Nullable;
 
 /** Notifies a {@link TaskLifecycleListener} of what the engine reports to a {@link TaskListener}. */
 record LifecycleAdapter(TaskLifecycleListener listener, ExceptionSink sink) implements TaskListener {
-
-    /** Returns the listener that notifies both listeners of a policy, or null if it has none. */
-    static @Nullable TaskListener listenerOf(GroupPolicy policy) {
-        TaskLifecycleListener lifecycle = policy.taskLifecycleListener();
-        TaskListener listener = policy.taskListener();
-        if (lifecycle == null) {
-            return listener;
-        }
-        LifecycleAdapter adapter = new LifecycleAdapter(lifecycle, policy.exceptionSink());
-        return listener == null ? adapter : adapter.and(listener);
-    }
 
     @Override
     public void onSubmitted(TaskIdentity task) {
