@@ -8,6 +8,7 @@ import dev.raddle.flow.NodeState;
 import dev.raddle.flow.PlanEdge;
 import dev.raddle.flow.PlanNode;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,11 +59,17 @@ final class WatchedRun implements RunView {
                 case WAITING ->
                     node.group() != null
                             ? "waits for a permit of group \"" + node.group() + "\""
-                            : takesSignals(live.plan, node.id())
-                                    ? "waits for its signal"
-                                    : "sleeps, or waits for a permit";
+                            : takesSignals(live.plan, node.id()) ? "waits for its signal" : sleepOrPermit();
                 default -> null;
             };
+        }
+
+        private String sleepOrPermit() {
+            return live.run
+                    .sleepLeft(node.id())
+                    .map(left -> "sleeps until "
+                            + Instant.now().plus(left).plusMillis(500).truncatedTo(ChronoUnit.SECONDS))
+                    .orElse("waits for a permit");
         }
 
         private @Nullable String openUpstreams() {

@@ -232,6 +232,17 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
         return engine.run.states.state(engine.run.graph.indexOf(id));
     }
 
+    /**
+     * Returns how long a node that was declared by {@link FlowBuilder#sleep} still sleeps.
+     *
+     * @param id the id of the node
+     * @return the time that is left; empty if the node does not sleep now
+     * @throws IllegalArgumentException if there is no such node
+     */
+    public Optional<Duration> sleepLeft(String id) {
+        return NodeWaits.sleepLeft(engine.run.states.get(engine.run.graph.indexOf(id)));
+    }
+
     /** Cancels and closes the run, whose caller could not wait for it, and adds what its compensations have thrown. */
     void stop(Throwable failure) {
         cancel(failure instanceof InterruptedException ? "its caller was interrupted" : "its caller could not wait");

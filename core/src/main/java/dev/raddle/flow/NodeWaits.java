@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
@@ -125,6 +126,13 @@ final class NodeWaits {
             journal.record(new Entry.SleepUntil(path, now.plus(length)));
         }
         return length;
+    }
+
+    /** Returns how long a node still sleeps, by the content of its slot. */
+    static Optional<Duration> sleepLeft(@Nullable Object slot) {
+        return slot instanceof NodeWait wait && wait.until != null
+                ? Optional.of(wait.until.remaining())
+                : Optional.empty();
     }
 
     private String noMoment(int node) {
