@@ -27,8 +27,8 @@ final class StoredRunView implements RunView {
      * Overview.
      *
      * What the entries mean is known by RecordedRun; this class has the words for it. Ends that are not recorded follow
-     * from others, so a node with such an end has no state of its own here, but says from what its end follows. Nor has
-     * any node without a recorded end once the run has ended or compensates.
+     * from others: such a node has the state that follows, and says from what. Other nodes without a recorded end have
+     * none once the run has ended or compensates.
      *
      * Without a plan only nodes with entries are known, and their dependencies are not. Of a damaged journal only the
      * entries are shown: the worker says what is wrong.
@@ -160,7 +160,10 @@ final class StoredRunView implements RunView {
             return new Now(WatchedRun.wordOf(node.state()), null);
         }
         String others = String.join(", ", node.dueTo());
-        if (run.state().isEnd() || recorded.isCompensating() || (node.state().isTerminal() && others.isEmpty())) {
+        if (node.state().isTerminal() && !others.isEmpty()) {
+            return new Now(WatchedRun.wordOf(node.state()), "its end follows from that of " + others);
+        }
+        if (run.state().isEnd() || recorded.isCompensating() || node.state().isTerminal()) {
             return new Now(NO_END, "it was not reached, or its end follows from that of others or of the run");
         }
         return switch (node.state()) {
@@ -175,8 +178,7 @@ final class StoredRunView implements RunView {
                 run.state() == RunState.RUNNING
                         ? new Now("running", "runs, or waits for a permit or its next attempt")
                         : new Now("pending", "begins or continues with the run");
-            case SUCCESS, FAILED, TIMED_OUT, CANCELLED, SKIPPED ->
-                new Now(NO_END, "its end follows from that of " + others);
+            case SUCCESS, FAILED, TIMED_OUT, CANCELLED, SKIPPED -> throw new AssertionError(node.state());
         };
     }
 

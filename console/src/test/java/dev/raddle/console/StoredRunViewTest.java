@@ -188,7 +188,7 @@ class StoredRunViewTest {
         FlowPlan<Void, String> plan = f.returning(f.node("ship", pay, paid -> paid));
         RunView view = view(RunState.RUNNING, plan, begun(), entry("NODE", "pay", "FAILED"));
 
-        assertThat(view.nodes().get("ship").state()).isEqualTo("no-end");
+        assertThat(view.nodes().get("ship").state()).isEqualTo("failed");
         assertThat(view.nodes().get("ship").why()).isEqualTo("its end follows from that of pay");
     }
 
@@ -200,7 +200,7 @@ class StoredRunViewTest {
         FlowPlan<Void, String> plan = f.returning(f.node("mail", ship, shipped -> shipped));
         RunView view = view(RunState.RUNNING, plan, begun(), entry("NODE", "pay", "FAILED"));
 
-        assertThat(view.nodes().get("mail").state()).isEqualTo("no-end");
+        assertThat(view.nodes().get("mail").state()).isEqualTo("failed");
         assertThat(view.nodes().get("mail").why()).isEqualTo("its end follows from that of ship");
         assertThat(view.nodes().get("mail").error()).isNull();
     }
