@@ -87,6 +87,27 @@ class RunConsoleTest {
     }
 
     @Test
+    void a_task_that_costs_more_slots_than_are_free_says_so() throws Exception {
+        Files.writeString(directory.resolve("plan.yaml"), """
+                jobs: 8
+                groups: { one: { limit: 4 } }
+                tasks:
+                  - { id: first, group: one, run: "read line < one" }
+                  - { id: dear, group: one, cost: 4, run: "true" }
+                """);
+        fifos("one");
+        Process raddle = raddle("--timeout", "100s", "plan.yaml");
+        try (BufferedReader said = raddle.errorReader(StandardCharsets.UTF_8);
+                BufferedReader run = stream(addressOf(said), "view=flow&id=r1")) {
+            await(run, "\"why\":\"waits for a slot of group \\\"one\\\", needs 4, 3 free\"");
+            release("one");
+            await(run, "event: end");
+        } finally {
+            raddle.destroyForcibly();
+        }
+    }
+
+    @Test
     void the_page_of_a_resumed_run_has_what_succeeded_before() throws Exception {
         Files.writeString(directory.resolve("plan.yaml"), """
                 tasks:

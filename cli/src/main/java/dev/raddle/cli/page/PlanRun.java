@@ -16,6 +16,7 @@ import dev.raddle.console.RunView;
 import dev.raddle.flow.PlanEdge;
 import dev.raddle.group.Explanation;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupExecutorStats;
 import dev.raddle.task.WaitReason;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -66,7 +67,7 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
             List<String> upstreams =
                     graph.into(task).stream().map(edge -> id(edge.from())).toList();
             PlannedTask planned = graph.task(task);
-            nodes.put(planned.id(), new TaskNode(planned, () -> open(upstreams), () -> reasonOf(planned.group())));
+            nodes.put(planned.id(), new TaskNode(planned, () -> open(upstreams), () -> reasonOf(planned)));
         }
         this.edges = graph.edges().stream()
                 .map(edge -> new PlanEdge(id(edge.from()), id(edge.to()), edge.label()))
@@ -89,16 +90,38 @@ public final class PlanRun implements RunView, RunListener, ReportForm {
         executor = running;
     }
 
-    /** Returns why a task of a group waits, in the words of a run file. */
-    private String reasonOf(String group) {
+    /** Returns why a task waits, in the words of a run file. */
+    private String reasonOf(PlannedTask task) {
+        String group = task.group();
         GroupExecutor known = executor;
         Explanation next = known == null ? null : known.explainNext(group).orElse(null);
         return switch (next == null ? WaitReason.GROUP_LIMIT : next.waitingFor()) {
-            case GLOBAL_CAP -> "waits for its turn among the jobs of the run";
+            case GLOBAL_CAP -> "waits for its turn among the jobs of the run" + needed(task, freeJobs(known));
             case GROUP_RATE -> "waits for the rate of group \"" + group + "\"";
             case GLOBAL_RATE -> "waits for the rate of the run";
-            default -> "waits for a slot of group \"" + group + "\"";
+            default -> "waits for a slot of group \"" + group + "\"" + needed(task, freeSlots(known, group));
         };
+    }
+
+    /** Says why a task waits although there are free slots, if it costs more of them. */
+    private static String needed(PlannedTask task, int free) {
+        return task.cost() > 1 ? ", needs " + task.cost() + ", " + Math.max(0, free) + " free" : "";
+    }
+
+    private static int freeJobs(@Nullable GroupExecutor known) {
+        if (known == null) {
+            return 0;
+        }
+        GroupExecutorStats stats = known.stats();
+        return stats.globalInFlightMax() - stats.globalInFlightUsed();
+    }
+
+    private static int freeSlots(@Nullable GroupExecutor known, String group) {
+        return known == null
+                ? 0
+                : known.groupStats(group)
+                        .map(stats -> stats.maxConcurrency() - stats.activeCount())
+                        .orElse(0);
     }
 
     private String id(int task) {
