@@ -7,14 +7,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.commonmark.Extension;
+import org.commonmark.ext.gfm.tables.TableCell;
 import org.commonmark.ext.gfm.tables.TablesExtension;
 import org.commonmark.node.AbstractVisitor;
 import org.commonmark.node.Code;
+import org.commonmark.node.CustomNode;
 import org.commonmark.node.FencedCodeBlock;
+import org.commonmark.node.HardLineBreak;
 import org.commonmark.node.Heading;
 import org.commonmark.node.Image;
 import org.commonmark.node.Link;
 import org.commonmark.node.Node;
+import org.commonmark.node.Paragraph;
 import org.commonmark.node.SoftLineBreak;
 import org.commonmark.node.Text;
 import org.commonmark.parser.Parser;
@@ -107,6 +111,25 @@ final class Document {
             @Override
             public void visit(SoftLineBreak part) {
                 text.append(' ');
+            }
+
+            @Override
+            public void visit(HardLineBreak part) {
+                text.append(' ');
+            }
+
+            @Override
+            public void visit(Paragraph part) {
+                visitChildren(part);
+                text.append(' ');
+            }
+
+            @Override
+            public void visit(CustomNode part) {
+                visitChildren(part);
+                if (part instanceof TableCell) {
+                    text.append(' '); // or its last word and the first of the next one would be one
+                }
             }
         });
         return text.toString();

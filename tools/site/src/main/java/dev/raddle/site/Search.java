@@ -7,7 +7,7 @@ import java.util.Map;
 /** The index of the search, as a literal of JavaScript: a page that was opened from a disk cannot read other files. */
 final class Search {
 
-    private static final int LONGEST = 4_000; // characters of a section
+    private static final int LONGEST = 20_000; // characters of a section
 
     private Search() {}
 

@@ -96,6 +96,15 @@ class SiteTest {
     }
 
     @Test
+    void the_search_finds_words_of_cells_of_tables_and_of_paragraphs() throws IOException {
+        page("docs/guide/a.md", "# A\n\n## Second `thing`!\n\n| one | two |\n|---|---|\n| three | `four` |\n\n- five\n- six\n");
+
+        build();
+
+        assertThat(written("search.js")).contains("\"one two three four five six\"");
+    }
+
+    @Test
     void nothing_is_loaded_from_another_host() throws IOException {
         build();
 
