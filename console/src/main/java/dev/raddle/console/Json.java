@@ -4,15 +4,20 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Records as JSON. A component that is null is left out: in a merge patch null means that a member is removed. */
+/**
+ * Records as JSON. A component that is null is left out: in a merge patch null means that a member is removed. Characters
+ * outside ASCII are escaped, because UTF-8 has no form for half of a surrogate pair, which a name may contain.
+ */
 final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder()
             .changeDefaultPropertyInclusion(all -> all.withValueInclusion(JsonInclude.Include.NON_NULL))
+            .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
             .build();
 
     private Json() {}

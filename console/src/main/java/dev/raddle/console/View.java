@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,7 @@ record View(Kind kind, Map<String, String> parameters) {
     /** The screens. */
     enum Kind {
         WRONG,
+        RUNNING,
         GROUPS,
         GROUP,
         FLOWS,
@@ -47,6 +49,9 @@ record View(Kind kind, Map<String, String> parameters) {
             "flow",
             "after");
     private static final int LONGEST_FILTER = 200;
+
+    /** What the page writes for half of a surrogate pair, for which an address has no form. */
+    private static final Pattern HALF = Pattern.compile("\uFFFE([0-9a-f]{4})");
 
     View {
         parameters = Map.copyOf(parameters);
@@ -85,7 +90,8 @@ record View(Kind kind, Map<String, String> parameters) {
 
     private static String decoded(String text) {
         try {
-            return URLDecoder.decode(text, StandardCharsets.UTF_8);
+            return HALF.matcher(URLDecoder.decode(text, StandardCharsets.UTF_8))
+                    .replaceAll(half -> String.valueOf((char) Integer.parseInt(half.group(1), 16)));
         } catch (IllegalArgumentException malformed) {
             throw new Refusal(400, "the query has a broken escape sequence");
         }
