@@ -4,6 +4,7 @@ module dev.raddle.console {
     requires transitive dev.raddle;
     requires transitive jdk.httpserver; // for Console.answer
     requires tools.jackson.databind;
+    requires static java.management; // for the owners of locks
     requires static dev.raddle.jdbc; // for DurableConsole
     requires static dev.raddle.redis; // for FleetConsole
     requires static org.jspecify;

@@ -77,6 +77,7 @@ public final class Console implements AutoCloseable {
     private final TaskRefs refs = new TaskRefs();
     private final Changes changes = new Changes();
     private final Groups groups = new Groups(activities::get, failures, refs, changes);
+    private final Running running = new Running(groups, refs);
     private final Pools pools = new Pools();
     final Flows flows = new Flows();
     private final Scopes scopes = new Scopes();
@@ -345,6 +346,7 @@ public final class Console implements AutoCloseable {
     private ObjectNode state(View view, long now) {
         Object shown = switch (view.kind()) {
             case WRONG -> findings.page(now);
+            case RUNNING -> running.rows(view, now);
             case GROUPS -> groups.page(view, now);
             case GROUP -> groups.detail(view, now);
             case FLOWS -> flows.rows(view);

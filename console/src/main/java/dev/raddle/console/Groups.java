@@ -5,6 +5,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupState;
 import dev.raddle.group.GroupStats;
 import dev.raddle.group.TaskStats;
+import dev.raddle.task.Rate;
 import dev.raddle.task.WaitReason;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -372,8 +373,9 @@ final class Groups {
                 ranked.add(new Ranked(member, rank(view.text("sort"), member, now)));
             }
         }
+        Comparator<Ranked> byKey = Comparator.comparing(each -> each.member.id.key);
         ranked.sort(Comparator.comparingLong(Ranked::rank)
-                .thenComparing(each -> each.member.id.key)
+                .thenComparing(view.text("sort").equals("-key") ? byKey.reversed() : byKey)
                 .thenComparing(each -> each.member.id.executor));
         int size = view.number("size", 50, 1, LARGEST_PAGE);
         long last = Math.max(0, ranked.size() - 1) / size;
@@ -393,14 +395,28 @@ final class Groups {
                 || stats.activeCount() >= stats.maxConcurrency();
     }
 
-    /** Returns a number by which groups are sorted, the lowest first. */
+    /** Returns a number by which groups are sorted, the lowest first; a minus sign before the word reverses it. */
     private long rank(String sort, Member member, long now) {
+        if (sort.startsWith("-")) {
+            return -rank(sort.substring(1), member, now);
+        }
         return switch (sort) {
             case "", "oldest" -> member.stats().queuedCount() == 0 ? Long.MAX_VALUE : now - member.waitedMillis();
             case "waiting" -> -member.stats().queuedCount();
             case "running" -> -member.stats().activeCount();
             case "rejected" -> -counted(member, counts -> counts.rejected.sum(), 0L);
             case "failed" -> -counted(member, counts -> counts.failed.sum(), 0L);
+            case "starts" -> {
+                History history = histories.get(member.id);
+                Integer starts = history == null ? null : history.startsPerSecond();
+                yield starts == null ? 1 : -starts;
+            }
+            case "rate" -> {
+                Rate rate = member.stats().rate();
+                yield rate == null
+                        ? Long.MAX_VALUE
+                        : rate.period().dividedBy(rate.count()).toNanos();
+            }
             case "limit" -> member.stats().maxConcurrency();
             case "weight" -> -member.state.weight();
             case "share" -> -Math.round(1e6 * shareOr0(member));

@@ -26,6 +26,7 @@ final class Scopes {
 
     /** A scope, inside the last one before it whose depth is less: JSON must not be nested as deeply as scopes are. */
     record Row(
+            long id,
             int depth,
             String name,
             String state,
@@ -36,7 +37,7 @@ final class Scopes {
     /** The open scopes of one name. */
     record Open(String name, int count, long oldestAt, String place) {}
 
-    record Rows(List<Row> scopes, List<Open> byName) {}
+    record Rows(int total, List<Row> scopes, List<Open> byName) {}
 
     /** How a scope was watched. */
     private record Opening(String name, long id, long at, String place) {}
@@ -100,12 +101,13 @@ final class Scopes {
                 }
             }
         }
-        return new Rows(rows, byName());
+        return new Rows(oldestFirst.size(), rows, byName());
     }
 
     /** Adds a tree, in which a scope comes after its parent. */
     private static void addTree(ScopeTree scope, int depth, List<Row> rows, long now) {
         rows.add(new Row(
+                scope.id(),
                 depth,
                 scope.name(),
                 scope.isOpen() ? "OPEN" : "SHUTDOWN",

@@ -1,0 +1,16 @@
+package dev.raddle.console;
+
+import dev.raddle.testing.VirtualTime;
+
+/** Stages incidents for tests of other packages. */
+public final class Incidents {
+
+    private Incidents() {}
+
+    /** Stages an incident. Returns its end. */
+    public static AutoCloseable stage(Incident incident, Console console, VirtualTime time) throws Exception {
+        Incident.Stage stage = new Incident.Stage(console, time, time::advance);
+        incident.stage(stage);
+        return stage;
+    }
+}
