@@ -13,14 +13,19 @@ import * as group from './group.js';
 import * as groups from './groups.js';
 import { Name, returnTo } from './parts.js';
 import * as pools from './pools.js';
-import { link, route, up } from './route.js';
+import { notice } from './notice.js';
+import { link, queryText, route, up } from './route.js';
+import * as running from './running.js';
 import * as scopes from './scopes.js';
-import { connection, follow, login, notice, retry, shown } from './stream.js';
-import { count, length, moment, sentence } from './words.js';
+import { connection, follow, login, retry, shown } from './stream.js';
+import { count, isolated, length, moment, sentence, zone } from './words.js';
+import * as wrong from './wrong.js';
 
 const SCREENS = {
+  wrong: { query: wrong.query, Screen: wrong.Wrong, name: 'What is wrong' },
   groups: { query: groups.query, Screen: groups.Groups, name: 'Groups' },
   group: { query: group.query, Screen: group.Group, name: 'Group', within: 'groups', list: 'Groups' },
+  running: { query: running.query, Screen: running.Running, name: 'Running' },
   flows: { query: flows.query, Screen: flows.Flows, name: 'Flows' },
   flow: { query: flow.query, Screen: flow.Flow, name: 'Flow', within: 'flows', list: 'Runs' },
   failures: { query: failures.query, Screen: failures.AllFailures, name: 'Failures' },
@@ -32,9 +37,9 @@ const SCREENS = {
   audit: { query: audit.query, Screen: audit.Audit, name: 'Audit' },
 };
 
-const viewOf = () => Object.hasOwn(SCREENS, route.value.view) ? route.value.view : 'groups';
+const viewOf = () => Object.hasOwn(SCREENS, route.value.view) ? route.value.view : 'wrong';
 
-const queryOf = view => new URLSearchParams({ view, ...SCREENS[view].query(route.value.params) }).toString();
+const queryOf = view => queryText({ view, ...SCREENS[view].query(route.value.params) });
 
 effect(() => follow(viewOf(), queryOf(viewOf())));
 
@@ -51,6 +56,7 @@ document.addEventListener('keydown', event => {
 
 /** What each screen has to report, beside its name. */
 const REPORTS = {
+  wrong: s => s.wrong?.count ? { text: count(s.wrong.count), bad: s.wrong.worst === 'stuck' } : null,
   groups: s => s.groups?.waiting ? { text: count(s.groups.waiting) + ' waiting' } : null,
   flows: s => s.flows?.failed ? { text: count(s.flows.failed) + ' failed', bad: true } : s.flows?.running ? { text: count(s.flows.running) + ' running' } : null,
   failures: s => s.failures?.kinds ? { text: count(s.failures.kinds), bad: true } : null,
@@ -123,6 +129,7 @@ function Main() {
   const above = up();
   return html`<main ref=${main} id="main" class=${connection.value.status === 'lost' ? 'old' : ''}>
     ${above && html`<p class="above"><a href=${above} title="Escape" onClick=${() => returnTo(SCREENS[view].list)}>← ${SCREENS[within].name}</a></p>`}
+    ${route.value.params.at && html`<p class="dim">This link was made at ${moment(Number(route.value.params.at), now.value)}; what you see is now.</p>`}
     ${current ? html`<${Screen} key=${within ? query : view} data=${current.data} params=${route.value.params} question=${current.query}/>` : html`<p class="dim">${connection.value.status === 'ended' ? 'The program closed its console before this screen was shown.' : 'Loading…'}</p>`}</main>`;
 }
 
@@ -132,15 +139,15 @@ function App() {
   return html`<header><p class="title"><strong>Raddle</strong> ${data && html`<${Name} text=${data.title}/>`}
       ${data?.startedAt && html` <span class="dim wide">up <${Uptime} at=${data.startedAt}/></span>`}</p>
       <${Menu} summary=${data?.summary} controls=${data?.controls}/><${Connection}/></header>
-    <${Main}/><${Notice}/><${Dialog}/>`;
+    <${Main}/><footer class="dim">Today is ${moment(now.value, NaN).slice(0, 10)}. Times are those of ${zone(now.value)}.</footer><${Notice}/><${Dialog}/>`;
 }
 
 const Uptime = ({ at }) => html`<span title=${'since ' + moment(at)}>${length(now.value - at)}</span>`;
 
 effect(() => {
   const data = shown.value?.data, waiting = data?.summary?.groups?.waiting;
-  const screen = viewOf() === 'group' ? route.value.params.key : SCREENS[viewOf()].name;
-  document.title = (waiting ? count(waiting) + ' waiting · ' : '') + String(screen).slice(0, 60) + (data ? ' · ' + String(data.title).slice(0, 60) : '') + ' · Raddle';
+  const screen = viewOf() === 'group' ? isolated((route.value.params.key ?? '').slice(0, 60)) : SCREENS[viewOf()].name;
+  document.title = (waiting ? count(waiting) + ' waiting · ' : '') + screen + (data ? ' · ' + isolated(String(data.title).slice(0, 60)) : '') + ' · Raddle';
 });
 
 render(html`<${App}/>`, document.body);

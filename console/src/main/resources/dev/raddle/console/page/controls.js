@@ -1,7 +1,8 @@
 // Each change is confirmed in a dialog that says what it does.
 
 import { html, signal, useLayoutEffect, useRef, useSignal } from './html.js';
-import { notice, post } from './stream.js';
+import { notice } from './notice.js';
+import { post } from './stream.js';
 
 /** {title, text, verb, grave, request, field: {label, type, value, min, step, optional, read}}, or null. */
 export const question = signal(null);

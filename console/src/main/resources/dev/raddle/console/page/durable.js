@@ -4,22 +4,22 @@ import { now } from './clock.js';
 import { ask } from './controls.js';
 import { Flow } from './flow.js';
 import { html } from './html.js';
-import { Chip, Facts, Filter, Name, Since, State, Table } from './parts.js';
+import { Chip, Facts, Filter, Name, Nothing, Since, State, Table } from './parts.js';
 import { change, link } from './route.js';
-import { count, counted, moment, sentence } from './words.js';
+import { count, counted, isolated, moment, sentence } from './words.js';
 
 export const query = params => ({ service: params.service || '', state: params.state || '', flow: params.flow || '', filter: params.filter || '', after: params.after || '' });
 export const queryOfOne = params => ({ service: params.service || '', id: params.id || '' });
 
 const columns = [
-  { title: 'Run', cell: (row, id) => html`<${Name} text=${id}/>`,
+  { title: 'Run', by: (row, id) => id, cell: (row, id) => html`<${Name} text=${id}/>`,
     below: row => html`<p class="why">${row.untilAt != null ? 'Waits until ' + moment(row.untilAt, now.value) + '.'
       : row.why ? html`<${Name} text=${sentence(row.why)} most=${300}/>` : ''}</p>` },
-  { title: 'State', cell: row => html`<${State} state=${row.state}/>` },
-  { title: 'Flow', cell: row => html`<${Name} text=${row.flow} most=${40}/> <span class="dim"><${Name} text=${row.version} most=${20}/></span>` },
-  { title: 'Worker', wide: true, cell: row => row.worker == null ? html`<span class="dim">—</span>` : html`<${Name} text=${row.worker} most=${30}/>` },
-  { title: 'Created', wide: true, cell: row => html`<span class="nowrap">${moment(row.createdAt, now.value)}</span>` },
-  { title: 'Age', number: true, cell: row => html`<span class="nowrap"><${Since} row=${row} of="created"/></span>` },
+  { title: 'State', by: row => row.state, cell: row => html`<${State} state=${row.state}/>` },
+  { title: 'Flow', by: row => row.flow, cell: row => html`<${Name} text=${row.flow} most=${40}/> <span class="dim"><${Name} text=${row.version} most=${20}/></span>` },
+  { title: 'Worker', by: row => row.worker, wide: true, cell: row => row.worker == null ? html`<span class="dim">—</span>` : html`<${Name} text=${row.worker} most=${30}/>` },
+  { title: 'Created', by: row => row.createdAt, wide: true, cell: row => html`<span class="nowrap">${moment(row.createdAt, now.value)}</span>` },
+  { title: 'Age', by: row => -row.createdAt, number: true, cell: row => html`<span class="nowrap"><${Since} row=${row} of="created"/></span>` },
 ];
 
 /** Why what is shown is old, or missing. */
@@ -28,7 +28,7 @@ const Trouble = ({ of, isOld }) => of && html`<p class="verdict stop failed" rol
 
 export function Durable({ data, params, question }) {
   const { services = [], stuck = {}, service, page } = data, filtered = params.state || params.flow || params.filter;
-  if (service == null) return html`<h1 tabindex="-1">Durable runs</h1><p class="dim">No service is watched.</p>`;
+  if (service == null) return html`<h1 tabindex="-1">Durable runs</h1><${Nothing} text="No service is watched. One appears here with:" code='DurableConsole.watch(console, "shop", service);'/>`;
   const states = Object.keys(page?.counts || {});
   if (params.state && !states.includes(params.state)) states.push(params.state);
   return html`<h1 tabindex="-1">Durable runs</h1>
@@ -48,10 +48,10 @@ export function Durable({ data, params, question }) {
 }
 
 const entries = [
-  { title: 'Entry', cell: entry => html`<${Name} text=${entry.text} most=${200}/>`, below: entry => entry.error ? html`<p class="why"><${Name} text=${entry.error} most=${300}/></p>` : null },
-  { title: 'Node', cell: entry => entry.node == null ? '' : html`<${Name} text=${entry.node} most=${40}/>` },
-  { title: 'Claim', number: true, cell: entry => count(entry.claim) },
-  { title: 'At', cell: entry => entry.at == null ? '' : html`<span class="nowrap">${moment(entry.at, now.value)}</span>` },
+  { title: 'Entry', by: entry => entry.text, cell: entry => html`<${Name} text=${entry.text} most=${200}/>`, below: entry => entry.error ? html`<p class="why"><${Name} text=${entry.error} most=${300}/></p>` : null },
+  { title: 'Node', by: entry => entry.node, cell: entry => entry.node == null ? '' : html`<${Name} text=${entry.node} most=${40}/>` },
+  { title: 'Claim', by: entry => entry.claim, number: true, cell: entry => count(entry.claim) },
+  { title: 'At', by: entry => entry.at, cell: entry => entry.at == null ? '' : html`<span class="nowrap">${moment(entry.at, now.value)}</span>` },
 ];
 
 export function Stored({ data, params }) {
@@ -71,11 +71,11 @@ export function Stored({ data, params }) {
       <${Facts} of=${facts.filter(([name]) => name !== 'problem' && name !== 'next').map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])}/>
       ${!data.registered && html`<p class="dim">What the nodes depend on, and the signals that they wait for, is known in a program that has registered this version of the flow.</p>`}
       ${controls && data.again && row.state !== 'succeeded' && html`<div class="bar"><button type="button" class="small" onClick=${() => ask({
-        title: 'Run “' + params.id + '” again?', verb: 'Run again',
+        title: 'Run “' + isolated(params.id) + '” again?', verb: 'Run again',
         text: row.state === 'stuck' ? 'It continues where it was.' : 'Nodes that have succeeded keep their values, all others run.',
         request: { ...target, action: 'rerun' } })}>Run again…</button></div>`}
     <//>
     <section><h2>History <span class="dim">${counted(data.entries, 'entry', 'entries')}</span></h2>
       ${shown.length < data.entries && html`<p class="dim">The last ${count(shown.length)}.</p>`}
-      <${Table} label="History" columns=${entries} ids=${shown} rows=${history} empty="Nothing is recorded yet."/></section>`;
+      <${Table} label="History" name="history" columns=${entries} ids=${shown} rows=${history} empty="Nothing is recorded yet."/></section>`;
 }

@@ -4,19 +4,20 @@ import { now } from './clock.js';
 import { html, useEffect, useMemo, useSignal } from './html.js';
 import { Failures } from './failures.js';
 import { ask } from './controls.js';
-import { Code, Facts, Name, Since, Table, Until } from './parts.js';
-import { Plot } from './plot.js';
-import { isFull, stopOf, taken } from './groups.js';
+import { Code, Copy, Facts, Name, Since, Table, Until } from './parts.js';
+import { costs, Holders, isFull, stopOf, taken } from './groups.js';
+import { changeLines, holderLine, incident, taskLine } from './incident.js';
 import { stackOf } from './stream.js';
-import { count, counted, moment, periods, perSecond, sentence } from './words.js';
+import { count, counted, isolated, length, moment, percent, periods, perSecond, sentence } from './words.js';
+import { Changes, Curves } from './wrong.js';
 
 const STACKS = 20; // of so many holders at most
 
-export const query = params => ({ executor: params.executor, key: params.key });
+export const query = params => ({ executor: params.executor ?? '', key: params.key ?? '' });
 
 export function Group({ data, params }) {
-  const { executor, key } = params, { row, controls } = data;
-  const order = data.order || { running: [], waiting: [] };
+  const { executor = '', key = '' } = params, { row, controls, changes = [] } = data; // an address has no empty parameters
+  const found = useSignal(null), order = data.order || { running: [], waiting: [] };
   const columns = useMemo(() => columnsFor(executor, key, controls), [executor, key, controls]);
   if (!row) {
     return html`<h1 tabindex="-1"><${Name} text=${key} most=${200}/></h1>
@@ -29,44 +30,59 @@ export function Group({ data, params }) {
       ['running', taken(row)],
       ['waiting', count(row.waiting) + (row.capacity == null ? '' : ' of ' + count(row.capacity))],
       ['oldest wait', row.waiting > 0 ? html`<${Since} row=${row} of="oldest"/>` : null],
+      ['weight', row.weight && count(row.weight)],
+      ['share of slot-time', row.share == null ? null : percent(row.share)],
       ['starts', perSecond(row.startsPerSecond)],
       ['rate', row.rate && periods(row.rate)],
       ['rejected', count(row.rejected)],
       ['failed', count(row.failed)]]}/>
+    <div class="bar"><${Copy} what="this group with its holders, stacks and changes, for a ticket" text=${() => ticket(data, params, found.value)}>Copy for a ticket<//></div>
     ${controls && html`<${Controls} executor=${executor} group=${key} row=${row}/>`}
-    <${Plot} series=${data.series}/>
-    <section><h2>Running <span class="dim">${count(data.tasks)}${data.tasks > order.running.length ? ', the first ' + order.running.length : ''}${
+    <${Curves} history=${data.history} series=${data.series} changes=${changes} span=${params.span}/>
+    ${changes.length > 0 && html`<section><h2>Changes</h2><${Changes} changes=${changes}/></section>`}
+    <section><h2>Running <span class="dim">${count(data.tasks)}${data.tasks > order.running.length ? ', the first ' + count(order.running.length) : ''}${
       row.running > data.tasks ? ', with ' + counted(row.running, 'slot') : ''}</span></h2>
-      <${AllStacks} executor=${executor} group=${key} refs=${order.running} running=${data.running}/>
-      <${Table} label="Running tasks" columns=${columns.running} ids=${order.running} rows=${data.running || {}} detail=${columns.stack}
+      <${AllStacks} executor=${executor} group=${key} refs=${order.running} running=${data.running} found=${found}/>
+      <${Table} label="Running tasks" name="running" columns=${columns.running} ids=${order.running} rows=${data.running || {}} detail=${columns.stack}
         empty="No task runs."/></section>
-    <section><h2>Waiting <span class="dim">${count(row.waiting)}${row.waiting > order.waiting.length ? ', the first ' + order.waiting.length : ''}</span></h2>
-      <${Table} label="Waiting tasks" columns=${columns.waiting} ids=${order.waiting} rows=${data.waiting || {}} empty="No task waits."/></section>
-    <section><h2>Failures</h2><${Failures} failures=${data.failures} label="Failures of the group"/></section>`;
+    <section><h2>Waiting <span class="dim">${count(row.waiting)}${row.waiting > order.waiting.length ? ', the first ' + count(order.waiting.length) : ''}</span></h2>
+      <${Table} label="Waiting tasks" name="waiting" columns=${columns.waiting} ids=${order.waiting} rows=${data.waiting || {}} empty="No task waits."/></section>
+    <section><h2>Failures</h2><${Failures} failures=${data.failures} label="Failures of the group" name="failures"/></section>`;
 }
 
 function columnsFor(executor, key, controls) {
-  const target = name => 'task “' + name + '” of group “' + key + '”';
+  const target = name => 'task “' + isolated(name) + '” of group “' + isolated(key) + '”';
   const cancel = { title: 'Control', cell: (row, ref) => html`<button type="button" class="small" onClick=${() => ask({
     title: 'Cancel ' + target(row.name) + '?', verb: 'Cancel the task', grave: true,
     text: 'A waiting task never runs. A running one is interrupted, and holds its slot until it returns.',
     request: { action: 'cancelTask', executor, key, ref } })}>Cancel…</button>` };
   const running = [
-    { title: 'Task', cell: row => html`<${Name} text=${row.name}/>` },
-    { title: 'Runs for', number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
-    { title: 'Thread', wide: true, cell: row => html`<${Name} text=${row.thread} most=${40}/>` },
+    { title: 'Task', by: row => row.name, cell: row => html`<${Name} text=${row.name}/>` },
+    { title: 'Runs for', by: row => -row.sinceAt, number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
+    { title: 'Thread', by: row => row.thread, wide: true, cell: row => html`<${Name} text=${row.thread} most=${40}/>` },
   ];
   const waiting = [
-    { title: 'Task', cell: row => html`<${Name} text=${row.name}/>` },
-    { title: 'Waits for', number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
-    { title: 'Before it', number: true, cell: row => count(row.place) },
-    { title: 'Why', cell: row => row.why ? sentence(row.why) : '' },
+    { title: 'Task', by: row => row.name, cell: row => html`<${Name} text=${row.name}/>` },
+    { title: 'Waits for', by: row => -row.sinceAt, number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
+    { title: 'Before it', by: row => row.place, number: true, cell: row => count(row.place) },
+    { title: 'Why', by: row => row.why, cell: row => row.why ? sentence(row.why) : '' },
   ];
   return {
     running: controls ? [...running, cancel] : running,
     waiting: controls ? [...waiting, cancel] : waiting,
     stack: (row, ref) => html`<${Stack} executor=${executor} group=${key} task=${ref}/>`,
   };
+}
+
+/** What is known of the group, as text; with the stacks if they were compared. */
+function ticket(data, { executor = '', key = '' }, found) {
+  const { row, running = {}, waiting = {}, order } = data, since = (task, word) => word + (task.sinceAt == null ? '' : ' for ' + length(now.peek() - task.sinceAt));
+  return incident(data, 'Group ' + key + ' of ' + executor + ': ' + taken(row) + ' running, ' + count(row.waiting) + ' waiting'
+      + (row.oldestAt == null ? '' : ', the oldest for ' + length(now.peek() - row.oldestAt)) + (row.rate ? ', rate ' + periods(row.rate) : ''),
+    stopOf(row) && '    ' + stopOf(row) + (row.why ? ': ' + sentence(row.why) : ''), costs(row) && '    ' + costs(row), (row.holders || []).map(holderLine),
+    order.running.length > 0 && 'Running:', order.running.slice(0, STACKS).map(ref => running[ref]).filter(Boolean).map(taskLine),
+    order.waiting.length > 0 && 'Waiting:', order.waiting.slice(0, 5).map(ref => waiting[ref]).filter(Boolean).map(task => '    ' + task.name + since(task, ',') + (task.why ? ': ' + sentence(task.why) : '')),
+    found && found.stacks.flatMap(([frames, names]) => ['', counted(names.length, 'task') + ' here: ' + names.slice(0, 5).join(', '), frames.trimEnd()]), changeLines(data.changes));
 }
 
 /** The answer in one or two sentences. */
@@ -78,13 +94,14 @@ function Verdict({ row, running }) {
       row.oldestAt == null ? '' : html`, the oldest for <${Since} row=${row} of="oldest"/>, since ${moment(row.oldestAt)}`}.</strong> `
       : html`<strong>The group is ${stop}.</strong> `}
     ${stop === 'on hold' && html`The hold ends in <${Until} row=${row} of="holdUntil"/>. `}
-    ${row.why && 'The next one ' + sentence(row.why).replace(/^W/, 'w') + ' '}
+    ${costs(row) ? costs(row) + ' ' : row.why && 'The next one ' + sentence(row.why).replace(/^W/, 'w') + ' '}
+    ${row.holders?.length > 0 && html`Held by <${Holders} of=${row.holders}/>. `}
     ${isFull(row) && holder && html`${row.limit === 1 ? 'Its slot is' : 'All ' + count(row.limit) + ' slots are'} taken; <${Name} text=${holder.name}/> has held one for <${Since} row=${holder}/>.`}</p>`;
 }
 
 /** The stacks of the holders, equal ones together: a hanging callee shows as one stack. */
-function AllStacks({ executor, group, refs, running }) {
-  const found = useSignal(null), busy = useSignal(false);
+function AllStacks({ executor, group, refs, running, found }) {
+  const busy = useSignal(false);
   if (refs.length < 2) return null;
   const load = async () => {
     busy.value = true;
@@ -107,7 +124,7 @@ function AllStacks({ executor, group, refs, running }) {
 }
 
 function Controls({ executor, group, row }) {
-  const name = 'group “' + group + '”', request = action => ({ action, executor, key: group });
+  const name = 'group “' + isolated(group) + '”', request = action => ({ action, executor, key: group });
   const buttons = [
     row.paused
       ? { label: 'Resume…', title: 'Resume ' + name + '?', verb: 'Resume', text: 'Its tasks start again.', request: request('resume') }

@@ -2,11 +2,13 @@
 
 import { now } from './clock.js';
 import { html, signal, useLayoutEffect, useRef, useSignal } from './html.js';
-import { clipped, length, moment, signOf, stateName } from './words.js';
-import { change } from './route.js';
+import { notice } from './notice.js';
+import { change, route } from './route.js';
+import { clipped, count, length, moment, signOf, stateName } from './words.js';
 
 /** A name from the program. It may be long, or written from right to left. */
 export function Name({ text, most = 60 }) {
+  if (text === '') return html`<span class="dim">(empty)</span>`;
   const all = String(text ?? '—');
   return html`<bdi class="name" title=${all.length > most ? clipped(all, 2000) : undefined}>${clipped(all, most)}</bdi>`;
 }
@@ -50,7 +52,7 @@ export function Took({ row }) {
 /** How many nodes are in which state, as a bar with the numbers beside it. */
 export function Progress({ row }) {
   let from = 0;
-  const text = SHARES.filter(share => row[share] > 0).map(share => row[share] + ' ' + share).join(', ');
+  const text = SHARES.filter(share => row[share] > 0).map(share => count(row[share]) + ' ' + share).join(', ');
   return html`<svg class="progress" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${text}>
       <rect class="all" width="100" height="8"/>
       ${SHARES.map(share => {
@@ -58,7 +60,7 @@ export function Progress({ row }) {
         from += width;
         return width > 0 && html`<rect key=${share} class=${'fill-' + share} x=${x} width=${width} height="8"/>`;
       })}</svg>
-    <span class="nowrap" aria-hidden="true">${row.succeeded || 0} of ${row.nodes}${row.failed > 0 ? ', ' + row.failed + ' failed' : ''}</span>`;
+    <span class="nowrap" aria-hidden="true">${count(row.succeeded || 0)} of ${count(row.nodes)}${row.failed > 0 ? ', ' + count(row.failed) + ' failed' : ''}</span>`;
 }
 
 /** How much of a limit is taken; in another colour if it is full and keeps others waiting. */
@@ -71,10 +73,11 @@ export function Taken({ taken, limit, keeps }) {
 /** The last 60 seconds of a number. */
 export function Spark({ values }) {
   if (!values?.some(value => value > 0)) return null;
-  const most = Math.max(...values), step = 60 / Math.max(1, values.length - 1);
-  const points = values.map((value, i) => (i * step).toFixed(1) + ',' + (17 - 16 * value / most).toFixed(1)).join(' ');
-  return html`<svg class="spark" viewBox="0 0 60 18" preserveAspectRatio="none" role="img" aria-label=${'at most ' + most + ' in the last minute'}>
-    <polyline points=${points} fill="none" vector-effect="non-scaling-stroke"/></svg>`;
+  const most = Math.max(...values), step = 60 / Math.max(1, values.length - 1); // null is a gap
+  const lines = [[]];
+  values.forEach((value, i) => value == null ? lines.push([]) : lines.at(-1).push((i * step).toFixed(1) + ',' + (17 - 16 * value / most).toFixed(1)));
+  return html`<svg class="spark" viewBox="0 0 60 18" preserveAspectRatio="none" role="img" aria-label=${'at most ' + count(most) + ' in the last minute'}>
+    ${lines.filter(line => line.length).map((line, i) => html`<polyline key=${i} points=${line.join(' ')} fill="none" vector-effect="non-scaling-stroke"/>`)}</svg>`;
 }
 
 /** A field that filters; the address follows a moment after the last key. */
@@ -94,8 +97,35 @@ export const Chip = ({ on, click, children }) =>
 const LIBRARY = /^\s+at (\S+\/)?(java|jdk|dev\.raddle\.(flow|group|kernel|pool|scope|task|time))\./;
 
 /** A stack, which the keyboard can scroll. The frames of the program stand out. */
-export const Code = ({ text, label }) => html`<pre tabindex="0" role="region" aria-label=${label}>${text.trimEnd().split('\n').map((line, i) =>
+export const Code = ({ text, label }) => html`<${Copy} text=${() => text} what="this text"/>
+  <pre tabindex="0" role="region" aria-label=${label}>${text.trimEnd().split('\n').map((line, i) =>
   html`<span key=${i} class=${LIBRARY.test(line) ? 'dim' : ''}>${line}${'\n'}</span>`)}</pre>`;
+
+/** A button that copies a text, which is made when it is pressed. */
+export function Copy({ text, what, children = 'Copy' }) {
+  const copy = async () => {
+    const all = text();
+    try {
+      await navigator.clipboard.writeText(all);
+    } catch { // no secure connection, or not allowed
+      const field = document.createElement('textarea');
+      field.value = all;
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand('copy');
+      field.remove();
+      if (!done) {
+        notice.value = 'The browser does not let the page copy.';
+        return;
+      }
+    }
+    notice.value = 'Copied.';
+  };
+  return html`<button type="button" class="small copy" title=${'Copy ' + what} aria-label=${'Copy ' + what} onClick=${copy}>${children}</button>`;
+}
+
+/** What a screen says that shows nothing, with the line of code that changes it. */
+export const Nothing = ({ text, code }) => html`<p class="dim">${text}</p>${code && html`<pre tabindex="0" role="region" aria-label="How to watch it">${code}</pre>`}`;
 
 /*
  * Tables.
@@ -103,6 +133,10 @@ export const Code = ({ text, label }) => html`<pre tabindex="0" role="region" ar
  * The first cell of a row is its link, or the button that opens what is below it. One of them is in the order of tabs;
  * the arrows move between them. While the pointer or the focus is in the rows their order is held, so that a click
  * meets what it aims at: rows that are there stay where they are, new ones come last.
+ *
+ * A column sorts by a word of the server (sort), or by a value of the row (by). The choice is in the address; a minus
+ * sign before it reverses the order, which begins with the largest number and the first letter. What copies a text
+ * copies the row that has the focus, if no text is selected.
  */
 
 const lastActive = new Map(); // the row of each table that had the focus last, by the table's label
@@ -115,17 +149,19 @@ export function returnTo(label) {
 
 /**
  * Columns: {title, cell: (row, id) => content, number, wide (left out where there is little room), sort (a word of the
- * server), below: (row, id) => content under that of the first cell}. A row has a link (href) or opens below itself
- * (detail). The question is what the server was asked for these rows.
+ * server), by: (row, id) => number or text, below: (row, id) => content under that of the first cell}. A row has a link
+ * (href) or opens below itself (detail). The question is what the server was asked for these rows. The name is that of
+ * the parameter of the address with the order; a server's own order has a default (sort).
  */
-export function Table({ label, columns, ids, rows, href, detail, sort, question, empty = 'None.' }) {
+export function Table({ label, columns, ids, rows, href, detail, sort, name = 'sort', question, empty = 'None.' }) {
   const body = useRef(null), held = useRef(null), last = useRef(null), asked = useRef(question);
   const holding = useSignal(false), active = useSignal(lastActive.get(label)), open = useSignal(new Set());
 
-  if (asked.current !== question) held.current = null; // another page or another sort
-  asked.current = question;
+  const by = route.value.params[name] || sort || '', word = by.replace(/^-/, ''), all = question + by;
+  if (asked.current !== all) held.current = null; // another page or another sort
+  asked.current = all;
   const has = id => Object.hasOwn(rows, id);
-  const known = ids.filter(has);
+  const known = sorted(ids.filter(has), rows, columns.find(column => column.by && wordOf(column) === word), by);
   const kept = holding.value && held.current ? held.current.filter(has) : [];
   const order = kept.length ? [...kept, ...known.filter(id => !kept.includes(id))] : known;
   held.current = order;
@@ -161,20 +197,41 @@ export function Table({ label, columns, ids, rows, href, detail, sort, question,
     active.value = item.dataset.row;
     lastActive.set(label, item.dataset.row);
   };
+  const copyRow = event => {
+    const row = String(getSelection()) ? null : itemOf(event.target)?.closest('tr');
+    if (!row) return;
+    const heads = [...row.closest('table').querySelectorAll('thead th')];
+    event.clipboardData.setData('text/plain', [...row.cells].map((cell, i) => heads[i].innerText.trim().replace(/ [▾▴]$/, '') + ': '
+      + cell.innerText.trim().replace(/\s*\n\s*/g, '; ')).join('\n') + '\n');
+    event.preventDefault();
+    notice.value = 'The row is copied.';
+  };
 
   return html`<div class="table"><table>
     <caption class="hidden">${label}</caption>
     <thead><tr>${columns.map(column => html`<th key=${column.title} scope="col" class=${classOf(column)}
-      aria-sort=${column.sort && sort?.by === column.sort ? (column.number ? 'descending' : 'ascending') : undefined}>
-      ${column.sort && sort ? html`<button type="button" class="plain" onClick=${() => sort.change(column.sort)}>${column.title}${
-        html`<span aria-hidden="true">${sort.by === column.sort ? (column.number ? ' ▾' : ' ▴') : ''}</span>`}</button>` : column.title}</th>`)}</tr></thead>
-    <tbody ref=${body} onKeyDown=${move} onFocusIn=${focused} onFocusOut=${() => setTimeout(hold)}
+      aria-sort=${wordOf(column) !== word ? undefined : isDown(column, by) ? 'descending' : 'ascending'}>
+      ${column.sort || column.by ? html`<button type="button" class="plain" onClick=${() => change({ [name]: by === wordOf(column) ? '-' + by : wordOf(column), page: '' })}>${column.title}${
+        html`<span aria-hidden="true">${wordOf(column) !== word ? '' : isDown(column, by) ? ' ▾' : ' ▴'}</span>`}</button>` : column.title}</th>`)}</tr></thead>
+    <tbody ref=${body} onKeyDown=${move} onCopy=${copyRow} onFocusIn=${focused} onFocusOut=${() => setTimeout(hold)}
       onPointerEnter=${hold} onPointerLeave=${() => setTimeout(hold)}>
       ${order.map(id => html`<${Row} key=${id} id=${id} row=${rows[id]} columns=${columns} href=${href} detail=${detail}
         active=${id === current} open=${open.value.has(id)} opened=${open}/>`)}
       ${!order.length && html`<tr><td class="dim" colspan=${columns.length}>${empty}</td></tr>`}
     </tbody></table>
-    <p class="dim held" aria-hidden="true">${holding.value && order.length > 1 ? 'The order is held while you are in the table.' : ''}</p></div>`;
+    <p class="dim held" aria-hidden="true">${holding.value && order.length > 1 ? 'The order is held while you are in the table. Ctrl+C copies the row.' : ''}</p></div>`;
+}
+
+const wordOf = column => column.sort || column.title.toLowerCase();
+const isDown = (column, by) => Boolean(column.number) !== by.startsWith('-');
+
+/** The ids in the order of a column; what is unknown comes last. */
+function sorted(ids, rows, column, by) {
+  if (!column) return ids;
+  const values = new Map(ids.map(id => [id, column.by(rows[id], id)])), sign = isDown(column, by) ? -1 : 1;
+  const compare = (a, b) => a == null || b == null ? (a == null) - (b == null)
+    : sign * (typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true }));
+  return ids.toSorted((a, b) => compare(values.get(a), values.get(b)));
 }
 
 const classOf = column => (column.number ? 'number' : '') + (column.wide ? ' wide' : '');

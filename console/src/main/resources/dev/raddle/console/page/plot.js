@@ -3,37 +3,71 @@
 import { html, useEffect, useRef } from './html.js';
 import uPlot from './vendor/uPlot.js';
 import { count, moment } from './words.js';
+import { changeText } from './incident.js';
 
 const SHORTEST = 60; // seconds
-const STEPS = [5, 10, 15, 30, 60, 120];
+const STEPS = [5, 10, 15, 30, 60, 120, 300, 600, 900];
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-function draw(element, data) {
+/** A moment without a sample is null, which is a gap in the curves. */
+const latestOf = list => list.findLast(number => number != null);
+
+function draw(element, data, changes) {
   const axis = { stroke: colour('dim'), grid: { stroke: colour('line'), width: 0.5 }, ticks: { stroke: colour('line'), width: 0.5 } };
-  const curve = (label, name, dash) => ({ label, stroke: colour(name), width: 1.5, dash, points: { show: false },
-    value: (plot, number, series) => count(number ?? plot.data[series].at(-1)) }); // the last one unless the pointer is at another
+  const curve = (label, scale, name, dash) => ({ label, scale, stroke: colour(name), width: 1.5, dash, points: { show: false },
+    value: (plot, number, series) => count(number ?? (plot.cursor.idx == null ? latestOf(plot.data[series]) : null)) }); // the last one unless the pointer is at another
+  const range = (plot, least, most) => [0, Math.max(1, (most ?? 0) * 1.05)];
+  const mark = plot => {
+    plot.ctx.save();
+    plot.ctx.strokeStyle = colour('failed');
+    plot.ctx.setLineDash([2, 3]);
+    plot.ctx.beginPath();
+    for (const { at } of changes.current) {
+      const x = plot.valToPos(at / 1000, 'x', true);
+      if (x < plot.bbox.left || x > plot.bbox.left + plot.bbox.width) continue;
+      plot.ctx.moveTo(x, plot.bbox.top);
+      plot.ctx.lineTo(x, plot.bbox.top + plot.bbox.height);
+    }
+    plot.ctx.stroke();
+    plot.ctx.restore();
+  };
   return new uPlot({
     width: Math.max(200, element.clientWidth), height: 170, legend: { show: true }, cursor: { drag: { x: false, y: false } },
-    padding: [10, 36, 0, 0],
-    scales: { x: { range: (plot, least, most) => [Math.min(least, most - SHORTEST), most] }, y: { range: (plot, least, most) => [0, Math.max(1, most * 1.05)] } },
-    axes: [{ ...axis, space: 90, incrs: STEPS, values: (plot, splits) => splits.map(at => moment(at * 1000)) }, { ...axis, size: 60 }],
-    series: [{ label: 'at', value: (plot, at) => moment((at ?? plot.data[0].at(-1)) * 1000) }, curve('waiting', 'warn'), curve('running', 'succeeded'), ...data.length > 3 ? [curve('starts each second', 'mark', [4, 3])] : []],
+    padding: [10, 8, 0, 0], hooks: { draw: [mark] },
+    scales: { x: { range: (plot, least, most) => [Math.min(least, most - SHORTEST), most] }, waits: { range }, runs: { range } },
+    axes: [{ ...axis, space: 90, incrs: STEPS, values: (plot, splits) => splits.map(at => moment(at * 1000)) }, 
+      { ...axis, scale: 'waits', size: 60, label: 'waiting', labelSize: 16 }, { ...axis, scale: 'runs', side: 1, size: 60, grid: { show: false }, label: 'running, starts', labelSize: 16 }],
+    series: [{ label: 'at', value: (plot, at) => moment((at ?? plot.data[0].at(-1)) * 1000) }, curve('waiting', 'waits', 'warn'), curve('running', 'runs', 'succeeded'), ...data.length > 3 ? [curve('starts each second', 'runs', 'mark', [4, 3])] : []],
   }, data, element);
 }
 
-const dataOf = series => [series.seconds.map(at => at / 1000), series.waiting, series.running, ...series.starts ? [series.starts] : []];
+const GAP = 5_000; // of a shorter time without a sample nothing is seen
 
-export function Plot({ series }) {
-  const element = useRef(null), plot = useRef(null), latest = useRef(series), known = series?.seconds?.length > 1;
+/** The columns of the curves. A time that nobody has sampled is a gap, and the first number of starts after it is unknown. */
+export function dataOf({ seconds, waiting, running, starts }) {
+  const steps = seconds.slice(1).map((at, i) => at - seconds[i]), longest = Math.max(GAP, 3 * Math.min(...steps));
+  const all = [[], [], [], ...starts ? [[]] : []], add = (...row) => all.forEach((column, i) => column.push(row[i]));
+  seconds.forEach((at, i) => {
+    const isAfterGap = i > 0 && at - seconds[i - 1] > longest;
+    if (isAfterGap) add((at - 1) / 1000, null, null, null);
+    add(at / 1000, waiting[i], running[i], isAfterGap ? null : starts?.[i]);
+  });
+  return all;
+}
+
+/** Changes are marks on the curves. */
+export function Plot({ series, changes = [] }) {
+  const element = useRef(null), plot = useRef(null), latest = useRef(series), marks = useRef(changes), known = series?.seconds?.length > 1;
   latest.current = series;
+  marks.current = changes;
   useEffect(() => {
     const here = element.current;
     if (!here) return undefined;
     const renew = () => {
       plot.current?.destroy();
-      plot.current = draw(here, dataOf(latest.current));
+      plot.current = draw(here, dataOf(latest.current), marks);
     };
     const resized = new ResizeObserver(() => plot.current?.setSize({ width: Math.max(200, here.clientWidth), height: 170 }));
     renew();
@@ -45,10 +79,12 @@ export function Plot({ series }) {
       plot.current.destroy();
       plot.current = null;
     };
-  }, [known]);
-  useEffect(() => { if (known) plot.current?.setData(dataOf(series)); }, [series]);
+  }, [known, Boolean(series?.starts)]);
+  useEffect(() => { if (known) plot.current?.setData(dataOf(series)); }, [series, changes.length]);
   if (!known) return html`<p class="dim">Curves of the first 1,000 groups appear some seconds after a page has looked at them.</p>`;
-  const last = list => list.at(-1) ?? 0, most = list => Math.max(...list.map(Number));
-  return html`<figure role="img" aria-label=${'Curves since ' + moment(series.seconds[0]) + ': at most ' + most(series.waiting) + ' waiting and '
-    + most(series.running) + ' running; now ' + last(series.waiting) + ' and ' + last(series.running)}><div aria-hidden="true" ref=${element}></div></figure>`;
+  const last = list => count(latestOf(list) ?? 0), most = list => count(Math.max(...list.map(Number)));
+  const from = series.seconds[0], shown = changes.filter(({ at }) => at >= from);
+  return html`<figure role="img" aria-label=${'Curves since ' + moment(from) + ': at most ' + most(series.waiting) + ' waiting and '
+    + most(series.running) + ' running; now ' + last(series.waiting) + ' and ' + last(series.running)
+    + (shown.length ? '; changed at ' + shown.map(each => moment(each.at) + ': ' + each.what + ' ' + changeText(each)).slice(0, 5).join(', ') : '')}><div aria-hidden="true" ref=${element}></div></figure>`;
 }

@@ -1,10 +1,14 @@
 // The pools: what runs and waits, what is stuck and where, and what a drain waits for.
 
 import { html } from './html.js';
-import { Code, Facts, Name, Since, State, Taken } from './parts.js';
-import { count, counted, moment } from './words.js';
+import { Code, Facts, Name, Nothing, Since, State, Taken } from './parts.js';
+import { count, counted, isolated, moment } from './words.js';
 
 export const query = () => ({});
+
+const SHOWN = 10; // tasks of a stack
+/** A stack of a task that waits for the outcome of another one. */
+const WAITS = /\bat (java\.base\/)?(java\.util\.concurrent\.(FutureTask|CompletableFuture|ForkJoinTask|ExecutorCompletionService|AbstractExecutorService)\.|dev\.raddle\.\w+\.\w*(Handle|Future|Task)\.(join|get|await))/;
 
 const isDraining = pool => pool.drainingSeenAt != null;
 const trouble = pool => (pool.stuck?.length ? 2 : 0) + (isDraining(pool) ? 1 : 0);
@@ -14,7 +18,7 @@ export function Pools({ data }) {
   const worstFirst = names.toSorted((a, b) => trouble(data.rows[b]) - trouble(data.rows[a]));
   return html`
     <h1 tabindex="-1">Pools</h1>
-    ${names.length === 0 && html`<p class="dim">No pool is watched.</p>`}
+    ${names.length === 0 && html`<${Nothing} text="No pool is watched. One appears here with:" code="console.watch(pool);"/>`}
     ${worstFirst.map(name => html`<${Pool} key=${name} name=${name} pool=${data.rows[name]}/>`)}`;
 }
 
@@ -34,8 +38,17 @@ function Pool({ name, pool }) {
       ['threads', count(pool.threads) + ', core ' + count(pool.core) + ', most so far ' + count(pool.largest)],
       ['accepted', count(pool.accepted)], ['completed', count(pool.completed)],
       ['rejected', count(pool.rejected)], ['handed back', count(pool.handedBack)], ['removed', count(pool.removed)]]}/>
-    ${stuck.map(each => html`<div class="stack" key=${each.thread + each.task}>
-      <p><strong><${Name} text=${each.task} most=${120}/></strong> has run for <${Since} row=${each} of="ranSince"/> in <${Name} text=${each.thread}/>:</p>
-      <${Code} text=${each.stack} label=${'Stack of ' + each.task}/></div>`)}
+    ${alike(stuck).map(([stack, each]) => html`<div class="stack" key=${stack}>
+      ${each.length > 1 && html`<p><strong>${counted(each.length, 'task')} with one stack${pool.queued > 0 && WAITS.test(stack) ? ', which waits for another task; ' + counted(pool.queued, 'task') + (pool.queued === 1 ? ' is' : ' are') + ' queued here' : ''}:</strong></p>`}
+      <ul class="plain">${each.slice(0, SHOWN).map(one => html`<li key=${one.thread + one.task}><strong><${Name} text=${one.task} most=${120}/></strong> has run for <${Since} row=${one} of="ranSince"/> in <${Name} text=${one.thread}/></li>`)}
+        ${each.length > SHOWN && html`<li>and ${count(each.length - SHOWN)} more</li>`}</ul>
+      <${Code} text=${stack} label=${'Stack of ' + isolated(each[0].task)}/></div>`)}
   </section>`;
+}
+
+/** The tasks by their stacks, the most of one stack first. */
+function alike(stuck) {
+  const found = new Map();
+  for (const each of stuck) found.set(each.stack, [...found.get(each.stack) || [], each]);
+  return [...found].sort((a, b) => b[1].length - a[1].length);
 }

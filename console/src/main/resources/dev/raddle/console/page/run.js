@@ -3,7 +3,8 @@
 import { now } from './clock.js';
 import { Graph } from './graph.js';
 import { html, useMemo, useSignal } from './html.js';
-import { Chip, Code, Facts, Name, Progress, State, Table, Took } from './parts.js';
+import { Chip, Code, Facts, Filter, Name, Progress, State, Table, Took } from './parts.js';
+import { change, route } from './route.js';
 import { count, counted, length, moment, sentence, signOf, stateName } from './words.js';
 
 const PAGE = 200;
@@ -28,7 +29,9 @@ const ORDERS = {
   waited: (a, b) => waited(b) - waited(a),
   took: (a, b) => took(b) - took(a),
   name: (a, b) => a.id < b.id ? -1 : 1,
+  group: (a, b) => String(a.group ?? '\uFFFF').localeCompare(String(b.group ?? '\uFFFF'), 'en', { numeric: true }),
 };
+const orderOf = by => { const order = ORDERS[by.replace(/^-/, '')] || ORDERS.state; return by.startsWith('-') ? (a, b) => order(b, a) : order; };
 
 /**
  * Data: {row, nodes, edges, critical, facts, text}. The children follow the facts of the run. What can be done with a node
@@ -36,19 +39,20 @@ const ORDERS = {
  */
 export function Run({ data, below, actions, children }) {
   const { row, nodes = {}, edges = [], critical = [] } = data;
-  const filter = useSignal(null), text = useSignal(''), chosen = useSignal(null), by = useSignal('state'), page = useSignal(0);
+  const chosen = useSignal(null), params = route.value.params; // the filters and the order are in the address
+  const filter = params.state || null, by = params.sort || 'state', page = Number(params.page || 0);
   const ids = useMemo(() => Object.keys(nodes), [nodes]);
   const to = row.endedAt ?? (row.startedAt == null ? null : now.value);
   const timed = id => ({ ...nodes[id], id, from: row.startedAt, to });
 
   const numbers = new Map(STATES.map(state => [state, 0]));
   ids.forEach(id => { const state = stateName(nodes[id].state); numbers.set(state, (numbers.get(state) || 0) + 1); });
-  const wanted = text.value.toLowerCase();
-  const matches = id => (!filter.value || stateName(nodes[id].state) === filter.value)
+  const wanted = (params.text || '').toLowerCase();
+  const matches = id => (!filter || stateName(nodes[id].state) === filter)
     && (!wanted || [id, nodes[id].group, nodes[id].error, nodes[id].why].some(part => part?.toLowerCase().includes(wanted)));
-  const rows = ids.filter(matches).map(timed).sort(ORDERS[by.value]);
-  const isFiltered = Boolean(filter.value || wanted), matching = isFiltered ? new Set(rows.map(node => node.id)) : null;
-  const last = Math.max(0, Math.ceil(rows.length / PAGE) - 1), at = Math.min(page.value, last), shown = rows.slice(at * PAGE, (at + 1) * PAGE);
+  const rows = ids.filter(matches).map(timed).sort(orderOf(by));
+  const isFiltered = Boolean(filter || wanted), matching = isFiltered ? new Set(rows.map(node => node.id)) : null;
+  const last = Math.max(0, Math.ceil(rows.length / PAGE) - 1), at = Math.max(0, Math.min(page, last)) || 0, shown = rows.slice(at * PAGE, (at + 1) * PAGE);
   const failed = ids.filter(id => isFailure(stateName(nodes[id].state)) && nodes[id].error) // those that ran come before their consequences
     .sort((a, b) => (nodes[a].startedAt == null) - (nodes[b].startedAt == null) || earlier(nodes[a], nodes[b]));
 
@@ -56,7 +60,6 @@ export function Run({ data, below, actions, children }) {
   const columns = useMemo(() => columnsFor(below, hasGroups), [below, hasGroups]);
   const choose = id => { chosen.value = chosen.value === id ? null : id; };
   const details = id => html`<${Details} id=${id} node=${timed(id)} edges=${edges} choose=${choose}>${actions?.(id)}<//>`;
-  const sort = { by: by.value, change: word => { by.value = word; page.value = 0; } };
   const known = ids.length > 0;
   return html`
     <h1 tabindex="-1"><${Name} text=${row.label || row.name} most=${200}/> <${State} state=${row.state}/></h1>
@@ -67,24 +70,23 @@ export function Run({ data, below, actions, children }) {
       ['error', row.error && html`<${Name} text=${row.error} most=${500}/>`], ['nodes', known && html`<${Progress} row=${row}/>`], ...(data.facts || []).map(([name, value]) => [name, html`<${Name} text=${value} most=${500}/>`])].filter(([, value]) => value)}/>
     ${children}
     ${known && html`<div class="bar" role="group" aria-label="Filter by state">
-      ${[...numbers].filter(([, number]) => number > 0).map(([state, number]) => html`<${Chip} key=${state} on=${filter.value === state}
-        click=${() => { filter.value = filter.value === state ? null : state; page.value = 0; }}><span class=${'s-' + state} aria-hidden="true">${signOf(state)}</span> ${count(number)} ${state.replace('-', ' ')}<//>`)}
-      <input type="search" maxlength="200" aria-label="Part of a name, group or error" placeholder="Part of a name, group or error" value=${text.value}
-        onInput=${event => { text.value = event.currentTarget.value; page.value = 0; }}/></div>`}
+      ${[...numbers].filter(([, number]) => number > 0).map(([state, number]) => html`<${Chip} key=${state} on=${filter === state}
+        click=${() => change({ state: filter === state ? '' : state, page: '' })}><span class=${'s-' + state} aria-hidden="true">${signOf(state)}</span> ${count(number)} ${state.replace('-', ' ')}<//>`)}
+      <${Filter} value=${params.text} name="text" label="Part of a name, group or error"/></div>`}
     <section><h2>Graph <span class="dim">${counted(ids.length, 'node')}, ${counted(edges.length, 'edge')}</span></h2>
       <${Graph} nodes=${nodes} edges=${edges} critical=${critical} matching=${matching} chosen=${chosen.value} choose=${choose}/>
       <div aria-live="polite">${chosen.value != null && nodes[chosen.value] && details(chosen.value)}</div></section>
     <section><h2>Timeline <span class="dim">${isFiltered ? count(rows.length) + ' of ' + counted(ids.length, 'node') : ''}</span></h2>
-      <${Table} label="Nodes" columns=${columns} ids=${shown.map(node => node.id)} rows=${Object.fromEntries(shown.map(node => [node.id, node]))} sort=${sort}
-        question=${by.value + at} detail=${(node, id) => details(id)} empty=${known ? 'No node matches.' : 'The nodes are not known.'}/>
+      <${Table} label="Nodes" columns=${columns} ids=${shown.map(node => node.id)} rows=${Object.fromEntries(shown.map(node => [node.id, node]))} sort="state"
+        question=${by + at} detail=${(node, id) => details(id)} empty=${known ? 'No node matches.' : 'The nodes are not known.'}/>
       ${last > 0 && html`<nav class="bar pages" aria-label="Pages of the table">
-        <button type="button" class="small" disabled=${at === 0} onClick=${() => { page.value = at - 1; }}>Previous</button>
+        <button type="button" class="small" disabled=${at === 0} onClick=${() => change({ page: at - 1 })}>Previous</button>
         <span>${count(at * PAGE + 1)} to ${count(Math.min(rows.length, (at + 1) * PAGE))} of ${count(rows.length)}</span>
-        <button type="button" class="small" disabled=${at === last} onClick=${() => { page.value = at + 1; }}>Next</button></nav>`}</section>
+        <button type="button" class="small" disabled=${at === last} onClick=${() => change({ page: at + 1 })}>Next</button></nav>`}</section>
     ${hasGroups && html`<section><h2>Groups <span class="dim">${groups.length > GROUPS ? 'those of ' + count(groups.length) + ' that waited most' : 'how many nodes ran, and above them how many waited'}</span></h2>
-      <${Table} label="Groups" columns=${GROUP} ids=${groups.slice(0, GROUPS).map(group => group.name)} rows=${Object.fromEntries(groups.slice(0, GROUPS).map(group => [group.name, group]))}/></section>`}
-    ${critical.length > 1 && html`<section><h2>Critical path <span class="dim">${critical.length > CRITICAL ? 'the last ' + CRITICAL + ' of ' + count(critical.length) : 'why the run took as long as it did'}</span></h2>
-      <${Table} label="Critical path" columns=${LENGTHS} ids=${critical.slice(-CRITICAL)} rows=${Object.fromEntries(critical.slice(-CRITICAL).map(id => [id, timed(id)]))}
+      <${Table} label="Groups" name="groups" columns=${GROUP} ids=${groups.slice(0, GROUPS).map(group => group.name)} rows=${Object.fromEntries(groups.slice(0, GROUPS).map(group => [group.name, group]))}/></section>`}
+    ${critical.length > 1 && html`<section><h2>Critical path <span class="dim">${critical.length > CRITICAL ? 'the last ' + count(CRITICAL) + ' of ' + count(critical.length) : 'why the run took as long as it did'}</span></h2>
+      <${Table} label="Critical path" name="path" columns=${LENGTHS} ids=${critical.slice(-CRITICAL)} rows=${Object.fromEntries(critical.slice(-CRITICAL).map(id => [id, timed(id)]))}
         detail=${(node, id) => details(id)}/></section>`}
     ${data.text && html`<section><h2>Journal</h2><${Code} text=${data.text} label="Journal"/></section>`}`;
 }
@@ -92,17 +94,17 @@ export function Run({ data, below, actions, children }) {
 const lengthOf = millis => html`<span class="nowrap">${millis < 0 ? '—' : length(millis)}</span>`;
 
 const LENGTHS = [
-  { title: 'Node', cell: node => html`<${Name} text=${node.id} most=${40}/>` },
-  { title: 'Waited', number: true, cell: node => lengthOf(waited(node)) },
-  { title: 'Took', number: true, cell: node => lengthOf(took(node)) },
+  { title: 'Node', by: node => node.id, cell: node => html`<${Name} text=${node.id} most=${40}/>` },
+  { title: 'Waited', by: waited, number: true, cell: node => lengthOf(waited(node)) },
+  { title: 'Took', by: took, number: true, cell: node => lengthOf(took(node)) },
 ];
 
 const GROUP = [
-  { title: 'Group', cell: group => html`<${Name} text=${group.name} most=${40}/>` },
-  { title: 'Nodes', number: true, cell: group => count(group.nodes) },
+  { title: 'Group', by: group => group.name, cell: group => html`<${Name} text=${group.name} most=${40}/>` },
+  { title: 'Nodes', by: group => group.nodes, number: true, cell: group => count(group.nodes) },
   { title: 'When', cell: group => html`<${Curves} group=${group}/>` },
-  { title: 'Waited in all', number: true, cell: group => lengthOf(group.waited) },
-  { title: 'Took in all', number: true, cell: group => lengthOf(group.took) },
+  { title: 'Waited in all', by: group => group.waited, number: true, cell: group => lengthOf(group.waited) },
+  { title: 'Took in all', by: group => group.took, number: true, cell: group => lengthOf(group.took) },
 ];
 
 /** The groups, and how many of their nodes waited and ran in each step of the run. Those that waited most come first. */
@@ -154,7 +156,7 @@ function columnsFor(below, hasGroups) {
     { title: 'Node', sort: 'name', cell: node => html`<${Name} text=${node.id} most=${40}/>`,
       below: node => html`<p class="why">${node.why ? html`<${Name} text=${sentence(node.why)} most=${300}/>` : ''}${node.error ? html` <${Name} text=${node.error} most=${200}/>` : ''}${below?.(node, node.id)}</p>` },
     { title: 'State', sort: 'state', cell: node => html`<${State} state=${node.state}/>${node.attempts?.length > 1 ? html`<br/><span class="dim nowrap">${counted(node.attempts.length, 'attempt')}</span>` : ''}` },
-    ...hasGroups ? [{ title: 'Group', wide: true, cell: node => node.group ? html`<${Name} text=${node.group} most=${30}/>` : '' }] : [],
+    ...hasGroups ? [{ title: 'Group', wide: true, sort: 'group', cell: node => node.group ? html`<${Name} text=${node.group} most=${30}/>` : '' }] : [],
     { title: 'When', sort: 'start', cell: node => html`<${Bars} node=${node}/>` },
     { title: 'Waited', number: true, wide: true, sort: 'waited', cell: node => lengthOf(waited(node)) },
     { title: 'Took', number: true, sort: 'took', cell: node => lengthOf(took(node)) },
@@ -169,7 +171,7 @@ function Bars({ node }) {
   const attempts = node.attempts?.length ? node.attempts : node.startedAt == null && !isVague(node) ? [] : [{ startedAt: node.startedAt ?? first, endedAt: end }];
   const bar = (kind, from, until, key) => html`<rect key=${key} class=${kind} x=${x(from)} y="1" width=${Math.max(0.4, x(until) - x(from))} height="8"/>`;
   return html`<svg class="when" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
-    aria-label=${'from ' + length(first - node.from) + ' to ' + length(end - node.from) + ' after the start' + (attempts.length > 1 ? ', ' + attempts.length + ' attempts' : '')}>
+    aria-label=${'from ' + length(first - node.from) + ' to ' + length(end - node.from) + ' after the start' + (attempts.length > 1 ? ', ' + count(attempts.length) + ' attempts' : '')}>
     ${bar('waits', first, end, 'waits')}
     ${attempts.map((attempt, i) => bar('attempt fill-' + (attempt.error || i < attempts.length - 1 ? 'failed' : stateName(node.state)), attempt.startedAt, attempt.endedAt ?? end, i))}</svg>`;
 }

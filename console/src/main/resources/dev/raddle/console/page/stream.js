@@ -2,6 +2,8 @@
 
 import { now } from './clock.js';
 import { batch, signal } from './html.js';
+import { notice } from './notice.js';
+import { queryText } from './route.js';
 
 const SILENCE = 25_000; // the server sends something at least every second
 const LONGEST_PAUSE = 5_000;
@@ -12,9 +14,6 @@ export const shown = signal(null);
 
 /** {status: connecting | live | lost | ended | login, message, since, retryAt}. Ended: the program has closed the console. */
 export const connection = signal({ status: 'connecting' });
-
-/** A sentence that is shown for some seconds. */
-export const notice = signal(null);
 
 let offset = 0; // of the server's clock
 let followed = null; // {view, query, abort}
@@ -157,7 +156,7 @@ async function problem(response) {
 
 /** Returns the stack of a running task, or throws an Error with a sentence. */
 export async function stackOf(executor, key, task) {
-  const response = await fetch('api/stack?' + new URLSearchParams({ executor, key, task }), { cache: 'no-store' });
+  const response = await fetch('api/stack?' + queryText({ executor, key, task }), { cache: 'no-store' });
   if (!response.ok) throw new Error(await problem(response));
   return response.text();
 }

@@ -266,12 +266,12 @@ class PageTest extends InChromium {
     }
 
     @Test
-    void a_link_to_a_screen_that_does_not_exist_shows_the_groups() throws Exception {
+    void a_link_to_a_screen_that_does_not_exist_shows_the_first_one() throws Exception {
         Program program = start(new Program());
 
         open(program.console, "#/constructor");
 
-        awaitText(find("h1"), "Groups");
+        awaitText(find("h1"), "What is wrong");
     }
 
     @Test

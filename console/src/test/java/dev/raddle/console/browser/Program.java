@@ -284,6 +284,11 @@ final class Program implements AutoCloseable {
         };
     }
 
+    /** Has a part closed at the end. */
+    void atEnd(AutoCloseable part) {
+        parts.push(part);
+    }
+
     /** Ends all tasks. */
     void end() {
         end.countDown();

@@ -1,0 +1,5 @@
+// A sentence that is shown for some seconds.
+
+import { signal } from './html.js';
+
+export const notice = signal(null);
