@@ -10,8 +10,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Records as JSON. A component that is null is left out: in a merge patch null means that a member is removed. Characters
- * outside ASCII are escaped, because UTF-8 has no form for half of a surrogate pair, which a name may contain.
+ * Records as JSON. A component that is null is left out: in a merge patch null means that a member is removed.
+ * Characters outside ASCII are escaped: UTF-8 has no form for half of a surrogate pair, which a name may contain.
  */
 final class Json {
 

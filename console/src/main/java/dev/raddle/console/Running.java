@@ -14,11 +14,11 @@ final class Running {
     /*
      * Overview.
      *
-     * Of the tasks that are read, at most MOST_READ, the stacks of those that have run for longest are taken. Tasks with
-     * equal stacks are one row, whatever their groups: when a callee or a lock keeps tasks of many groups, it is the
-     * first row. A thread that waits for a lock of java.util.concurrent says which object that is; if all tasks of a row
-     * wait for the same one, the row names it. One that waits for a monitor says no more than that it is blocked, unless
-     * it is a platform thread.
+     * Of the tasks that are read, at most MOST_READ, the stacks of those that have run for longest are taken. Tasks
+     * with equal stacks are one row, whatever their groups: when a callee or a lock keeps tasks of many groups, it is
+     * the first row. A thread that waits for a lock of java.util.concurrent says which object that is; if all tasks of
+     * a row wait for the same one, the row names it. One that waits for a monitor says no more than that it is blocked,
+     * unless it is a platform thread.
      */
 
     private static final int MOST_READ = 5_000;

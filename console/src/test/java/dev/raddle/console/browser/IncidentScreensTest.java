@@ -37,7 +37,7 @@ class IncidentScreensTest extends InChromium {
                     WEIGHTS   | bulk holds 9 slots (90 %), with the weight 100 | weight 100
                     PRIORITY  | nightly waits with the priority -5 | 12 tasks of higher priority are before it
                     COST      | yearly needs 4 slots, and 3 are free | slow-audit holds 1 slot
-                    LOCK      | 6 tasks of 3 groups wait for a lock in Incident$Ledger.post | close-books of audit is inside the same method
+                    LOCK      | 3 groups wait for a lock in Incident$Ledger.post | close-books of audit is inside
                     POOL      | 2 tasks are stuck | They wait for tasks that are queued here
                     FLEET     | shop-2 of fleet orders was not heard of | It holds 3 permits
                     SELF_WAIT | waits for itself | print-page, which is in the same group
@@ -199,7 +199,7 @@ class IncidentScreensTest extends InChromium {
                 program.executor("", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
         List<String> keys = List.of("", "a\uD800", "a\uD801", "\uDC00b", "a?");
         for (String key : keys) {
-            executor.submit(key, "task of " + key.length() + (int) key.chars().sum(), program::work);
+            executor.submit(key, "task of " + key.length() + key.chars().sum(), program::work);
         }
         open(program.console, "#/groups?sort=key");
         awaitCount(find("tbody tr"), keys.size());
@@ -209,7 +209,7 @@ class IncidentScreensTest extends InChromium {
             awaitText(find(".verdict"), "Nothing waits.");
             awaitCount(find("section").nth(0).locator("tbody tr"), 1);
             String key = keys.stream().sorted().toList().get(i);
-            awaitText(find("section").nth(0), "task of " + key.length() + (int) key.chars().sum());
+            awaitText(find("section").nth(0), "task of " + key.length() + key.chars().sum());
             find("section").nth(0).locator("[data-row]").click();
             awaitText(find("tr.detail pre"), "Program.work");
             find("nav a", "Groups").click();
@@ -237,7 +237,8 @@ class IncidentScreensTest extends InChromium {
         assertThat(page.evaluate("""
                 async () => {
                     const words = await import('/page/words.js');
-                    return [words.length(147_000), words.length(97_200_000), words.sentence('waits for 147 s, 12345 before it'),
+                    return [words.length(147_000), words.length(97_200_000),
+                        words.sentence('waits for 147 s, 12345 before it'),
                         words.sentence('node "7777 of x" waits for a slot, next start in 90000 ms'),
                         words.isolated('a\\u202Eb\\u2069'), words.percent(0.004), words.percent(0.75),
                         /^1970-01-01 \\d\\d:\\d\\d:\\d\\d UTC/.test(words.stamp(43_200_000))].join(' | ');
@@ -255,7 +256,8 @@ class IncidentScreensTest extends InChromium {
         assertThat(page.evaluate("""
                 async () => {
                     const { dataOf } = await import('/page/plot.js');
-                    return JSON.stringify(dataOf({ seconds: [1000, 2000, 60000, 61000], waiting: [1, 2, 3, 4], running: [1, 1, 1, 1], starts: [5, 5, 5, 5] }));
+                    return JSON.stringify(dataOf({ seconds: [1000, 2000, 60000, 61000],
+                        waiting: [1, 2, 3, 4], running: [1, 1, 1, 1], starts: [5, 5, 5, 5] }));
                 }"""))
                 .isEqualTo("[[1,2,59.999,60,61],[1,2,null,3,4],[1,1,null,1,1],[5,5,null,null,5]]");
     }
