@@ -387,6 +387,28 @@ class FlowDeadlinesTest {
         assertThat(overflows).isPositive();
     }
 
+    @Test
+    @Timeout(60)
+    void an_abandon_near_the_end_of_the_stack_ends_the_run_as_lost_or_has_no_effect() throws Exception {
+        int overflows = 0;
+        for (int trial = 0; trial < 20; trial++) {
+            BlockingTask action = new BlockingTask();
+            FlowBuilder<Void> nodes = FlowPlan.define("deep");
+            nodes.node("first", () -> action.call());
+            try (FlowRun<Void> run = nodes.build().start(null)) {
+                action.awaitBegun();
+                FutureTask<Integer> dive = new FutureTask<>(() -> StackEnd.call(60, call -> run.abandon("deep")));
+                new Thread(null, dive, "diver", 256 * 1024 + 1024L * trial).start();
+                overflows += dive.get();
+
+                run.abandon("again");
+
+                assertThat(run.join().status()).isEqualTo(FlowStatus.LOST);
+            }
+        }
+        assertThat(overflows).isPositive();
+    }
+
     // a cancel acts in the calling thread, so this does not depend on timing
     @Test
     void a_cancel_during_a_begin_callback_takes_effect_after_the_callback() throws Exception {
