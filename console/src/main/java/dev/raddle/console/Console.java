@@ -45,7 +45,7 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * <p>A console watches what it is given, by weak references: what has ended or is not referenced any more disappears.
  * Listeners add what cannot be read later: failures, rejections, starts per second, and since when a task runs or
- * waits. While no browser looks, nothing is read, and only the listeners cost anything. Its threads do not keep the JVM
+ * waits. While no browser looks, only the numbers of a small history are read. Its threads do not keep the JVM
  * alive.
  *
  * <p>All methods may be called by any thread.

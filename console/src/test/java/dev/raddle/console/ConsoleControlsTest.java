@@ -97,6 +97,29 @@ class ConsoleControlsTest {
     }
 
     @Test
+    void a_change_says_who_made_it_and_the_value_before() throws Exception {
+        try (GroupExecutor heard = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(8)
+                .addListener(console.listener("tests"))
+                .build())) {
+            console.watch("tests", heard);
+            heard.setMaxConcurrency("a", 4);
+
+            control("setLimit", "a", 1);
+
+            ObjectNode wrong = see("view=wrong", now -> now.path("changes").size() == 2);
+            assertThat(wrong.at("/changes/0/who").asString()).isEqualTo("console");
+            assertThat(wrong.at("/changes/0/from").asString()).isEqualTo("127.0.0.1");
+            assertThat(wrong.at("/changes/0/before").asString()).isEqualTo("4");
+            assertThat(wrong.at("/changes/0/after").asString()).isEqualTo("1");
+            assertThat(wrong.at("/changes/1/who").asString()).isEqualTo("program");
+            assertThat(wrong.at("/changes/1/before").asString()).isEqualTo("8");
+            ObjectNode group = see("view=group&executor=tests&key=a", now -> now.has("row"));
+            assertThat(group.path("changes").size()).isEqualTo(2);
+        }
+    }
+
+    @Test
     void a_group_can_be_paused_resumed_put_on_hold_and_evicted() throws Exception {
         block("a", "1");
         TaskHandle<?> waiting = block("a", "2");
@@ -196,6 +219,7 @@ class ConsoleControlsTest {
         assertThat(audit.at("/rows/1/action").asString()).isEqualTo("setLimit");
         assertThat(audit.at("/rows/1/target").asString()).isEqualTo("tests / a");
         assertThat(audit.at("/rows/1/value").asString()).isEqualTo("7");
+        assertThat(audit.at("/rows/1/before").asString()).isEqualTo("1");
         assertThat(audit.at("/rows/1/who").asString()).isEqualTo("127.0.0.1");
         assertThat(audit.at("/rows/1/at").asLong()).isPositive();
         assertThat(audit.path("controls").asBoolean()).isTrue();
