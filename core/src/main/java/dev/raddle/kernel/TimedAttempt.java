@@ -37,6 +37,7 @@ final class TimedAttempt extends InterruptWindow {
      * @throws TaskTimeoutException if it took longer, whatever it did then, except an Error
      * @throws Exception the exception of the callable
      */
+    @SuppressWarnings("NullAway") // T says whether the value may be null
     <T extends @Nullable Object> T call(
             Callable<? extends T> callable,
             Duration longest,
