@@ -48,7 +48,7 @@ class FirstTaskTest {
      * three of these; so the first task of a JVM waits for what another one may never need.
      */
     @ParameterizedTest
-    @CsvSource({"group, 97, 60", "scope, 74, 165", "flow, 108, 165", "pool, 57, 45"})
+    @CsvSource({"group, 99, 65", "scope, 74, 170", "flow, 113, 170", "pool, 62, 50"})
     void the_first_task_of_an_api_loads_few_classes_and_no_lambda(String api, int ours, int ofTheJdk) throws Exception {
         List<String> loaded = loadedBy(api);
         loadedBy("bare").forEach(loaded::remove); // one of each name
