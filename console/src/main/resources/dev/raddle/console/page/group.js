@@ -39,7 +39,6 @@ export function Group({ data, params }) {
     <div class="bar"><${Copy} what="this group with its holders, stacks and changes, for a ticket" text=${() => ticket(data, params, found.value)}>Copy for a ticket<//></div>
     ${controls && html`<${Controls} executor=${executor} group=${key} row=${row}/>`}
     <${Curves} history=${data.history} series=${data.series} changes=${changes} span=${params.span}/>
-    ${changes.length > 0 && html`<section><h2>Changes</h2><${Changes} changes=${changes}/></section>`}
     <section><h2>Running <span class="dim">${count(data.tasks)}${data.tasks > order.running.length ? ', the first ' + count(order.running.length) : ''}${
       row.running > data.tasks ? ', with ' + counted(row.running, 'slot') : ''}</span></h2>
       <${AllStacks} executor=${executor} group=${key} refs=${order.running} running=${data.running} found=${found}/>
@@ -47,7 +46,8 @@ export function Group({ data, params }) {
         empty="No task runs."/></section>
     <section><h2>Waiting <span class="dim">${count(row.waiting)}${row.waiting > order.waiting.length ? ', the first ' + count(order.waiting.length) : ''}</span></h2>
       <${Table} label="Waiting tasks" name="waiting" columns=${columns.waiting} ids=${order.waiting} rows=${data.waiting || {}} empty="No task waits."/></section>
-    <section><h2>Failures</h2><${Failures} failures=${data.failures} label="Failures of the group" name="failures"/></section>`;
+    <section><h2>Failures</h2><${Failures} failures=${data.failures} label="Failures of the group" name="failures"/></section>
+    ${changes.length > 0 && html`<section><h2>Changes</h2><${Changes} changes=${changes}/></section>`}`;
 }
 
 function columnsFor(executor, key, controls) {
