@@ -70,7 +70,7 @@ final class Findings {
         all.groups.runTimes().forEach((name, times) -> addSlower(name, times, now, found));
         addScopes(now, found);
         addRuns(now, found);
-        all.fleets.rows(now).fleets().forEach((name, fleet) -> addFleet(name, fleet, now, found));
+        all.fleets.rows(now).fleets().forEach((name, fleet) -> addFleet(name, fleet, found));
         addDurable(now, found);
         all.failures.rising(now, RISE).forEach((id, row) -> found.add(ofFailures(id, row)));
         found.sort(Comparator.comparing(Finding::level)
@@ -162,7 +162,7 @@ final class Findings {
         });
     }
 
-    private static void addFleet(String name, Fleets.Row fleet, long now, List<Finding> found) {
+    private static void addFleet(String name, Fleets.Row fleet, List<Finding> found) {
         Link link = Link.to("fleet");
         if (!fleet.up()) {
             Draft draft = new Draft("down", Level.stuck, "fleet " + name);

@@ -538,8 +538,8 @@ final class Groups {
 
     /** Returns why a task waits, like the first one if counting the groups before it would take long. */
     private String why(@Nullable Row row, GroupExecutor executor, TaskStats task, int place) {
-        ExecutorRow all = row == null ? null : executorRows.get(row.executor);
-        return all != null && all.groups > MOST_RANKED && row.holders != null
+        ExecutorRow all = row == null || row.holders == null ? null : executorRows.get(row.executor);
+        return all != null && all.groups > MOST_RANKED
                 ? "waits for the global cap or those before it, " + place + " before it"
                 : executor.explain(task.handle()).toString();
     }

@@ -80,9 +80,8 @@ final class Pools {
             if (reports.size() < MOST_STUCK || before != null) {
                 long now = System.currentTimeMillis();
                 long ranFor = event.ranFor().toMillis();
-                StackTraceElement[] frames = event.stack().toArray(StackTraceElement[]::new);
                 Finding.Task none = new Finding.Task("", "", "", Finding.Link.to("pools"), null, 1, null, null);
-                Stacks.Read stack = new Stacks.Read(none, frames, false);
+                Stacks.Read stack = new Stacks.Read(none, event.stack(), false);
                 StuckRow row = new StuckRow(
                         Failures.cut(nameOf(event.task(), stack)),
                         now - ranFor,
@@ -99,10 +98,9 @@ final class Pools {
         /** Returns the name of a task, or where it is if it has none but that of its object. */
         private static String nameOf(Runnable task, Stacks.Read stack) {
             String name = task instanceof NamedTask named ? UserCode.nameOf(named::name, task) : UserCode.textOf(task);
-            StackTraceElement[] frames = stack.frames();
-            for (int i = frames.length - 1; NAME_OF_OBJECT.matcher(name).find() && i >= 0; i--) { // the outermost one
-                if (!Stacks.isOfLibrary(frames[i])) {
-                    return Stacks.placeOf(frames[i]);
+            for (StackTraceElement frame : stack.frames().reversed()) { // the outermost first
+                if (NAME_OF_OBJECT.matcher(name).find() && !Stacks.isOfLibrary(frame)) {
+                    return Stacks.placeOf(frame);
                 }
             }
             return name;

@@ -32,10 +32,10 @@ final class Stacks {
             "dev.raddle.group.GroupRun.join");
 
     /** The stack of a task, when it was read. */
-    record Read(Finding.Task task, StackTraceElement[] frames, boolean isBlocked) {
+    record Read(Finding.Task task, List<StackTraceElement> frames, boolean isBlocked) {
 
         String text() {
-            return Failures.textOf(List.of(frames));
+            return Failures.textOf(frames);
         }
 
         boolean waitsForLock() {
@@ -90,13 +90,13 @@ final class Stacks {
 
     static Read read(Finding.Task task, Thread thread) {
         Thread.State state = thread.getState();
-        return new Read(task, thread.getStackTrace(), state == Thread.State.BLOCKED);
+        return new Read(task, List.of(thread.getStackTrace()), state == Thread.State.BLOCKED);
     }
 
     /** Returns the stacks with equal ones together, the largest number first. */
     static List<List<Read>> merged(List<Read> all) {
         Map<List<StackTraceElement>, List<Read>> merged = new LinkedHashMap<>();
-        all.forEach(read -> merged.computeIfAbsent(List.of(read.frames), _ -> new ArrayList<>())
+        all.forEach(read -> merged.computeIfAbsent(read.frames, _ -> new ArrayList<>())
                 .add(read));
         return merged.values().stream()
                 .sorted(Comparator.comparing((List<Read> equal) -> equal.size()).reversed())
