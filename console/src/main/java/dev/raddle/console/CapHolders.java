@@ -16,9 +16,9 @@ final class CapHolders {
     /** What differs between keys that are made for one use: numbers, and hexadecimal identifiers. */
     private static final Pattern COUNTED = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{2,})+|[0-9]+");
 
-    private record Class(int slots, int groups, int weight) {
-        Class plus(Class other) {
-            return new Class(slots + other.slots, groups + other.groups, Math.max(weight, other.weight));
+    private record Similar(int slots, int groups, int weight) {
+        Similar plus(Similar other) {
+            return new Similar(slots + other.slots, groups + other.groups, Math.max(weight, other.weight));
         }
     }
 
@@ -29,18 +29,18 @@ final class CapHolders {
         int all = running.stream()
                 .mapToInt(member -> member.stats().activeCount())
                 .sum();
-        Map<String, Class> classes = new HashMap<>();
+        Map<String, Similar> classes = new HashMap<>();
         running.stream()
                 .filter(member -> member.stats().activeCount() < STANDS_OUT * all)
                 .forEach(member -> classes.merge(
                         classOf(member.id().key()),
-                        new Class(
+                        new Similar(
                                 member.stats().activeCount(), 1, member.state().weight()),
-                        Class::plus));
+                        Similar::plus));
         List<Finding.Holder> holders = new ArrayList<>();
         for (Groups.Member member : running) {
             int slots = member.stats().activeCount();
-            Class similar = classes.get(classOf(member.id().key()));
+            Similar similar = classes.get(classOf(member.id().key()));
             if (slots >= STANDS_OUT * all || similar == null || similar.groups == 1) {
                 int weight = member.state().weight();
                 holders.add(new Finding.Holder(
@@ -53,7 +53,7 @@ final class CapHolders {
                 holders.add(new Finding.Holder(Failures.cut(name), null, each.slots, share, each.weight, each.groups));
             }
         });
-        holders.sort(Comparator.comparing(Finding.Holder::slots).reversed().thenComparing(Finding.Holder::name));
+        holders.sort(Comparator.comparingInt(Finding.Holder::slots).reversed().thenComparing(Finding.Holder::name));
         return List.copyOf(holders.subList(0, Math.min(MOST, holders.size())));
     }
 

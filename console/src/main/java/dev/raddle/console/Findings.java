@@ -74,7 +74,7 @@ final class Findings {
         addDurable(now, found);
         all.failures.rising(now, RISE).forEach((id, row) -> found.add(ofFailures(id, row)));
         found.sort(Comparator.comparing(Finding::level)
-                .thenComparing(finding -> finding.sinceAt() == null ? Long.MAX_VALUE : finding.sinceAt())
+                .thenComparingLong(finding -> finding.sinceAt() == null ? Long.MAX_VALUE : finding.sinceAt())
                 .thenComparing(Finding::id));
         more += Math.max(0, found.size() - MOST);
         findings = List.copyOf(found.subList(0, Math.min(MOST, found.size())));

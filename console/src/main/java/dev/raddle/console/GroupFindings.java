@@ -78,7 +78,7 @@ final class GroupFindings {
             }
         }
         Comparator<Groups.Member> longest =
-                Comparator.comparing(Groups.Member::waitedMillis).reversed();
+                Comparator.comparingLong(Groups.Member::waitedMillis).reversed();
         atCap.values().forEach(waiting -> {
             waiting.sort(longest);
             findings.add(ofCap(waiting));
@@ -223,7 +223,7 @@ final class GroupFindings {
                 running.add(task);
             }
         }
-        running.sort(Comparator.comparing(GroupFindings::ranFor).reversed());
+        running.sort(Comparator.comparingLong(GroupFindings::ranFor).reversed());
         for (TaskStats task : running) {
             if (task.awaits() != null
                     && task.awaits().groupKey().equals(member.id().key())) {
@@ -381,13 +381,13 @@ final class GroupFindings {
         List<Stacks.Read> stacks = new ArrayList<>();
         groups.members().stream()
                 .filter(member -> member.stats().activeCount() > 0)
-                .sorted(Comparator.comparing(Groups.Member::waitedMillis).reversed())
+                .sorted(Comparator.comparingLong(Groups.Member::waitedMillis).reversed())
                 .limit(MOST_BUSY)
                 .map(member ->
                         Map.entry(member, member.executor().tasks(member.id().key(), 1)))
                 .filter(each ->
                         !each.getValue().isEmpty() && ranFor(each.getValue().getFirst()) >= LONG_WAIT / 2)
-                .sorted(Comparator.comparing((Map.Entry<Groups.Member, List<TaskStats>> each) ->
+                .sorted(Comparator.comparingLong((Map.Entry<Groups.Member, List<TaskStats>> each) ->
                                 ranFor(each.getValue().getFirst()))
                         .reversed())
                 .limit(MOST_RUNNING)
@@ -405,7 +405,7 @@ final class GroupFindings {
                 .forEach(equal -> findings.accept(ofLock(equal, stacks)));
         return merged.stream()
                 .map(GroupFindings::asOne)
-                .sorted(Comparator.comparing(
+                .sorted(Comparator.comparingLong(
                         (Finding.Task task) -> task.sinceAt() == null ? Long.MAX_VALUE : task.sinceAt()))
                 .limit(MOST_RUNNING)
                 .toList();
@@ -421,7 +421,7 @@ final class GroupFindings {
 
     private static Stacks.Read longest(List<Stacks.Read> equal) {
         return equal.stream()
-                .min(Comparator.comparing(read -> read.task().sinceAt() == null
+                .min(Comparator.comparingLong(read -> read.task().sinceAt() == null
                         ? Long.MAX_VALUE
                         : read.task().sinceAt()))
                 .orElseThrow();

@@ -232,7 +232,7 @@ final class Groups {
         Predicate<Member> stoodOut = member -> member.waitedMillis() >= 1_000;
         Stream<Member> waited = members.stream()
                 .filter(stoodOut)
-                .sorted(Comparator.comparing(Member::waitedMillis).reversed());
+                .sorted(Comparator.comparingLong(Member::waitedMillis).reversed());
         Stream<Member> known = members.stream().filter(member -> histories.containsKey(member.id));
         Stream<Member> busy = members.stream().filter(member -> isLookedAt && !member.isIdle());
         Stream.of(waited, known, busy)

@@ -80,7 +80,7 @@ final class Scopes {
                                 Math.min(one.oldestAt, other.oldestAt),
                                 one.oldestAt <= other.oldestAt ? one.place : other.place)));
         return all.values().stream()
-                .sorted(Comparator.comparing(Open::oldestAt).thenComparing(Open::name))
+                .sorted(Comparator.comparingLong(Open::oldestAt).thenComparing(Open::name))
                 .toList();
     }
 
@@ -92,7 +92,7 @@ final class Scopes {
         List<Row> rows = new ArrayList<>();
         Set<Long> shown = new HashSet<>(); // roots: two scopes of one tree have the same
         List<ThreadScope> oldestFirst = new ArrayList<>(scopes.all().values());
-        oldestFirst.sort(Comparator.comparing(ThreadScope::id));
+        oldestFirst.sort(Comparator.comparingLong(ThreadScope::id));
         for (ThreadScope scope : oldestFirst) {
             if (shown.size() < MOST_ROOTS) {
                 ScopeTree tree = ScopeTree.around(scope);

@@ -99,7 +99,7 @@ final class Stacks {
         all.forEach(read -> merged.computeIfAbsent(read.frames, _ -> new ArrayList<>())
                 .add(read));
         return merged.values().stream()
-                .sorted(Comparator.comparing((List<Read> equal) -> equal.size()).reversed())
+                .sorted(Comparator.comparingInt((List<Read> equal) -> equal.size()).reversed())
                 .toList();
     }
 
