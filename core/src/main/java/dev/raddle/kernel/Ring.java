@@ -59,7 +59,8 @@ final class Ring {
     static void addTo(List<Permit> list, @Nullable Permit last) {
         Permit permit = null;
         while (permit != last) {
-            permit = permit == null ? first(Objects.requireNonNull(last)) : Objects.requireNonNull(permit.next, UNLINKED);
+            Permit before = permit == null ? Objects.requireNonNull(last) : permit;
+            permit = Objects.requireNonNull(before.next, UNLINKED);
             list.add(permit);
         }
     }

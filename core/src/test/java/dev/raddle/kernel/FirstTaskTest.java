@@ -52,7 +52,8 @@ class FirstTaskTest {
     void the_first_task_of_an_api_loads_few_classes_and_no_lambda(String api, int ours, int ofTheJdk) throws Exception {
         List<String> loaded = loadedBy(api);
         loadedBy("bare").forEach(loaded::remove); // one of each name
-        List<String> own = loaded.stream().filter(name -> name.startsWith("dev.raddle.")).toList();
+        List<String> own =
+                loaded.stream().filter(name -> name.startsWith("dev.raddle.")).toList();
         String all = "classes that a first task of a " + api + " loads beyond a virtual-thread executor's: "
                 + String.join("\n", new TreeSet<>(loaded));
 

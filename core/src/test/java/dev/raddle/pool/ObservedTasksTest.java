@@ -770,9 +770,12 @@ class ObservedTasksTest {
                 .hasSize(4)
                 .satisfiesExactly(
                         line -> assertThat(line).endsWith("0"),
-                        line -> assertThat(line).isEqualTo("onSubmitted of the listener, for task \"a\" in pool \"p\": 1"),
-                        line -> assertThat(line).isEqualTo("onStarted of the listener, for task \"a\" in pool \"p\": 2"),
-                        line -> assertThat(line).isEqualTo("onSettled of the listener, for task \"a\" in pool \"p\": 3"));
+                        line -> assertThat(line)
+                                .isEqualTo("onSubmitted of the listener, for task \"a\" in pool \"p\": 1"),
+                        line -> assertThat(line)
+                                .isEqualTo("onStarted of the listener, for task \"a\" in pool \"p\": 2"),
+                        line -> assertThat(line)
+                                .isEqualTo("onSettled of the listener, for task \"a\" in pool \"p\": 3"));
     }
 
     @Test
