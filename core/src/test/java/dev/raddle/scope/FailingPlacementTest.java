@@ -60,4 +60,18 @@ class FailingPlacementTest {
             assertThat(gate.awaitedRuns()).isEmpty();
         }
     }
+
+    @Test
+    void a_task_that_was_ended_does_not_enter_the_gate_of_its_scope() {
+        Queue queue = new Queue(task -> Scheduler.Placement.FINAL);
+        try (ThreadScope scope = ThreadScope.open().withScheduler(queue).withConcurrencyLimit(1)) {
+            Task<String> task = scope.submit(() -> "never");
+            task.cancel();
+            ScopeRun<?> ended = (ScopeRun<?>) task;
+
+            assertThat(ended.scope.gate.admit(ended)).isFalse();
+
+            assertThat(ended.scope.gate.isSubjectToLimits(ended)).isFalse();
+        }
+    }
 }
