@@ -11,7 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A process that runs the first task of one API, or one of each. Contains no lambda, since the JVM loads classes for it. */
+/** A process that runs the first task of one API, or one of each. Has no lambda: the JVM would load classes for it. */
 final class FirstTasks {
 
     private FirstTasks() {}
