@@ -26,7 +26,12 @@ final class Running {
     private static final int SHOWN_TASKS = 5; // of a row
 
     /** A task of a row. */
-    record Task(String name, String executor, String key, String ref, @Nullable Long sinceAt) {}
+    record Task(
+            String name,
+            String executor,
+            String key,
+            String ref,
+            @Nullable Long sinceAt) {}
 
     /**
      * Tasks with one stack.
@@ -98,8 +103,7 @@ final class Running {
                 }
             }
         }
-        all.sort(Comparator.comparing(
-                each -> each.task.sinceAt, Comparator.nullsLast(Comparator.naturalOrder())));
+        all.sort(Comparator.comparing(each -> each.task.sinceAt, Comparator.nullsLast(Comparator.naturalOrder())));
         return all;
     }
 
@@ -108,10 +112,15 @@ final class Running {
     }
 
     private Row row(String stack, List<Found> found, List<Found> all) {
-        Locks.Wait wait = found.size() < 2 ? null : Locks.commonOf(found.stream().map(Found::thread).toList());
+        Locks.Wait wait = found.size() < 2
+                ? null
+                : Locks.commonOf(found.stream().map(Found::thread).toList());
         return new Row(
                 found.size(),
-                (int) found.stream().map(each -> List.of(each.task.executor, each.task.key)).distinct().count(),
+                (int) found.stream()
+                        .map(each -> List.of(each.task.executor, each.task.key))
+                        .distinct()
+                        .count(),
                 found.getFirst().task.sinceAt,
                 found.stream().limit(SHOWN_TASKS).map(Found::task).toList(),
                 stack,

@@ -96,10 +96,11 @@ final class Stacks {
     /** Returns the stacks with equal ones together, the largest number first. */
     static List<List<Read>> merged(List<Read> all) {
         Map<List<StackTraceElement>, List<Read>> merged = new LinkedHashMap<>();
-        all.forEach(read -> merged.computeIfAbsent(read.frames, _ -> new ArrayList<>())
-                .add(read));
+        all.forEach(read ->
+                merged.computeIfAbsent(read.frames, _ -> new ArrayList<>()).add(read));
         return merged.values().stream()
-                .sorted(Comparator.comparingInt((List<Read> equal) -> equal.size()).reversed())
+                .sorted(Comparator.comparingInt((List<Read> equal) -> equal.size())
+                        .reversed())
                 .toList();
     }
 

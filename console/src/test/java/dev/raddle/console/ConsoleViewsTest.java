@@ -477,8 +477,8 @@ class ConsoleViewsTest {
         FlowBuilder<Void> define = FlowPlan.define("order");
         Node<String> approved = define.signal("approved", String.class);
         Node<Void> pause = define.sleep("pause", Duration.ofHours(9));
-        FlowPlan<Void, String> plan =
-                define.returning(define.node("ship", approved, (run, who) -> who).needs(Dependency.order(pause)));
+        FlowPlan<Void, String> plan = define.returning(
+                define.node("ship", approved, (run, who) -> who).needs(Dependency.order(pause)));
         try (FlowRun<String> run = console.startFlow(plan, null, RunOptions.defaults())) {
             ObjectNode live = see("view=flow&id=r1", has("/nodes/pause/why"));
 

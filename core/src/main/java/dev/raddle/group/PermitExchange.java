@@ -124,7 +124,9 @@ final class PermitExchange implements PermitSource.Holder {
             return;
         }
         isClosing = true;
-        engine.policy.exceptionSink().guard(() -> "close() of the permit source", () -> session().close());
+        engine.policy
+                .exceptionSink()
+                .guard(() -> "close() of the permit source", () -> session().close());
         closed.set();
         removed.clear(); // afterwards, so that no group is kept for ever
     }

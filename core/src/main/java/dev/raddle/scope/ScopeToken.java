@@ -40,8 +40,7 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public Registration whenCancelled(Runnable action) {
-        Registration made =
-                cancelled.whenSet(() -> node.tasks.guard("action of a cancellation token", action))::run;
+        Registration made = cancelled.whenSet(() -> node.tasks.guard("action of a cancellation token", action))::run;
         ScopeNode running = ScopeNode.ofTaskOfCaller();
         return running == null ? made : running.tasks.endingWithTask(made);
     }

@@ -17,8 +17,7 @@ class FlowSleepLeftTest {
         Node<String> approved = f.signal("approved", String.class).needs(Dependency.order(pause));
         FlowPlan<Void, String> plan = f.returning(approved);
 
-        try (FlowRun<String> run =
-                plan.start(null, RunOptions.defaults().withTimeSource(time))) {
+        try (FlowRun<String> run = plan.start(null, RunOptions.defaults().withTimeSource(time))) {
             while (run.sleepLeft("pause").isEmpty()) {
                 Thread.onSpinWait();
             }

@@ -26,10 +26,7 @@ class IncidentScreensTest extends InChromium {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     HANG      | payments of orders: 33 tasks wait | PaymentClient.readResponse
                     LIMIT     | Its limit is 1 | from 8 to 1
                     RATE      | search of orders may start 1 per 20 s | the next one starts in
@@ -78,7 +75,8 @@ class IncidentScreensTest extends InChromium {
                 .contains("limit of orders / mails: 8 → 1, by program")
                 .contains(" UTC")
                 .doesNotContain("undefined", "null", "[object");
-        String link = text.lines().filter(line -> line.startsWith("http")).findFirst().orElseThrow();
+        String link =
+                text.lines().filter(line -> line.startsWith("http")).findFirst().orElseThrow();
         page.navigate(link);
         awaitText(find("main"), "This link was made at ");
         find(".finding a", "Show the group").first().click();
@@ -195,8 +193,7 @@ class IncidentScreensTest extends InChromium {
     @Test
     void a_group_without_a_name_and_halves_of_characters_have_screens() throws Exception {
         Program program = start(new Program());
-        GroupExecutor executor =
-                program.executor("", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
+        GroupExecutor executor = program.executor("", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
         List<String> keys = List.of("", "a\uD800", "a\uD801", "\uDC00b", "a?");
         for (String key : keys) {
             executor.submit(key, "task of " + key.length() + key.chars().sum(), program::work);
@@ -209,7 +206,9 @@ class IncidentScreensTest extends InChromium {
             awaitText(find(".verdict"), "Nothing waits.");
             awaitCount(find("section").nth(0).locator("tbody tr"), 1);
             String key = keys.stream().sorted().toList().get(i);
-            awaitText(find("section").nth(0), "task of " + key.length() + key.chars().sum());
+            awaitText(
+                    find("section").nth(0),
+                    "task of " + key.length() + key.chars().sum());
             find("section").nth(0).locator("[data-row]").click();
             awaitText(find("tr.detail pre"), "Program.work");
             find("nav a", "Groups").click();
@@ -242,9 +241,10 @@ class IncidentScreensTest extends InChromium {
                         words.sentence('node "7777 of x" waits for a slot, next start in 90000 ms'),
                         words.isolated('a\\u202Eb\\u2069'), words.percent(0.004), words.percent(0.75),
                         /^1970-01-01 \\d\\d:\\d\\d:\\d\\d UTC/.test(words.stamp(43_200_000))].join(' | ');
-                }""")).isEqualTo("2 min 27 s | 1 d 3 h | Waits for 2 min 27 s, 12,345 before it."
-                + " | Node \"7777 of x\" waits for a slot, next start in 1 min 30 s."
-                + " | \u2068ab\u2069 | under 1 % | 75 % | true");
+                }"""))
+                .isEqualTo("2 min 27 s | 1 d 3 h | Waits for 2 min 27 s, 12,345 before it."
+                        + " | Node \"7777 of x\" waits for a slot, next start in 1 min 30 s."
+                        + " | \u2068ab\u2069 | under 1 % | 75 % | true");
     }
 
     @Test
