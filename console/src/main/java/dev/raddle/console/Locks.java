@@ -43,7 +43,7 @@ final class Locks {
                 ? null // the JVM has no information about virtual threads
                 : ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId());
         LockInfo lock = info == null ? null : info.getLockInfo();
-        if (lock != null) {
+        if (info != null && lock != null) {
             String name = nameOf(lock.getClassName(), lock.getIdentityHashCode());
             return new Wait(name, Math.max(0, info.getLockOwnerId()), info.getLockOwnerName());
         }
