@@ -59,6 +59,14 @@ public final class Signal {
         }
     }
 
+    /** Removes a waiter. A class of its own: a lambda would delay the first wait of a JVM. */
+    private record Removal(Signal signal, Waiter waiter) implements Runnable {
+        @Override
+        public void run() {
+            signal.unlink(waiter);
+        }
+    }
+
     private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1024 : 0; // tens of microseconds
 
     private volatile boolean set;
@@ -141,7 +149,7 @@ public final class Signal {
         if (!enqueue(waiter)) {
             action.run();
         }
-        return () -> unlink(waiter);
+        return new Removal(this, waiter);
     }
 
     /**
@@ -179,7 +187,7 @@ public final class Signal {
         if (!enqueue(waiter)) {
             return true;
         }
-        TimedWait wait = new TimedWait(deadline, () -> unlink(waiter));
+        TimedWait wait = new TimedWait(deadline, new Removal(this, waiter));
         try {
             return park(waiter, wait);
         } finally {

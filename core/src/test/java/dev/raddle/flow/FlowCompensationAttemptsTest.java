@@ -132,6 +132,7 @@ class FlowCompensationAttemptsTest {
     /** A channel that is closed by the thread which interrupts the user. */
     private static final class Connection extends AbstractInterruptibleChannel {
         private final CompletableFuture<String> closer = new CompletableFuture<>();
+        private volatile boolean isAwaited;
 
         @Override
         protected void implCloseChannel() {
@@ -139,6 +140,7 @@ class FlowCompensationAttemptsTest {
         }
 
         String awaitCloser() throws Exception {
+            isAwaited = true;
             begin();
             try {
                 return closer.join(); // which an interrupt does not end
@@ -155,7 +157,10 @@ class FlowCompensationAttemptsTest {
                 .compensate(value -> connection.awaitCloser())
                 .compensationTimeout(Duration.ofMillis(1));
         fails(pay);
-        run();
+        FlowPlan<String, Void> plan = f.build();
+        while (!connection.isAwaited) { // the time may have passed before the compensation began
+            plan.run("order-1");
+        }
 
         assertThat(connection.closer.join()).isNotEqualTo("raddle-timer");
     }
