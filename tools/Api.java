@@ -204,7 +204,9 @@ public class Api {
         text.append("}\n");
     }
 
-    /** Returns a pattern of the members that a record or an enum has without declaring them; the compiler's are final. */
+    /**
+     * Returns a pattern of the members that a record or an enum has without declaring them; the compiler's are final.
+     */
     private static String implicitMembers(ClassModel type) {
         String superclass = type.superclass().map(each -> each.asInternalName()).orElse("");
         return switch (superclass) {

@@ -64,7 +64,9 @@ public final class FleetConsole {
                 groups);
     }
 
-    /** Returns when an instance has extended its lease, which it does in the first half of it; null if it is not late. */
+    /**
+     * Returns when an instance has extended its lease, which it does in the first half of it; null if it is not late.
+     */
     private static @Nullable Long heardAt(long left, long lease, long now) {
         return left < lease / 2 ? toSeconds(now - (lease - left)) : null;
     }

@@ -26,13 +26,13 @@ class IncidentTest {
                     RATE      | rate      | "search" of orders may start 1 per 20 s: | next one starts in
                     CAP       | cap       | 16 groups like "req-…" hold 16 slots (100 %) | 25 groups wait for it
                     WEIGHTS   | weights   | "bulk" holds 9 slots (90 %), with the weight 100 | " is 1.
-                    PRIORITY  | priority  | "nightly" waits with the priority -5 | 12 tasks of higher priority are before it
+                    PRIORITY  | priority  | "nightly" waits with the priority -5 | 12 tasks of higher priority
                     COST      | cost      | "yearly" needs 4 slots, and 3 are free | "slow-audit" holds 1 slot
-                    LOCK      | lock      | 6 tasks of 3 groups wait for a lock in Incident$Ledger.post | "close-books" of "audit" is inside the same method
-                    POOL      | pool      | 2 tasks are stuck | They wait for tasks that are queued here, 2 in the same place
+                    LOCK      | lock      | of 3 groups wait for a lock in Incident$Ledger.post | "audit" is inside
+                    POOL      | pool      | 2 tasks are stuck | They wait for tasks that are queued here, 2 in the same
                     POOL      | pool      | Incident | 2 more are queued
-                    FLEET     | fleet     | "shop-2" of fleet "orders" was not heard of | It holds 3 permits, which come back in
-                    SELF_WAIT | self-wait | waits for itself: "print-all" runs in it | waits for "print-page", which is in the same group
+                    FLEET     | fleet     | "shop-2" of fleet "orders" was not heard | 3 permits, which come back in
+                    SELF_WAIT | self-wait | waits for itself: "print-all" runs | "print-page", which is in the same
                     SLOWER    | slower    | ten minutes ago they took 20 ms. | "quotes" of orders
                     """)
     void the_cause_is_said(Incident incident, String kind, String part, String other) throws Exception {

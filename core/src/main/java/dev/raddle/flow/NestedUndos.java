@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The compensations in nested runs that have failed for good in earlier processes. They are called again with the values
- * that are recorded with the failure ({@link UndoCall}), without running the nodes of the nested run again.
+ * The compensations in nested runs that have failed for good in earlier processes. They are called again with the
+ * values that are recorded with the failure ({@link UndoCall}), without running the nodes of the nested run again.
  */
 final class NestedUndos {
 

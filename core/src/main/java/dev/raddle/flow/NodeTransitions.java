@@ -425,7 +425,10 @@ final class NodeTransitions {
         }
     }
 
-    /** Ends a node from outside, in any phase, unless it has ended. The caller must then call {@link Consequences#settle}. */
+    /**
+     * Ends a node from outside, in any phase, unless it has ended. The caller must then call {@link
+     * Consequences#settle}.
+     */
     void end(Runner runner, int node, NodeEnd.Verdict verdict) {
         while (!tryEnd(runner, node, verdict)) {
             InterruptWindow.yieldToSender(); // or a runner has changed the phase meanwhile

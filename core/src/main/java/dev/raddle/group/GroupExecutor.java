@@ -687,9 +687,9 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns all known groups, as {@link #activeGroupKeys} does, with what keeps their tasks waiting. Each is read when
-     * the stream comes to it, in a time that does not depend on the number of its tasks but on that of their different
-     * priorities.
+     * Returns all known groups, as {@link #activeGroupKeys} does, with what keeps their tasks waiting. Each is read
+     * when the stream comes to it, in a time that does not depend on the number of its tasks but on that of their
+     * different priorities.
      *
      * @return the groups, in no order; groups that come or go meanwhile may be among them or not
      */

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import dev.raddle.task.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,10 +69,7 @@ public final class Dispatch {
     /** Starts a run on a virtual thread. Returns false if there is none to be had. */
     private static boolean startElsewhere(TaskRun<?> granted) {
         try {
-            Thread.ofVirtual()
-                    .inheritInheritableThreadLocals(false)
-                    .name(granted.owner())
-                    .start(() -> start(granted));
+            Scheduler.virtualThreads().execute(() -> start(granted));
             return true;
         } catch (Throwable noThread) {
             return false;

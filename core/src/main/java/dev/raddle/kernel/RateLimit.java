@@ -61,7 +61,9 @@ public final class RateLimit {
         return moment + (periods > LONGEST / period ? LONGEST : periods * period);
     }
 
-    /** Returns the number of permits that flow into a bucket in some nanoseconds, rounded up, at most a given number. */
+    /**
+     * Returns the number of permits that flow into a bucket in some nanoseconds, rounded up, at most a given number.
+     */
     int permitsIn(long nanos, int most) {
         BigInteger permits = BigInteger.valueOf(nanos)
                 .multiply(BigInteger.valueOf(count()))

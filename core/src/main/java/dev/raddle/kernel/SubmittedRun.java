@@ -48,10 +48,10 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      * alarm of a time limit, whose message names the attempt, and are released with the callable.
      *
      * A failed start. A scheduler may throw, or reject the run later, and have run it nevertheless. So the run is
-     * claimed first. If that succeeds, or if the run was ended before it had begun, no thread runs it, and its permit is
-     * released here; otherwise its runner releases it. Only a claimed run fails with the scheduler's exception. Permits
-     * are released before the run is settled. The runs that are granted by that are added to the collection that the
-     * placing thread is working off, if there is one, so that failing starts do not nest.
+     * claimed first. If that succeeds, or if the run was ended before it had begun, no thread runs it, and its permit
+     * is released here; otherwise its runner releases it. Only a claimed run fails with the scheduler's exception.
+     * Permits are released before the run is settled. The runs that are granted by that are added to the collection
+     * that the placing thread is working off, if there is one, so that failing starts do not nest.
      */
 
     /**

@@ -56,8 +56,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * A thread calls interrupt() on the runner only while `state` is INTERRUPTING, which is reached only while the
      * runner is inside the callable. The runner leaves the callable by a step from Thread; if it finds INTERRUPTING
      * instead, it waits until the field has changed, and then clears its interrupt status. So the next task of that
-     * thread never sees an interrupt meant for this one (see InterruptWindow). Any other interrupt is meant for the owner
-     * of the thread (Owner), which finds it set afterwards.
+     * thread never sees an interrupt meant for this one (see InterruptWindow). Any other interrupt is meant for the
+     * owner of the thread (Owner), which finds it set afterwards.
      *
      * A run is decided before it is settled. The thread that decides lets the permits be released (the runner releases
      * them; after a cancel the callable still runs, and its runner releases them when it has returned), calls
@@ -177,8 +177,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected abstract @Nullable ClassLoader loader();
 
     /**
-     * Called by the runner before it enters the callable, which this may {@linkplain #replaceCallable replace}. Must not
-     * throw.
+     * Called by the runner before it enters the callable, which this may {@linkplain #replaceCallable replace}. Must
+     * not throw.
      *
      * @param waitNanos the time since submission, or 0 if that is unknown
      */

@@ -6,18 +6,19 @@ import java.util.Objects;
 
 /**
  * How many tasks may start per time: at most {@link #burst()} + t × {@link #count()} / {@link #period()} in every
- * window of length t; or, if it is {@linkplain #strict() strict}, at most {@link #count()} in every window of one period.
+ * window of length t; or, if it is {@linkplain #strict() strict}, at most {@link #count()} in every window of one
+ * period.
  *
- * <p>A rate that is not strict is like a bucket that holds {@link #burst()} permits and receives one every {@link #period()} / {@link
- * #count()}. A task takes one permit, or as many as its {@linkplain TaskSpec#cost cost}, when it
+ * <p>A rate that is not strict is like a bucket that holds {@link #burst()} permits and receives one every {@link
+ * #period()} / {@link #count()}. A task takes one permit, or as many as its {@linkplain TaskSpec#cost cost}, when it
  * starts. A task that costs more than the burst starts when the bucket is full, and those after it wait until its whole
  * cost has flowed in. So {@code Rate.perSecond(100)} may start 200 tasks in the first second after a pause: a burst of
- * 100, and the 100 that flow in. A limit that somebody else counts, as "300 requests in any minute", needs a strict rate,
- * or a smaller burst and count.
+ * 100, and the 100 that flow in. A limit that somebody else counts, as "300 requests in any minute", needs a strict
+ * rate, or a smaller burst and count.
  *
- * <p>A strict rate remembers the moments of its latest starts, 8 bytes each, for one period. A task of cost k counts as k
- * starts; one that costs more than {@link #count()} starts when no start counts any more, and those after it wait until
- * its whole cost could have started. Immutable.
+ * <p>A strict rate remembers the moments of its latest starts, 8 bytes each, for one period. A task of cost k counts as
+ * k starts; one that costs more than {@link #count()} starts when no start counts any more, and those after it wait
+ * until its whole cost could have started. Immutable.
  *
  * {@snippet :
  * Rate api = Rate.perSecond(100);                          // bursts of 100
@@ -109,8 +110,8 @@ public record Rate(int count, Duration period, int burst, boolean isStrict) {
     }
 
     /**
-     * Returns this rate as a strict one: at most {@link #count()} tasks start in every window of one period, whenever it
-     * begins. The burst is the count.
+     * Returns this rate as a strict one: at most {@link #count()} tasks start in every window of one period, whenever
+     * it begins. The burst is the count.
      *
      * @return a strict rate with the same count and period
      * @throws IllegalArgumentException if the count is more than 10,000
@@ -125,7 +126,10 @@ public record Rate(int count, Duration period, int burst, boolean isStrict) {
         }
     }
 
-    /** Returns the number and the period, as in {@code 100 per second}, {@code 5 per PT1M30S, burst 1} or {@code 300 per minute, strict}. */
+    /**
+     * Returns the number and the period, as in {@code 100 per second}, {@code 5 per PT1M30S, burst 1} or {@code 300 per
+     * minute, strict}.
+     */
     @Override
     public String toString() {
         String per = UNITS.getOrDefault(period, period.toString());

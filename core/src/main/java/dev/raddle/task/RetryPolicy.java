@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The maximum number of attempts of a task, the delays between them, and the longest time of each. Immutable; a policy may be shared by any
- * number of tasks.
+ * The maximum number of attempts of a task, the delays between them, and the longest time of each. Immutable; a policy
+ * may be shared by any number of tasks.
  *
  * {@snippet :
  * RetryPolicy policy = RetryPolicy.builder()

@@ -44,8 +44,9 @@ class FirstTaskTest {
     }
 
     /**
-     * The bounds are a little above what is loaded: it depends on whether a thread has to wait. Each class of ours costs a fifth of a millisecond, a lambda two or
-     * three of these; so the first task of a JVM waits for what another one may never need.
+     * The bounds are a little above what is loaded: it depends on whether a thread has to wait. Each class of ours
+     * costs a fifth of a millisecond, a lambda two or three of these; so the first task of a JVM waits for what another
+     * one may never need.
      */
     @ParameterizedTest
     @CsvSource({"group, 104, 85", "scope, 80, 190", "flow, 118, 190", "pool, 68, 70"})

@@ -65,7 +65,8 @@ public record RaddleProperties(
      * @param queueThresholdByKey how many tasks of single keys may wait
      * @param globalQueueThreshold how many tasks of all keys together may wait; no limit by default
      * @param queueTimeout how long a task may wait before it is rejected; no limit by default
-     * @param rate how many tasks of a key may start per time, such as "100/s", "5000/h", "10/s burst 1" or "300/m strict"
+     * @param rate how many tasks of a key may start per time, such as "100/s", "5000/h", "10/s burst 1" or "300/m
+     * strict"
      * @param rateByKey the rates of single keys
      * @param globalRate how many tasks of all keys together may start per time
      * @param rejectionPolicy the treatment of rejected tasks
