@@ -169,8 +169,9 @@ class RunPageInBrowserTest {
         assertThat(shown.locator("section:has(h2:text('Timeline')) thead th").allInnerTexts())
                 .containsExactly("Node", "State ▴", "Group", "When", "Waited", "Took");
         assertThat(column(shown, 2).getFirst()).contains("failed");
-        shown.locator("thead button:text('Took')").click();
-        assertThat(column(shown, 1).getFirst()).contains("test");
+        shown.locator("section:has(h2:text('Timeline')) thead button:text('Took')")
+                .click();
+        shown.waitForCondition(() -> column(shown, 1).getFirst().contains("test"));
         assertThat(column(shown, 6)).startsWith("1.9 s", "1.5 s").endsWith("100 ms", "—");
         assertThat(shown.locator("section:has(h2:text('Critical path')) tbody tr")
                         .allInnerTexts())
@@ -200,11 +201,11 @@ class RunPageInBrowserTest {
         Page shown = opened(Pages.build(directory), "run-page.png");
 
         shown.locator("input[type=search]").fill("FETCH");
-        assertThat(column(shown, 1)).hasSize(2);
+        shown.waitForCondition(() -> column(shown, 1).size() == 2);
         assertThat(shown.locator(".graph .node:not(.faint)").count()).isEqualTo(2);
         shown.locator("input[type=search]").fill("");
         shown.locator(".chip", new Page.LocatorOptions().setHasText("failed")).click();
-        assertThat(column(shown, 1)).hasSize(1);
+        shown.waitForCondition(() -> column(shown, 1).size() == 1);
         assertThat(shown.locator(".graph .node:not(.faint)").getAttribute("data-node"))
                 .isEqualTo("lint");
     }

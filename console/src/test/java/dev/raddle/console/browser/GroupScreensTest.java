@@ -200,8 +200,9 @@ class GroupScreensTest extends InChromium {
                         line -> assertThat(line).matches("cancelTask \\w+\\|\\|task \"charge-1\" is cancelled"),
                         line -> assertThat(line).isEqualTo("setRate||group \"payments\" has no rate"),
                         line -> assertThat(line)
-                                .isEqualTo("setRate|7/1000|group \"payments\" has the rate of 7 per second"),
-                        line -> assertThat(line).isEqualTo("hold|90,000|group \"payments\" is on hold for 90000 ms"),
+                                .isEqualTo("setRate|no rate → 7/1000|group \"payments\" has the rate of 7 per second"),
+                        line -> assertThat(line)
+                                .isEqualTo("hold|not on hold → 90,000|group \"payments\" is on hold for 90000 ms"),
                         line -> assertThat(line).isEqualTo("resume||group \"payments\" is resumed"),
                         line -> assertThat(line).isEqualTo("pause||group \"payments\" is paused"));
     }

@@ -107,6 +107,7 @@ class IncidentScreensTest extends InChromium {
         row("payments").click();
         awaitText(find("h1"), "payments");
         find("section").first().locator("[data-row]").first().click();
+        awaitText(find("tr.detail .stack"), "PaymentClient.charge");
         find("tr.detail .stack button.copy").click();
         awaitText(find(".notice"), "Copied.");
         assertThat((String) page.evaluate("navigator.clipboard.readText()")).contains("PaymentClient.charge");
