@@ -69,7 +69,10 @@ public final class Dispatch {
     /** Starts a run on a virtual thread. Returns false if there is none to be had. */
     private static boolean startElsewhere(TaskRun<?> granted) {
         try {
-            Scheduler.virtualThreads().execute(() -> start(granted));
+            Scheduler.virtualThreads().execute(() -> {
+                Thread.currentThread().setName(granted.owner());
+                start(granted);
+            });
             return true;
         } catch (Throwable noThread) {
             return false;

@@ -276,7 +276,7 @@ class ContextClassLoaderTest {
             under(OTHER, () -> cancelled.cancel(true));
             cancelled.await();
         }
-        assertThat(listener.loaders).hasSizeBetween(5, 6).containsOnly(APPLICATION);
+        assertThat(listener.loaders).hasSizeBetween(4, 6).containsOnly(APPLICATION); // both may end before they start
     }
 
     @Test
