@@ -66,7 +66,7 @@ public final class Dispatch {
         }
     }
 
-    /** Starts a run on a virtual thread. Returns false if there is none to be had. */
+    /** Starts a run on a virtual thread. Returns false if no thread can be started. */
     private static boolean startElsewhere(TaskRun<?> granted) {
         try {
             Scheduler.virtualThreads().execute(() -> {
