@@ -37,7 +37,9 @@ final class RunTimes {
             }
         }
 
-        /** Returns a minute for adding to it. The first task of a minute may miss another one's, which does not matter. */
+        /**
+         * Returns a minute for adding to it. The first task of a minute may miss another one's, which does not matter.
+         */
         Minute of(long number) {
             Minute minute = minutes[(int) (number % MINUTES)];
             if (minute.number != number) {
