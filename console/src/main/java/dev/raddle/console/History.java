@@ -13,7 +13,7 @@ final class History {
     private static final int UNKNOWN = -1;
     private static final int LONGEST_STEP = 3; // of the values of a curve without a gap, in units of its ring
 
-    /** The values of curves; null where nobody has counted. */
+    /** The values of curves; null where no sample was taken. */
     record Series(
             List<Long> seconds,
             List<@Nullable Integer> running,

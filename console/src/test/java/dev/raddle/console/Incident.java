@@ -45,7 +45,7 @@ public enum Incident {
         }
     },
 
-    /** I2: somebody has set a limit to 1. */
+    /** I2: a limit was set to 1. */
     LIMIT {
         @Override
         void stage(Stage stage) throws InterruptedException {
@@ -198,7 +198,7 @@ public enum Incident {
         }
     },
 
-    /** I11: a run waits for a signal that nobody sends. */
+    /** I11: a run waits for a signal that is never sent. */
     SIGNAL {
         @Override
         void stage(Stage stage) {

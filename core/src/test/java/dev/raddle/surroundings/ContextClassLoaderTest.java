@@ -266,17 +266,23 @@ class ContextClassLoaderTest {
         Seen listener = new Seen();
         GroupPolicy policy = oneAtATime().addListener(listener).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            CountDownLatch begun = new CountDownLatch(1);
             Callable<Object> endless = () -> new CountDownLatch(1).await(1, TimeUnit.DAYS);
+            Callable<Object> begins = () -> {
+                begun.countDown();
+                return endless.call();
+            };
             under(
                             APPLICATION,
                             () -> executor.submit(
                                     "a", TaskSpec.named("late", endless).timeout(Duration.ofMillis(1))))
                     .await();
-            TaskHandle<Object> cancelled = under(APPLICATION, () -> executor.submit("a", endless));
+            TaskHandle<Object> cancelled = under(APPLICATION, () -> executor.submit("a", begins));
+            begun.await();
             under(OTHER, () -> cancelled.cancel(true));
             cancelled.await();
         }
-        assertThat(listener.loaders).hasSizeBetween(4, 6).containsOnly(APPLICATION); // both may end before they start
+        assertThat(listener.loaders).hasSizeBetween(5, 6).containsOnly(APPLICATION); // "late" may end before it starts
     }
 
     @Test

@@ -45,7 +45,7 @@ function draw(element, data, changes) {
 
 const GAP = 5_000; // of a shorter time without a sample nothing is seen
 
-/** The columns of the curves. A time that nobody has sampled is a gap, and the first number of starts after it is unknown. */
+/** The columns of the curves. A time without samples is a gap, and the first number of starts after it is unknown. */
 export function dataOf({ seconds, waiting, running, starts }) {
   const steps = seconds.slice(1).map((at, i) => at - seconds[i]), longest = Math.max(GAP, 3 * Math.min(...steps));
   const all = [[], [], [], ...starts ? [[]] : []], add = (...row) => all.forEach((column, i) => column.push(row[i]));
