@@ -295,6 +295,13 @@ in_shaded_jar() {
     host -cp program/target/hosts-program-1-relocated.jar program.Main
 }
 
+# With AOTMode=on a JVM that cannot use its cache ends.
+with_aot_cache() {
+  local jar=program/target/hosts-program-1-shaded.jar
+  host -XX:AOTCacheOutput="$work/program.aot" -cp "$jar" program.Main &&
+    host -XX:AOTMode=on -XX:AOTCache="$work/program.aot" -cp "$jar" program.Main
+}
+
 in_image() {
   local target=tools/hosts/program/target
   "$JAVA_HOME/bin/jlink" -p "$target/hosts-program-1.jar:$(printf %s "$work"/m2/dev/raddle/raddle-core/*/raddle-core-*.jar)" --add-modules program --output "$target/image" &&
@@ -315,4 +322,5 @@ hosts_check() {
   step 'the Java agent of OpenTelemetry' under_agent
   step 'a shaded jar, and one with other package names' in_shaded_jar
   step 'an image of jlink' in_image
+  step 'an AOT cache' with_aot_cache
 }

@@ -7,13 +7,17 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -24,7 +28,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How long does the first task of a JVM take, from the creation of its executor to its result, beside the JDK's
- * counterpart? Each number is of a JVM of its own: {@code ./dev bench first}.
+ * counterpart, and how long with an AOT cache of the program (JEP 514)? Each number is of a JVM of its own: {@code ./dev
+ * bench first}.
  */
 public final class FirstTask {
 
@@ -102,33 +107,57 @@ public final class FirstTask {
             System.out.println(System.nanoTime() - begun);
             return;
         }
-        System.out.println("| first task of a JVM | median of " + JVMS + " JVMs | range |");
-        System.out.println("|---|---|---|");
-        for (String name : CALLS.keySet()) {
-            double[] millis = new double[JVMS];
-            for (int each = 0; each < JVMS; each++) {
-                millis[each] = Long.parseLong(outputOf(name)) / 1e6;
+        System.out.println("| first task of a JVM, median of " + JVMS + " | range | with an AOT cache | range |");
+        System.out.println("|---|---|---|---|---|");
+        Path cache = Files.createTempFile("first-task", ".aot");
+        try {
+            for (String name : CALLS.keySet()) {
+                String plain = measured(name, "-XX:AOTMode=off");
+                outputOf(name, "-XX:AOTCacheOutput=" + cache);
+                System.out.println(
+                        "| `" + name + "` | " + plain + " | " + measured(name, "-XX:AOTCache=" + cache) + " |");
             }
-            Arrays.sort(millis);
-            System.out.println(String.format(
-                    Locale.ROOT,
-                    "| `%s` | %.1f ms | %.1f to %.1f |",
-                    name,
-                    millis[JVMS / 2],
-                    millis[0],
-                    millis[JVMS - 1]));
+        } finally {
+            Files.delete(cache);
         }
     }
 
-    private static String outputOf(String name) throws IOException {
+    private static String measured(String name, String option) throws IOException {
+        double[] millis = new double[JVMS];
+        for (int each = 0; each < JVMS; each++) {
+            millis[each] = Long.parseLong(outputOf(name, option)) / 1e6;
+        }
+        Arrays.sort(millis);
+        return String.format(Locale.ROOT, "%.1f ms | %.1f to %.1f", millis[JVMS / 2], millis[0], millis[JVMS - 1]);
+    }
+
+    private static String outputOf(String name, String option) throws IOException {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        option,
+                        "-Xlog:disable", // what the JVM says of the cache
                         "-cp",
-                        System.getProperty("java.class.path"),
+                        jars(),
                         FirstTask.class.getName(),
                         name)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    }
+
+    /** Returns the class path with jars only, because an AOT cache does not have classes of directories. */
+    private static String jars() throws IOException {
+        StringJoiner jars = new StringJoiner(File.pathSeparator);
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            Path path = Path.of(entry);
+            jars.add(Files.isDirectory(path) ? jarBeside(path).toString() : entry);
+        }
+        return jars.toString();
+    }
+
+    private static Path jarBeside(Path classes) throws IOException {
+        try (DirectoryStream<Path> jars = Files.newDirectoryStream(classes.resolveSibling(""), "raddle-*.jar")) {
+            return jars.iterator().next();
+        }
     }
 }
