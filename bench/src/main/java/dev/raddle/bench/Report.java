@@ -97,6 +97,9 @@ public final class Report {
     private void write(String section, String table) throws IOException {
         if (isComplete(section)) {
             PAGE.replace(section, table);
+            Files.writeString(
+                    PICTURES.resolve("peers.svg"),
+                    Comparisons.of(Files.readString(PAGE.file())).svg());
         } else {
             System.err.println("the page keeps its table \"" + section + "\": not all of its chapters were measured");
         }

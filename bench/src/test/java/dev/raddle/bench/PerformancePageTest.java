@@ -1,12 +1,14 @@
 package dev.raddle.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.results.BenchmarkResult;
@@ -31,6 +33,48 @@ class PerformancePageTest {
 
                         a machine.
                         <!-- group:end -->""");
+    }
+
+    @Test
+    void the_picture_is_drawn_from_the_tables_of_the_page() throws IOException {
+        Path docs = Path.of("..", "docs");
+
+        String drawn =
+                Comparisons.of(Files.readString(docs.resolve("performance.md"))).svg();
+
+        assertThat(docs.resolve("pictures/peers.svg"))
+                .as("run ./dev plot peers")
+                .content()
+                .isEqualTo(drawn);
+    }
+
+    @Test
+    void a_ratio_of_the_picture_is_below_one_where_raddle_is_better() {
+        Comparisons found = Comparisons.of("""
+                <!-- group:begin -->
+                | what | measured | peer | ratio | goal | lost |
+                |---|---|---|---|---|---|
+                | CPU | 1,000 ns (900–1,100) | bare 500 (400–600) | 2× | ≤ 1.40× | 2.0 % |
+                |  |  | bulkhead 4,000 | 0.25× |  | 2.0 % |
+                |  |  | only to query each handle: 1 | 1,000× |  | 2.0 % |
+                | fairness | 0.90 | semaphore, 10,000 tasks: 0.45 | 2× | ≥ 0.80 | 0.1 % |
+                | the same, elsewhere | 0.90 | fair semaphore 0.30 | 3× |  | 0.1 % |
+                <!-- fleet:begin -->
+                | tasks | 1.50 M/s (1–2) | Redisson 3 | 0.50× |  | ? |
+                """);
+
+        assertThat(found.ratios())
+                .containsExactly(
+                        Map.entry("group ÷ virtual threads", List.of(2.0)),
+                        Map.entry("group ÷ Resilience4j", List.of(0.25)),
+                        Map.entry("group ÷ semaphores", List.of(0.5, 0.3 / 0.9)),
+                        Map.entry("fleet ÷ Redisson", List.of(2.0)));
+    }
+
+    @Test
+    void a_peer_that_the_picture_does_not_know_is_reported() {
+        assertThatThrownBy(() -> Comparisons.of("| CPU | 1 ns | Nobody's pool 2 | 0.50× |  | ? |"))
+                .hasMessageContaining("\"Nobody's pool\" must begin with the name of a peer");
     }
 
     @Test
