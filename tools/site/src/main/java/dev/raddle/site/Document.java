@@ -167,10 +167,8 @@ final class Document {
                     if (node instanceof Image image) {
                         attributes.put("src", destinations.apply(image.getDestination()));
                     }
-                    if (node instanceof FencedCodeBlock && tag.equals("pre")) {
-                        attributes.put("tabindex", "0"); // so that the keyboard can scroll it
-                    }
                 })
+                .nodeRendererFactory(context -> new Highlight(context.getWriter()))
                 .build()
                 .render(root);
     }

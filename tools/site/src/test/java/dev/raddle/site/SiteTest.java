@@ -8,6 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -111,5 +115,65 @@ class SiteTest {
 
         assertThat(written("guide/a.html")).doesNotContain("http:", "https:");
         assertThat(written("search.js") + written("site.css")).doesNotContain("http:", "https:", "@import");
+    }
+
+    @Test
+    void code_has_its_colours_without_a_script() throws IOException {
+        page("docs/guide/a.md", """
+                # A
+
+                ## Second `thing`!
+
+                ```java
+                /* one
+                   comment */ @Override var s = "<b>" + 12; // end
+                ```
+
+                ```
+                class of nothing
+                ```
+                """);
+
+        build();
+
+        assertThat(written("guide/a.html")).contains("""
+                        <pre tabindex="0"><code class="language-java"><span class="comment">/* one</span>
+                        <span class="comment">   comment */</span> <span class="name">@Override</span> <span class="word">var</span> s = \
+                        <span class="string">&quot;&lt;b&gt;&quot;</span> + <span class="number">12</span>; \
+                        <span class="comment">// end</span>
+                        </code></pre>""", """
+                        <pre tabindex="0"><code>class of nothing
+                        </code></pre>""");
+    }
+
+    @Test
+    void each_colour_can_be_read_on_its_background_by_day_and_night() throws IOException {
+        String css = Files.readString(Path.of("src/main/resources/dev/raddle/site/site.css"));
+        Map<String, MatchResult> colours = Pattern.compile("--(\\w+): light-dark\\(#(\\w{6}), #(\\w{6})\\)")
+                .matcher(css)
+                .results()
+                .collect(Collectors.toMap(found -> found.group(1), found -> found));
+
+        assertThat(List.of("text", "quiet", "link", "word", "string", "number", "name"))
+                .allSatisfy(name -> assertThat(List.of(2, 3))
+                        .allSatisfy(theme -> assertThat(contrast(
+                                        colours.get(name).group(theme),
+                                        colours.get("raised").group(theme)))
+                                .isGreaterThan(4.5)));
+    }
+
+    /** Returns the contrast of two colours, as WCAG 2 defines it. */
+    private static double contrast(String one, String other) {
+        double a = luminance(one);
+        double b = luminance(other);
+        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    }
+
+    private static double luminance(String colour) {
+        double[] linear = IntStream.of(0, 2, 4)
+                .mapToDouble(at -> Integer.parseInt(colour.substring(at, at + 2), 16) / 255.0)
+                .map(part -> part <= 0.04045 ? part / 12.92 : Math.pow((part + 0.055) / 1.055, 2.4))
+                .toArray();
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
     }
 }
