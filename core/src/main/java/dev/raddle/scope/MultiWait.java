@@ -49,7 +49,7 @@ final class MultiWait implements ScopeRun.Wait {
             for (ScopeRun<?> run : runs) {
                 run.addWait(wait);
             }
-            if (scope.gate != null || !scope.options.onVirtualThreads()) {
+            if (scope.gate != null || !scope.onVirtualThreads) {
                 for (ScopeRun<?> run : runs) {
                     run.awaitEnd(); // detects a wait that could never end, run by run
                 }

@@ -46,7 +46,7 @@ final class PendingRuns extends SpinLock {
      * `empty` after that. So one of them finds that nothing is left.
      */
 
-    /** Why this is closed. The cause is null if every task had ended before. */
+    /** Why this is closed. The cause is null if the owner has closed it. */
     private record End(
             @Nullable CancelledException cause, @Nullable DeadlineExpiry expiry) {}
 
@@ -137,8 +137,8 @@ final class PendingRuns extends SpinLock {
 
     // The list.
 
-    /** Lists a run that is counted. */
-    void list(ScopeRun<?> run) {
+    /** Lists a run that is counted. Returns false if this is closed, so that the caller must cancel the run. */
+    boolean list(ScopeRun<?> run) {
         ScopeRun<?> head;
         do {
             head = newest;
@@ -147,6 +147,7 @@ final class PendingRuns extends SpinLock {
         if (++listed >= sweepAt) {
             sweep(run);
         }
+        return end == null;
     }
 
     private void sweep(ScopeRun<?> from) {
@@ -250,7 +251,7 @@ final class PendingRuns extends SpinLock {
     /**
      * Closes this to further runs. Returns false if it was closed before.
      *
-     * @param cause the cause, or null if every task has ended
+     * @param cause the cause, or null for the end of the scope
      * @param expiry the expiry with this cause if the deadline has passed, or null
      */
     boolean close(@Nullable CancelledException cause, @Nullable DeadlineExpiry expiry) {
@@ -261,12 +262,10 @@ final class PendingRuns extends SpinLock {
     @Nullable
     CancelledException closeCause() {
         End known = end;
-        return known == null ? null : known.cause == null ? endOfScope() : known.cause;
-    }
-
-    /** Returns the cause of tasks that the end of the scope cancels. */
-    CancelledException endOfScope() {
-        return new CancelledException("scope \"" + scope + "\" was closed");
+        if (known == null) {
+            return null;
+        }
+        return known.cause == null ? new CancelledException("scope \"" + scope + "\" was closed") : known.cause;
     }
 
     /**

@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +59,6 @@ final class ScopeNode extends EnclosingScope {
     private volatile @Nullable ScopeToken token; // null until used; created under this
     private volatile @Nullable ScopeDeadline deadline;
     private volatile @Nullable Set<ScopeNode> nested; // null until used; created under this
-    private Scheduler.@Nullable Lease lease; // null if there is none; guarded by this
     private @Nullable Deque<Runnable> deferred; // the latest action first; null if there is none; guarded by this
     private boolean finished; // guarded by this
     private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
@@ -181,9 +181,8 @@ final class ScopeNode extends EnclosingScope {
      */
     private void close() {
         PendingRuns pending = tasks.pending;
-        boolean wasEmpty = pending.isEmpty();
-        if (pending.close(wasEmpty ? null : pending.endOfScope(), null)
-                && !(wasEmpty && pending.isEmpty() && token == null && nested == null && tasks.jobs == null)) {
+        if (pending.close(null, null)
+                && !(pending.isEmpty() && token == null && nested == null && tasks.jobs == null)) {
             CancelledException cause = Objects.requireNonNull(pending.closeCause());
             cancelTasks(cause);
             cancelNested(cause, true);
@@ -240,14 +239,6 @@ final class ScopeNode extends EnclosingScope {
         ScopeToken used = token;
         if (used != null) {
             used.runActions();
-        }
-    }
-
-    /** Fails the channels. A cancelling thread may run the token's actions only after the scope is closed. */
-    private void failChannels() {
-        ScopeToken used = token;
-        if (used != null) {
-            used.failChannels();
         }
     }
 
@@ -310,27 +301,24 @@ final class ScopeNode extends EnclosingScope {
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
     void takeLease() {
         Scheduler.Lease taken = tasks.options.scheduler.lease();
-        if (!keep(taken)) {
+        if (!keep(all -> all.addLast(taken::close))) {
             taken.close();
         }
     }
 
-    private synchronized boolean keep(Scheduler.Lease taken) {
-        if (!finished) {
-            lease = taken;
-        }
-        return !finished;
-    }
-
     /** Adds an action that runs when every task has ended. */
-    synchronized void defer(Runnable cleanUp) {
-        if (finished) {
+    void defer(Runnable cleanUp) {
+        if (!keep(all -> all.addFirst(cleanUp))) {
             throw tasks.closedException("a deferred action");
         }
-        if (deferred == null) {
-            deferred = new ArrayDeque<>();
+    }
+
+    private synchronized boolean keep(Consumer<Deque<Runnable>> addition) {
+        if (!finished) {
+            deferred = deferred == null ? new ArrayDeque<>() : deferred;
+            addition.accept(deferred);
         }
-        deferred.push(cleanUp);
+        return !finished;
     }
 
     /** Closes the scope. The deferred actions run when every task has ended, however long that takes. */
@@ -345,7 +333,10 @@ final class ScopeNode extends EnclosingScope {
         tasks.ended = true;
         tasks.pending.clearIfEmpty(); // a handle that is kept retains no other task
         try {
-            failChannels();
+            ScopeToken used = token;
+            if (used != null) {
+                used.failChannels(); // a cancelling thread may run the token's actions only after this
+            }
             leaveThread();
         } finally {
             finish(inner, interrupted);
@@ -425,7 +416,7 @@ final class ScopeNode extends EnclosingScope {
                 + TimeLimit.text(Duration.ofNanos(tasks.time.nanoTime() - run.startNanos())) + " in "
                 + UserCode.textOf(thread));
         where.setStackTrace(stack);
-        tasks.options.sink().report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
+        tasks.sink.report("close() of scope \"" + tasks.name + "\", which waits for " + task, where);
     }
 
     private void addFailure(Throwable failure) {
@@ -436,23 +427,26 @@ final class ScopeNode extends EnclosingScope {
     }
 
     /**
-     * Runs the deferred actions and releases the scheduler. Then throws if something was wrong.
+     * Runs the deferred actions, the latest first, and then the release of the scheduler. Then throws if something was
+     * wrong.
      *
      * @param inner the labels of scopes that were still open inside this one, and were closed
      * @param interrupted whether to set the interrupt status
      */
     private void finish(List<String> inner, boolean interrupted) {
         Collection<Runnable> cleanUps;
-        Scheduler.@Nullable Lease taken;
         synchronized (this) {
             finished = true;
             cleanUps = deferred == null ? List.of() : deferred;
-            deferred = null; // a closed scope keeps neither reachable
-            taken = lease;
-            lease = null;
+            deferred = null; // a closed scope does not keep them reachable
         }
-        int failed = runDeferred(cleanUps);
-        boolean released = release(taken);
+        for (Runnable cleanUp : cleanUps) {
+            try {
+                cleanUp.run();
+            } catch (Throwable failure) {
+                addFailure(failure);
+            }
+        }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -461,34 +455,9 @@ final class ScopeNode extends EnclosingScope {
         }
         if (failures != null) {
             throw new AggregateException(
-                    "at the end of scope \"" + tasks.name + "\" " + failureText(failed, released), failures);
-        }
-    }
-
-    /** Runs deferred actions, the latest first. Returns how many have failed. */
-    private int runDeferred(Collection<Runnable> cleanUps) {
-        int failed = 0;
-        for (Runnable cleanUp : cleanUps) {
-            try {
-                cleanUp.run();
-            } catch (Throwable failure) {
-                addFailure(failure);
-                failed++;
-            }
-        }
-        return failed;
-    }
-
-    /** Closes the scheduler's lease. Returns whether that succeeded. */
-    private boolean release(Scheduler.@Nullable Lease taken) {
-        try {
-            if (taken != null) {
-                taken.close();
-            }
-            return true;
-        } catch (Throwable failure) {
-            addFailure(failure);
-            return false;
+                    "at the end of scope \"" + tasks.name + "\" " + failures.size() + " of the deferred actions and the"
+                            + " release of the scheduler failed, and all of them were run",
+                    failures);
         }
     }
 
@@ -499,11 +468,5 @@ final class ScopeNode extends EnclosingScope {
                         + " inside it, which were closed as well");
         failures.forEach(failure -> UserCode.addSuppressed(violation, failure));
         return violation;
-    }
-
-    private static String failureText(int actions, boolean released) {
-        String deferred = actions == 0 ? "" : actions + " of the deferred actions failed, and all of them were run";
-        String scheduler = released ? "" : "the release of the scheduler failed";
-        return deferred + (actions == 0 || released ? "" : "; ") + scheduler;
     }
 }

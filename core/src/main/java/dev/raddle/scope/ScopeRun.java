@@ -152,7 +152,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
 
     @Override
     protected final boolean mayStartInPlace() {
-        return !scope.options.onVirtualThreads();
+        return !scope.onVirtualThreads;
     }
 
     @Override
@@ -160,9 +160,8 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         if (isDecided()) {
             throw new CancelledException("task \"" + name() + "\" was ended before it was placed");
         }
-        ScopeSettings options = scope.options;
-        Scheduler scheduler = options.scheduler;
-        if (options.onVirtualThreads()) {
+        Scheduler scheduler = scope.options.scheduler;
+        if (scope.onVirtualThreads) {
             scheduler.execute(this);
             return;
         }
@@ -274,12 +273,14 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
         if (named) {
             self.setName(name == null ? scope.name : scope.name + "/" + name); // for thread dumps
         }
-        Set<Registration> outer = scope.suspendRegistrations(self);
+        Set<Registration> outer = scope.registrations == null ? null : scope.suspendRegistrations(self);
         try {
             return callInContext(callable);
         } finally {
-            scope.endRegistrations(self, outer);
-            if (named && !scope.options.onVirtualThreads()) { // else the thread ends with the run
+            if (scope.registrations != null) {
+                scope.endRegistrations(self, outer);
+            }
+            if (named && !scope.onVirtualThreads) { // else the thread ends with the run
                 self.setName("");
             }
         }
@@ -428,7 +429,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     final Outcome<T> awaitEnd() throws InterruptedException {
-        if (isSettled() || (placement == null && scope.gate == null)) {
+        if ((placement == null && scope.gate == null) || isSettled()) {
             return awaitOutcome();
         }
         WaitRegistration waiting = beginWait();
@@ -561,7 +562,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
 
     @Override
     protected final ExceptionSink sink() {
-        return scope.options.sink();
+        return scope.sink;
     }
 
     @Override

@@ -84,10 +84,6 @@ final class ScopeSettings extends Draft<ScopeSettings> {
         return time == null ? TimeSource.system() : time;
     }
 
-    boolean onVirtualThreads() {
-        return scheduler == Scheduler.virtualThreads();
-    }
-
     /** Returns the given policy, or null if it has no effect. */
     static @Nullable RetryPolicy nullIfUnneeded(RetryPolicy policy) {
         return policy.hasNoEffect() ? null : policy;

@@ -11,7 +11,9 @@ import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
 import dev.raddle.task.CancellationToken.Registration;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
@@ -61,6 +63,9 @@ final class ScopeTasks {
     ScopeSettings options; // written by the owner before the first task is submitted, like those below
     TimeSource time;
 
+    ExceptionSink sink;
+    boolean onVirtualThreads; // of the JDK's own scheduler, one for each task
+
     @Nullable
     GuardedListener events; // null without hook and listener
 
@@ -76,7 +81,7 @@ final class ScopeTasks {
     volatile @Nullable Set<PeriodicRun> jobs; // null until used; created under this
 
     /** What running tasks have registered at tokens, by their threads; null until used; created under this. */
-    private volatile @Nullable Map<Thread, Set<Registration>> registrations;
+    volatile @Nullable Map<Thread, Set<Registration>> registrations;
 
     private volatile @Nullable RunSettings recent; // most tasks have the same settings and context as the one before
 
@@ -113,10 +118,12 @@ final class ScopeTasks {
         }
         TimerUse.begin(time);
         options = changed;
+        sink = changed.propagation.sink();
+        onVirtualThreads = changed.scheduler == Scheduler.virtualThreads();
         TaskListener listener = changed.listener;
         hook = changed.hook == null ? null : new HookListener(changed.hook, id, name, changed);
         TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
-        events = GuardedListener.of(both, changed.sink(), "scope");
+        events = GuardedListener.of(both, sink, "scope");
     }
 
     /** Records that a task is submitted. Returns true to exactly one caller. */
@@ -132,12 +139,12 @@ final class ScopeTasks {
 
     /** Calls user code, and reports what it throws to the sink. */
     void guard(String source, Runnable userCode) {
-        options.sink().guard(() -> source + " in scope \"" + name + "\"", userCode);
+        sink.guard(() -> source + " in scope \"" + name + "\"", userCode);
     }
 
     /** Returns an executor for user code that an alarm makes necessary. */
     OffloadExecutor offload() {
-        return new OffloadExecutor(options.sink(), time, loader, true);
+        return new OffloadExecutor(sink, time, loader, true);
     }
 
     // Submitting.
@@ -233,9 +240,7 @@ final class ScopeTasks {
     void submit(ScopeRun<?> run) {
         StackRoom.ensure(); // a counted run must be admitted or ended
         run.armLimit();
-        boolean open = add(run);
-        run.listed();
-        if (open) {
+        if (add(run)) {
             admit(run);
         }
     }
@@ -249,12 +254,12 @@ final class ScopeTasks {
         if (events != null) {
             events.onSubmitted(run);
         }
-        pending.list(run); // after the listener was notified: another thread may end it now
-        if (!pending.isClosed()) {
-            return true;
+        boolean isOpen = pending.list(run); // after the listener was notified: another thread may end it now
+        if (!isOpen) {
+            run.cancel(Objects.requireNonNull(pending.closeCause()), Runnable::run);
         }
-        run.cancel(Objects.requireNonNull(pending.closeCause()), Runnable::run);
-        return false;
+        run.listed();
+        return isOpen;
     }
 
     /** Lets a run enter the gate, if there is one, and starts it unless it waits there or was ended. */
@@ -283,7 +288,6 @@ final class ScopeTasks {
             }
         });
         add(run);
-        run.listed();
         return run;
     }
 
@@ -349,19 +353,17 @@ final class ScopeTasks {
     /** Removes the registrations of a thread that begins a task inside another one, and returns them. */
     @Nullable
     Set<Registration> suspendRegistrations(Thread runner) {
-        Map<Thread, Set<Registration>> all = registrations;
-        return all == null ? null : all.remove(runner);
+        return registrations().remove(runner);
     }
 
     /** Ends the registrations of the task that a thread has run, and restores those of the task around it. */
     void endRegistrations(Thread runner, @Nullable Set<Registration> outer) {
-        Map<Thread, Set<Registration>> all = registrations;
-        Set<Registration> own = all == null ? null : all.remove(runner);
+        Set<Registration> own = registrations().remove(runner);
         if (own != null) {
             own.forEach(Registration::close);
         }
         if (outer != null) {
-            Objects.requireNonNull(all).put(runner, outer);
+            registrations().put(runner, outer);
         }
     }
 

@@ -423,7 +423,7 @@ public final class ThreadScope implements AutoCloseable {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
         if (!tasks.begun && tasks.begin()) {
-            if (!tasks.options.onVirtualThreads()) {
+            if (!tasks.onVirtualThreads) {
                 node.takeLease();
             }
         }
