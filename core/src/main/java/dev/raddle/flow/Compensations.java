@@ -65,13 +65,13 @@ final class Compensations {
      */
     void undo(RunFacts run, FlowStatus status, @Nullable Throwable cause) {
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
-        RunJournal journal = run.journal;
-        boolean decides = undoes && (!isEmpty() || NestedUndos.areLeft(run, true));
+        NestedUndos nested = run.journal == null ? null : new NestedUndos(run, run.journal);
+        boolean decides = undoes && (!isEmpty() || (nested != null && nested.areLeft(true)));
         if (decides && !tryRecordDecision(run, status, cause)) {
             return;
         }
-        if (journal != null) {
-            new NestedUndos(run, journal).undo(failures);
+        if (nested != null) {
+            nested.undo(failures);
         }
         if (undoes) {
             begin();

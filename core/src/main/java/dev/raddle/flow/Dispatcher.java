@@ -161,7 +161,7 @@ final class Dispatcher {
     }
 
     private void reportRefusal(Throwable refusal) {
-        run.options.sink().report("request for another thread for flow \"" + run.graph.name + "\"", refusal);
+        run.sink.report("request for another thread for flow \"" + run.graph.name + "\"", refusal);
     }
 
     private void requestThread(Runner runner, byte place, ReadyStack nodes) {

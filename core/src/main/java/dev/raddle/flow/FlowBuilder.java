@@ -72,7 +72,7 @@ public final class FlowBuilder<P> {
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
     }) // the value of a dependency is of its type
-    private static <X> X arg(Node.Inputs run, int node, int position) {
+    private static <X> X arg(RunFacts run, int node, int position) {
         return (X) run.argument(node, position);
     }
 
@@ -84,7 +84,7 @@ public final class FlowBuilder<P> {
     }
 
     @SuppressWarnings("unchecked") // a run of this builder's plan has a parameter of this type
-    private NodeContext<P> context(Node.Inputs run, int node) {
+    private NodeContext<P> context(RunFacts run, int node) {
         return (NodeContext<P>) run.contextOf(node);
     }
 
@@ -112,7 +112,7 @@ public final class FlowBuilder<P> {
     /** The body of a node without dependencies. A class of its own: a lambda would delay the first flow of a JVM. */
     private record Call(Callable<?> action) implements Node.Body {
         @Override
-        public Object call(Node.Inputs run, int node) throws Exception {
+        public Object call(RunFacts run, int node) throws Exception {
             return action.call();
         }
     }

@@ -61,7 +61,7 @@ final class FlowEvents {
     FlowEvents(RunFacts run, @Nullable IntConsumer endings) {
         this.run = run;
         this.endings = endings;
-        listener = GuardedListener.of(run.options.listener, run.options.sink(), "flow");
+        listener = GuardedListener.of(run.options.listener, run.sink, "flow");
         identities = new Identity[listener == null && !run.isRecorded ? 0 : run.graph.size];
         for (int node = 0; node < identities.length; node++) {
             identities[node] = new Identity(run, node);
@@ -158,7 +158,7 @@ final class FlowEvents {
                 return this;
             });
         } catch (Throwable failure) {
-            run.options.sink().report("context of flow \"" + run.graph.name + "\"", failure);
+            run.sink.report("context of flow \"" + run.graph.name + "\"", failure);
         }
     }
 

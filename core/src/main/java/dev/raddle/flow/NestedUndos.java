@@ -20,11 +20,8 @@ final class NestedUndos {
     }
 
     /** Returns whether a run must not end before something is undone in a run nested in it, or that has failed. */
-    static boolean areLeft(RunFacts run, boolean undoes) {
-        RunJournal journal = run.journal;
-        return journal != null
-                && ((undoes && journal.isIncomplete())
-                        || !new NestedUndos(run, journal).paths().isEmpty());
+    boolean areLeft(boolean undoes) {
+        return (undoes && journal.isIncomplete()) || !paths().isEmpty();
     }
 
     private List<String> paths() {

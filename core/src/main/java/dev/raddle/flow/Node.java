@@ -30,17 +30,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Node<T> extends Dependency<T> {
 
-    /** What the function of a node takes from the run. */
-    interface Inputs {
-
-        /** Returns the argument that a node receives for one of its dependencies. */
-        @Nullable
-        Object argument(int node, int position);
-
-        /** Returns the context that the functions of a node receive. */
-        NodeContext<?> contextOf(int node);
-    }
-
     /** The function of a node, which takes its arguments from the run. */
     @FunctionalInterface
     interface Body {
@@ -49,7 +38,7 @@ public final class Node<T> extends Dependency<T> {
          * Returns the node's value, which may be null; of a nested run a {@link NestedPlan}, of a sleep its length or
          * the moment of its end. Not called for a signal.
          */
-        Object call(Inputs run, int node) throws Exception;
+        Object call(RunFacts run, int node) throws Exception;
     }
 
     /**

@@ -148,7 +148,7 @@ final class NodeExecutor {
         }
         if (!transitions.fail(runner, node, runner, failure) && !run.isLost()) {
             String which = "node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name + "\"";
-            LateFailure.report(run.options.sink(), which, failure);
+            LateFailure.report(run.sink, which, failure);
         }
     }
 

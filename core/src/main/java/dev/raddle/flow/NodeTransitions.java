@@ -38,10 +38,10 @@ final class NodeTransitions {
      * force before the node that caused it begins, callbacks are called before dependents begin, and each end is
      * processed once: by the thread whose compare-and-set succeeded.
      *
-     * This class calls no class above it. A step returns its consequences in the Runner of the calling thread, which
-     * the engine takes from there: the ended nodes, to be processed by `settle`; the ready nodes; the nested runs whose
-     * nodes were ended; the count of finished nodes. Only a step that must be made later, at a timeout or when a begin
-     * callback has returned, enters the run anew (Run).
+     * A step returns its consequences in the Runner of the calling thread, which the engine takes from there: the ended
+     * nodes, to be processed by `settle`; the ready nodes; the nested runs whose nodes were ended; the count of finished
+     * nodes. The run above (Run) is called only for a fallback that it defers, for a default, and to enter it anew for a
+     * step that must be made later, at a timeout or when a begin callback has returned.
      *
      * When the run is stopped (RunProgress), all nodes that have not ended are ended. Meanwhile other threads may still
      * change the states of nodes; each node nevertheless ends exactly once, and no node begins after all have ended. If
@@ -66,36 +66,15 @@ final class NodeTransitions {
      * what has happened, and when, as reports (SteppedRun).
      */
 
-    /** What a run that drives these transitions does in its own way. */
-    interface Driver {
-
-        /**
-         * Applies transitions in a thread that runs no node, processes their consequences, and dispatches the triggered
-         * nodes.
-         */
-        void runTransitions(Consumer<Runner> action);
-
-        /**
-         * Takes over the call of a fallback, if this driver does not call it at once.
-         *
-         * @param expected the content of the node's slot
-         */
-        boolean tryDeferFallback(int node, Object expected, Throwable failure);
-
-        /** Calls the function that computes the default of a node. */
-        @Nullable
-        Object computeDefault(Supplier<?> function) throws Exception;
-    }
-
     private final RunFacts run;
-    private final Driver driver;
+    private final Run driver;
     private final NodeStates states;
     final @Nullable FlowEvents events; // null if there are no callbacks, listener and recording
     final @Nullable Compensations compensations; // null if nothing can be undone
     final @Nullable NodeWaits waits; // null if no node waits for a moment or a signal
     final Consequences consequences;
 
-    NodeTransitions(RunFacts run, Driver driver, @Nullable FlowEvents events) {
+    NodeTransitions(RunFacts run, Run driver, @Nullable FlowEvents events) {
         this.run = run;
         this.driver = driver;
         this.events = events;
@@ -331,7 +310,7 @@ final class NodeTransitions {
             return verdict.end(ValueSource.DEFAULT, driver.computeDefault(otherwise), now);
         } catch (Throwable failure) {
             if (verdict.cause() == null) {
-                run.options.sink().report("default of a node of flow \"" + run.graph.name + "\"", failure);
+                run.sink.report("default of a node of flow \"" + run.graph.name + "\"", failure);
             } else {
                 withSuppressed(verdict.cause(), failure);
             }

@@ -80,11 +80,11 @@ final class NodeWaits {
     }
 
     private final RunFacts run;
-    private final NodeTransitions.Driver driver;
+    private final Run driver;
     private final NodeTransitions transitions;
     private final AtomicIntegerArray unneededBy; // the node whose decision has made a node unneeded, or -1
 
-    NodeWaits(RunFacts run, NodeTransitions.Driver driver, NodeTransitions transitions) {
+    NodeWaits(RunFacts run, Run driver, NodeTransitions transitions) {
         this.run = run;
         this.driver = driver;
         this.transitions = transitions;

@@ -73,7 +73,7 @@ final class ReplayedRun extends Run {
     }
 
     @Override
-    public @Nullable Object computeDefault(Supplier<?> function) {
+    @Nullable Object computeDefault(Supplier<?> function) {
         return null;
     }
 

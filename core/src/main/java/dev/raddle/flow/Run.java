@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The life of one run: it begins, opens nested runs, is stopped, and ends once. */
-abstract class Run implements NestedRun, NodeTransitions.Driver {
+abstract class Run implements NestedRun {
 
     /*
      * Overview. What happens in a run is decided here and below; a driver above executes its nodes:
@@ -91,13 +91,18 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
     /** Called when the run has a result. */
     abstract void ended();
 
-    @Override
-    public boolean tryDeferFallback(int node, Object expected, Throwable failure) {
+    /**
+     * Takes over the call of a fallback, if this driver does not call it at once.
+     *
+     * @param expected the content of the node's slot
+     */
+    boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         return false;
     }
 
-    @Override
-    public @Nullable Object computeDefault(Supplier<?> function) throws Exception {
+    /** Calls the function that computes the default of a node. */
+    @Nullable
+    Object computeDefault(Supplier<?> function) throws Exception {
         return run.callInStarterContext(function::get);
     }
 
@@ -164,7 +169,10 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
         return runner;
     }
 
-    @Override
+    /**
+     * Applies transitions in a thread that runs no node, processes their consequences, and dispatches the triggered
+     * nodes.
+     */
     public final void runTransitions(Consumer<Runner> action) {
         runTransitions(null, action);
     }
@@ -214,7 +222,7 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
         boolean isCallers = runner.place == Runner.NO_PLACE;
         boolean interrupted = isCallers && Thread.interrupted(); // meant for the caller, not for these nodes
         try {
-            runner.deferred().runAll(run.options.sink());
+            runner.deferred().runAll(run.sink);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -381,7 +389,7 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
         run.progress.trySetStop(RunProgress.Stop.COMPLETE);
         FlowStatus status = run.progress.status();
         boolean undoes = status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED;
-        boolean hasUndosLeft = NestedUndos.areLeft(run, undoes); // of subflows
+        boolean hasUndosLeft = run.journal != null && new NestedUndos(run, run.journal).areLeft(undoes); // of subflows
         Compensations own = transitions.compensations;
         boolean undoesOwn = undoes && own != null && !own.isEmpty();
         if (status == FlowStatus.LOST || !(undoesOwn || hasUndosLeft)) {
@@ -398,7 +406,7 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
         if (outer != null) {
             DeferredSteps deferred = new DeferredSteps(false);
             completeOuterRuns(deferred);
-            deferred.runAll(run.options.sink());
+            deferred.runAll(run.sink);
         }
     }
 
@@ -439,7 +447,7 @@ abstract class Run implements NestedRun, NodeTransitions.Driver {
 
     /** Returns the name of the flow. */
     public final String name() {
-        return run.name();
+        return run.graph.name;
     }
 
     /** Returns the name of the run for messages. */

@@ -9,6 +9,7 @@ import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.TimerUse;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -37,6 +38,7 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
     final Graph graph;
     final RunOptions.Values options;
     final TimeSource time;
+    final ExceptionSink sink;
     final boolean isRecorded; // whether flight recordings include the nodes of this run
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
     final @Nullable Object parameter;
@@ -63,6 +65,7 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
         this.graph = graph;
         this.options = options;
         this.parameter = parameter;
+        sink = options.propagation.sink();
         this.onLost = onLost;
         outermost = outer == null ? this : outer.outermost;
         joiner = options.inCallersThread ? new JoiningThread() : null;
@@ -140,13 +143,13 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Decides what an alarm made necessary, outside its thread because callbacks are called. */
     void decide(Runnable decision) {
-        new OffloadExecutor(options.sink(), time, loader, true)
+        new OffloadExecutor(sink, time, loader, true)
                 .execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
     }
 
     /** Runs an action that may take long in a thread of its own, also if the time source would run it. */
     void runElsewhere(Runnable action) {
-        new OffloadExecutor(options.sink(), TimeSource.system(), loader, false).execute(action);
+        new OffloadExecutor(sink, TimeSource.system(), loader, false).execute(action);
     }
 
     /**
@@ -166,24 +169,24 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
         try {
             perThread.call(step);
         } catch (Throwable leftOpen) {
-            options.sink().report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
+            sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
         } finally {
-            BorrowedThread.useLoader(self, before, options.sink());
+            BorrowedThread.useLoader(self, before, sink);
         }
     }
 
     /** Gives the calling thread, in which an action or a callback may have set another one, the starter's loader. */
     void useLoader() {
-        BorrowedThread.useLoader(Thread.currentThread(), loader, options.sink());
+        BorrowedThread.useLoader(Thread.currentThread(), loader, sink);
     }
 
     /** Runs an action and reports its exception to the sink. The node is for the message, or -1. */
     void guard(String what, int node, Runnable action) {
-        options.sink().guard(() -> source(what, node), action);
+        sink.guard(() -> source(what, node), action);
     }
 
     void report(String what, int node, Throwable failure) {
-        options.sink().report(source(what, node), failure);
+        sink.report(source(what, node), failure);
     }
 
     private String source(String what, int node) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * What is known of a run while it lasts: the states of its nodes, how far it is, its time, and what is recorded. It is
  * the scope that encloses the actions, and the source of their arguments.
  */
-final class RunFacts extends RunEnvironment implements Node.Inputs {
+final class RunFacts extends RunEnvironment {
 
     final NodeStates states;
     final RunProgress progress;
@@ -104,13 +104,14 @@ final class RunFacts extends RunEnvironment implements Node.Inputs {
 
     // Inputs of nodes.
 
-    @Override
-    public NodeContext<?> contextOf(int node) {
+    /** Returns the context that the functions of a node receive. */
+    NodeContext<?> contextOf(int node) {
         return new RunNodeContext(this, node, null);
     }
 
-    @Override
-    public @Nullable Object argument(int node, int position) {
+    /** Returns the argument that a node receives for one of its dependencies. */
+    @Nullable
+    Object argument(int node, int position) {
         if (graph.is(Graph.TAKES_MUSTS, node)) {
             return states.result(graph.up[graph.upStart[node] + position]);
         }

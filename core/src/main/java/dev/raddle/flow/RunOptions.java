@@ -75,15 +75,11 @@ public final class RunOptions {
 
         private Values() {}
 
-        ExceptionSink sink() {
-            return propagation.sink();
-        }
-
         /** Returns the propagation of the caller's context into a thread. */
         Propagation forThreads() {
-            return propagation.scopedValues().isEmpty() && sink() == PLAIN_THREADS.sink()
+            return propagation == PLAIN
                     ? PLAIN_THREADS
-                    : new Propagation(false, List.of(), propagation.scopedValues(), sink());
+                    : new Propagation(false, List.of(), propagation.scopedValues(), propagation.sink());
         }
 
         /** Returns whether a run with these options has no thread, but a driver that reports the time. */
@@ -104,8 +100,8 @@ public final class RunOptions {
             return forStepper(new StepperTime()).with(replayed -> {
                 replayed.timeout = null;
                 replayed.deadline = null;
-                replayed.propagation =
-                        new Propagation(true, List.of(), replayed.propagation.scopedValues(), replayed.sink());
+                Propagation own = replayed.propagation;
+                replayed.propagation = new Propagation(true, List.of(), own.scopedValues(), own.sink());
                 replayed.savedContext = null;
                 replayed.journal = entries;
                 replayed.again = List.of();
@@ -115,8 +111,11 @@ public final class RunOptions {
         /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
         @Nullable
         Propagation forNodes() {
-            Propagation own = new Propagation(true, propagation.propagators(), List.of(), sink());
-            return !own.hasPropagators() ? null : savedContext == null ? own : own.restoring(savedContext);
+            if (!propagation.hasPropagators()) {
+                return null;
+            }
+            Propagation own = new Propagation(true, propagation.propagators(), List.of(), propagation.sink());
+            return savedContext == null ? own : own.restoring(savedContext);
         }
 
         /**

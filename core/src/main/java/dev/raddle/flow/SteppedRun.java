@@ -222,7 +222,7 @@ final class SteppedRun extends Run {
     }
 
     @Override
-    public boolean tryDeferFallback(int node, Object expected, Throwable failure) {
+    boolean tryDeferFallback(int node, Object expected, Throwable failure) {
         SteppedCall call = new SteppedCall(node, 1, null, List.of(), failure, false);
         run.states.set(node, call);
         stepper.add(stepOf(call));
