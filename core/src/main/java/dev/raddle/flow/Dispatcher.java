@@ -131,14 +131,14 @@ final class Dispatcher {
             try {
                 requestThread(runner, place, nodes);
             } catch (Throwable refusal) {
-                if (nodes.countsRequests() && (nodes.hasRequests() || runner.place == place)) {
+                if (nodes.countsRequests && (nodes.hasRequests() || runner.place == place)) {
                     reportRefusal(refusal); // that thread, or this one, takes the nodes
                     return;
                 }
                 int node = nodes.pop();
                 if (node >= 0) {
                     failRefused(runner, node, null, refusal);
-                    left = nodes.countsRequests() ? Math.max(1, left) : left; // there may be more nodes than requests
+                    left = nodes.countsRequests ? Math.max(1, left) : left; // there may be more nodes than requests
                 }
             }
         }
@@ -148,7 +148,7 @@ final class Dispatcher {
     void requestAnother(Runner runner) {
         ReadyStack nodes = runner.place == Runner.GROUPED ? null : readyFor(runner.place);
         if (nodes != null
-                && nodes.countsRequests()
+                && nodes.countsRequests
                 && !nodes.isEmpty()
                 && !run.progress.isStopping()
                 && nodes.tryAddRequest()) {
@@ -268,7 +268,7 @@ final class Dispatcher {
     void handleRefusal(byte place, RejectedExecutionException refusal) {
         ReadyStack nodes = readyFor(place);
         nodes.removeRequest();
-        if (nodes.countsRequests() && nodes.hasRequests()) {
+        if (nodes.countsRequests && nodes.hasRequests()) {
             reportRefusal(refusal); // that thread takes the nodes
             return;
         }
@@ -276,7 +276,7 @@ final class Dispatcher {
         if (node >= 0) {
             entry.runTransitions(runner -> {
                 failRefused(runner, node, null, refusal);
-                if (nodes.countsRequests() && !nodes.isEmpty()) {
+                if (nodes.countsRequests && !nodes.isEmpty()) {
                     requestThreads(runner, place, nodes, 1);
                 }
             });

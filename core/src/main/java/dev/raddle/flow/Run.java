@@ -48,9 +48,8 @@ abstract class Run implements NestedRun {
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     Run(Graph graph, @Nullable Object parameter, RunOptions.Values options, @Nullable Run outer, int outerNode) {
         this.outer = outer;
-        run = outer == null
-                ? new RunFacts(graph, parameter, options, null, outerNode, new Loss())
-                : new RunFacts(graph, parameter, options, outer.run, outerNode, null);
+        run = new RunFacts(
+                graph, parameter, options, outer == null ? null : outer.run, outerNode, outer == null ? this : null);
         transitions = new NodeTransitions(run, this, newEvents());
     }
 
@@ -341,13 +340,6 @@ abstract class Run implements NestedRun {
             runTransitions(runner -> transitions.endAll(runner, why));
         }
         return isFirst;
-    }
-
-    private final class Loss implements Runnable {
-        @Override
-        public void run() {
-            stopLost();
-        }
     }
 
     /** Ends all nodes because the run is lost. */

@@ -47,13 +47,13 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
     private final @Nullable ClassLoader loader; // the context class loader of the starter
     private final CapturedContext perThread;
     final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
-    private final @Nullable Runnable onLost; // ends the nodes of the outermost run; null if this one is nested
+    private final @Nullable Run driver; // of the outermost run; null if this one is nested
     private volatile @Nullable Throwable lostBy; // of the outermost run: why it is lost; null if it is not
 
     /**
      * Creates the environment of a run.
      *
-     * @param onLost ends the nodes of the outermost run, which is lost; null if this run is nested
+     * @param driver ends the nodes if the run is lost; null if this run is nested
      */
     @SuppressWarnings("this-escape") // the context does not use it before the run begins
     RunEnvironment(
@@ -61,12 +61,12 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
             @Nullable Object parameter,
             RunOptions.Values options,
             @Nullable RunEnvironment outer,
-            @Nullable Runnable onLost) {
+            @Nullable Run driver) {
         this.graph = graph;
         this.options = options;
         this.parameter = parameter;
         sink = options.propagation.sink();
-        this.onLost = onLost;
+        this.driver = driver;
         outermost = outer == null ? this : outer.outermost;
         joiner = options.inCallersThread ? new JoiningThread() : null;
         loader = outer == null ? Thread.currentThread().getContextClassLoader() : outer.loader;
@@ -120,7 +120,7 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
     /** Marks the run as lost and ends all nodes. */
     void lose(Throwable cause) {
         markLost(cause);
-        Objects.requireNonNull(outermost.onLost).run();
+        Objects.requireNonNull(outermost.driver).stopLost();
     }
 
     /** Returns the options of a run nested in this one. */

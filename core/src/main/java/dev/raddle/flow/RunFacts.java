@@ -36,8 +36,8 @@ final class RunFacts extends RunEnvironment {
             RunOptions.Values options,
             @Nullable RunFacts outer,
             int outerNode,
-            @Nullable Runnable onLost) {
-        super(graph, parameter, options, outer, onLost);
+            @Nullable Run driver) {
+        super(graph, parameter, options, outer, driver);
         this.outer = outer;
         this.outerNode = outerNode;
         boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested && !graph.hasWaits;

@@ -203,17 +203,16 @@ final class WaiterQueue extends SpinLock {
     }
 
     /**
-     * Spins briefly until there may be something to take, unless another thread spins or has been signalled.
+     * Spins briefly until a buffer has a task, unless another thread spins or has been signalled.
      *
-     * @param more the condition to spin for
      * @return whether this thread has spun; then the caller makes an attempt, and signals if more is left
      */
-    boolean spin(BooleanSupplier more) {
+    boolean spin(TaskBuffer buffer) {
         if (MAX_SPINS == 0 || signalPending || !SIGNAL_PENDING.compareAndSet(this, false, true)) {
             return false;
         }
         int left = spins;
-        while (left > 0 && !more.getAsBoolean()) {
+        while (left > 0 && !buffer.hasTask()) {
             Thread.onSpinWait();
             left--;
         }

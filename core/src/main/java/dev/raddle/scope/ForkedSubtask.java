@@ -43,6 +43,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
     static final byte ENDED = 2;
 
     static final VarHandle PHASE = Fields.handle(MethodHandles.lookup(), "phase", byte.class);
+    static final VarHandle NEXT = Fields.handle(MethodHandles.lookup(), "next", ForkedSubtask.class);
 
     private static final Object NULL = new Object();
 

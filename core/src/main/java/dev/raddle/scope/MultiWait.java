@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The last notification ends the wait. So a wait parks only once, regardless of the number of runs. Under a policy by
  * which the first failure cancels the other tasks, the thread that notifies this wait of that failure cancels them.
  */
-final class MultiWait implements ScopeRun.Wait {
+final class MultiWait {
 
     private static final VarHandle DECISION = Fields.handle(MethodHandles.lookup(), "decision", JoinDecision.class);
     private static final JoinDecision<ScopeRun<?>, ScopeRun<?>> ENDED = FailurePolicy.FAIL_FAST.newDecision();
@@ -91,11 +91,11 @@ final class MultiWait implements ScopeRun.Wait {
     }
 
     /**
-     * Cancels the other tasks if the policy requires that and no task failed before. This wait may be notified twice
-     * concurrently of the first failure. Both threads cancel the others, so that neither continues before that.
+     * Called when a run has failed, before it releases its permit. Cancels the other tasks if the policy requires that
+     * and no task failed before. This wait may be notified twice concurrently of the first failure, by the runner and by
+     * the thread that has ended the run from outside. Both cancel the others, so that neither continues before that.
      */
-    @Override
-    public void failed(ScopeRun<?> run, Throwable error) {
+    void failed(ScopeRun<?> run, Throwable error) {
         JoinDecision<ScopeRun<?>, ScopeRun<?>> made = decision();
         if (made.failed(run) || made.isDecidedBy(run)) {
             String reason = "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name + "\" failed";
@@ -103,8 +103,8 @@ final class MultiWait implements ScopeRun.Wait {
         }
     }
 
-    @Override
-    public void settled(ScopeRun<?> run) {
+    /** Called when a run is settled. */
+    void settled(ScopeRun<?> run) {
         if (run.settledOutcome() instanceof Outcome.Failure<?> failure) {
             failed(run, failure.error());
         }

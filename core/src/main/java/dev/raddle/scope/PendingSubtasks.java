@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.lock.Fields;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -34,26 +35,12 @@ final class PendingSubtasks {
      * its links. No thread sweeps then, because a sweeper's own subtask is counted. A traversal that stops there misses
      * no unfinished subtask.
      */
-    private static final VarHandle FORKED;
-    private static final VarHandle ENDED;
-    private static final VarHandle NEWEST;
-    private static final VarHandle SWEEPING;
-    private static final VarHandle NEXT;
+    private static final VarHandle ENDED = Fields.handle(MethodHandles.lookup(), "ended", int.class);
+    private static final VarHandle FORKED = Fields.handle(MethodHandles.lookup(), "forked", int.class);
+    private static final VarHandle NEWEST = Fields.handle(MethodHandles.lookup(), "newest", ForkedSubtask.class);
+    private static final VarHandle SWEEPING = Fields.handle(MethodHandles.lookup(), "sweeping", boolean.class);
     private static final int MIN_SWEEP = 64;
     private static final long NANOS_PER_MILLI = 1_000_000;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            ENDED = lookup.findVarHandle(PendingSubtasks.class, "ended", int.class);
-            FORKED = lookup.findVarHandle(PendingSubtasks.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(PendingSubtasks.class, "newest", ForkedSubtask.class);
-            NEXT = lookup.findVarHandle(ForkedSubtask.class, "next", ForkedSubtask.class);
-            SWEEPING = lookup.findVarHandle(PendingSubtasks.class, "sweeping", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
 
     private volatile int forked; // the owner's forks; written only by the owner
 
@@ -120,14 +107,14 @@ final class PendingSubtasks {
         if (head != null && count() == 0 && NEWEST.compareAndSet(this, head, null)) {
             for (ForkedSubtask<?> each = head; each != null; ) {
                 ForkedSubtask<?> older = each.next;
-                NEXT.setRelease(each, null);
+                ForkedSubtask.NEXT.setRelease(each, null);
                 each = older;
             }
         }
     }
 
     private static @Nullable ForkedSubtask<?> older(ForkedSubtask<?> subtask) {
-        return (ForkedSubtask<?>) NEXT.getAcquire(subtask);
+        return (ForkedSubtask<?>) ForkedSubtask.NEXT.getAcquire(subtask);
     }
 
     /** Performs an action for each subtask that has not ended and was listed before this call. */
@@ -194,15 +181,15 @@ final class PendingSubtasks {
         for (ForkedSubtask<?> each = from.next; each != null; ) {
             ForkedSubtask<?> older = each.next;
             if (each.hasEnded()) {
-                NEXT.setRelease(each, null);
+                ForkedSubtask.NEXT.setRelease(each, null);
             } else {
-                NEXT.setRelease(kept, each);
+                ForkedSubtask.NEXT.setRelease(kept, each);
                 kept = each;
                 left++;
             }
             each = older;
         }
-        NEXT.setRelease(kept, null);
+        ForkedSubtask.NEXT.setRelease(kept, null);
         sweeps++;
         listed = 0;
         sweepAt = Math.max(MIN_SWEEP, 2 * left);

@@ -59,20 +59,8 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
      * is kept does not retain the tasks that ran beside it.
      */
 
-    /** A wait for several runs, of which each run notifies it. */
-    interface Wait {
-        /**
-         * Called when a run has failed, before it releases its permit. May be called twice concurrently, by the runner
-         * and by the thread that has ended the run from outside.
-         */
-        void failed(ScopeRun<?> run, Throwable error);
-
-        /** Called when a run is settled. */
-        void settled(ScopeRun<?> run);
-    }
-
-    /** Several waits for one run: the latest, and a Wait or Waits. Immutable. */
-    private record Waits(Wait latest, Object others) {}
+    /** Several waits for one run: the latest, and a MultiWait or Waits. Immutable. */
+    private record Waits(MultiWait latest, Object others) {}
 
     /** The alarm of a run, for its time limit or for its begin. */
     private static final class OwnAlarm {
@@ -101,7 +89,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     private final @Nullable String name;
     private final RunSettings settings;
     private volatile Scheduler.@Nullable Placement placement;
-    private volatile @Nullable Object waits; // null, a Wait, Waits or SETTLED
+    private volatile @Nullable Object waits; // null, a MultiWait, Waits or SETTLED
     private volatile byte gone;
 
     @Nullable
@@ -347,7 +335,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
             several.latest().settled(this);
             chain = several.others();
         }
-        if (chain instanceof Wait last) {
+        if (chain instanceof MultiWait last) {
             last.settled(this);
         }
     }
@@ -375,7 +363,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
                 several.latest().failed(this, failure.error());
                 chain = several.others();
             }
-            if (chain instanceof Wait last) {
+            if (chain instanceof MultiWait last) {
                 last.failed(this, failure.error());
             }
         }
@@ -417,7 +405,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     // Waiting.
 
     /** Notifies a wait when this run is settled, or now if it is settled already. */
-    final void addWait(Wait wait) {
+    final void addWait(MultiWait wait) {
         Object before = waits;
         while (before != SETTLED) {
             if (WAITS.compareAndSet(this, before, before == null ? wait : new Waits(wait, before))) {

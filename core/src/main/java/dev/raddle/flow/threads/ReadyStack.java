@@ -27,8 +27,11 @@ public final class ReadyStack {
     private static final VarHandle REQUESTS = Fields.handle(MethodHandles.lookup(), "requests", int.class);
 
     public final Scheduler scheduler;
+    /** Whether requests are counted, so that there may be more nodes than requests. */
+    public final boolean countsRequests;
+
     private final NodeLinks links;
-    private final int threads; // of the scheduler; requests are not counted if it is unknown
+    private final int threads; // of the scheduler
     private volatile int top = NodeLinks.NO_NODE;
     private volatile int requests;
 
@@ -36,6 +39,7 @@ public final class ReadyStack {
         this.links = links;
         this.scheduler = scheduler;
         threads = Math.max(1, scheduler.parallelism());
+        countsRequests = threads != Integer.MAX_VALUE;
     }
 
     public boolean isEmpty() {
@@ -60,18 +64,13 @@ public final class ReadyStack {
         return node;
     }
 
-    /** Returns whether requests are counted, so that there may be more nodes than requests. */
-    public boolean countsRequests() {
-        return threads != Integer.MAX_VALUE;
-    }
-
     public boolean hasRequests() {
         return requests > 0;
     }
 
     /** Counts one more request, unless the scheduler cannot use it. Returns whether the caller must place it. */
     public boolean tryAddRequest() {
-        if (!countsRequests()) {
+        if (!countsRequests) {
             return true;
         }
         int known;
@@ -86,7 +85,7 @@ public final class ReadyStack {
 
     /** Called when a request has been executed or refused. Decrements the count of requests. */
     public void removeRequest() {
-        if (countsRequests()) {
+        if (countsRequests) {
             REQUESTS.getAndAdd(this, -1);
         }
     }
