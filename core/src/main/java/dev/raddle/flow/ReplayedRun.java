@@ -73,7 +73,8 @@ final class ReplayedRun extends Run {
     }
 
     @Override
-    @Nullable Object computeDefault(Supplier<?> function) {
+    @Nullable
+    Object computeDefault(Supplier<?> function) {
         return null;
     }
 

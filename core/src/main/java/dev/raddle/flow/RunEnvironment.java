@@ -143,8 +143,7 @@ abstract class RunEnvironment extends EnclosingScope implements PlacedRun {
 
     /** Decides what an alarm made necessary, outside its thread because callbacks are called. */
     void decide(Runnable decision) {
-        new OffloadExecutor(sink, time, loader, true)
-                .execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
+        new OffloadExecutor(sink, time, loader, true).execute(() -> guard("alarm", NodeEnd.NO_NODE, decision));
     }
 
     /** Runs an action that may take long in a thread of its own, also if the time source would run it. */
