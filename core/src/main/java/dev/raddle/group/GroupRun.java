@@ -4,6 +4,7 @@ import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.SubmittedRun;
 import dev.raddle.kernel.TaskRun;
@@ -14,7 +15,6 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
-import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -335,8 +335,8 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
     }
 
     @Override
-    protected boolean notifiesStart() {
-        return group.engine.events != null;
+    protected @Nullable GuardedListener events() {
+        return group.engine.events;
     }
 
     @Override
@@ -344,7 +344,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         if (settings != null) {
             repeatIfSet();
         }
-        TaskListener events = group.engine.events;
+        GuardedListener events = events();
         if (events != null) {
             events.onStarted(this, waitNanos);
         }
@@ -356,7 +356,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         if (own != null) {
             own.disarmTimeLimit();
         }
-        TaskListener events = group.engine.events;
+        GuardedListener events = events();
         if (events != null) {
             events.onSettled(this, outcome, endNanos() - startNanos());
         }

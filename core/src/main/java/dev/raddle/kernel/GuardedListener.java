@@ -8,14 +8,15 @@ import dev.raddle.task.TaskListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener in the calling thread, under the context class loader that this thread has. What the listener throws goes
- * to a sink and has no other effect. No caller holds a lock.
+ * Notifies a listener in the calling thread, under the context class loader that this thread has. What the listener
+ * throws goes to a sink and has no other effect. No caller holds a lock. It has the methods of {@link TaskListener} and
+ * is none, so that a notification which it does not forward does not compile.
  *
  * @param listener the listener
  * @param sink the sink
  * @param kind the kind of the owner of the tasks, such as "group", for messages
  */
-public record GuardedListener(TaskListener listener, ExceptionSink sink, String kind) implements TaskListener {
+public record GuardedListener(TaskListener listener, ExceptionSink sink, String kind) {
 
     /**
      * Guards a listener, if there is one.
@@ -29,7 +30,11 @@ public record GuardedListener(TaskListener listener, ExceptionSink sink, String 
         return listener == null ? null : new GuardedListener(listener, sink, kind);
     }
 
-    @Override
+    /**
+     * Notifies of a submission.
+     *
+     * @param task the task
+     */
     public void onSubmitted(TaskIdentity task) {
         try {
             listener.onSubmitted(task);
@@ -38,7 +43,12 @@ public record GuardedListener(TaskListener listener, ExceptionSink sink, String 
         }
     }
 
-    @Override
+    /**
+     * Notifies of a start.
+     *
+     * @param task the task
+     * @param waitNanos the time since the submission
+     */
     public void onStarted(TaskIdentity task, long waitNanos) {
         try {
             listener.onStarted(task, waitNanos);
@@ -47,7 +57,13 @@ public record GuardedListener(TaskListener listener, ExceptionSink sink, String 
         }
     }
 
-    @Override
+    /**
+     * Notifies of an end.
+     *
+     * @param task the task
+     * @param outcome the outcome
+     * @param runNanos the time since the start
+     */
     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
         try {
             listener.onSettled(task, outcome, runNanos);
@@ -56,7 +72,11 @@ public record GuardedListener(TaskListener listener, ExceptionSink sink, String 
         }
     }
 
-    @Override
+    /**
+     * Notifies of a changed limit.
+     *
+     * @param change the change
+     */
     public void onChanged(OwnerChange change) {
         try {
             listener.onChanged(change);

@@ -232,12 +232,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns whether {@link #started} may call user code, which may wait for other runs.
+     * Returns the listener that {@link #started} notifies, which may wait for other runs.
      *
-     * @return this implementation returns false
+     * @return this implementation returns null, for none
      */
-    protected boolean notifiesStart() {
-        return false;
+    protected @Nullable GuardedListener events() {
+        return null;
     }
 
     /**
@@ -316,7 +316,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, Owner owner) {
         Thread self = Thread.currentThread();
-        Object entering = notifiesStart() ? new Entering(self) : ENTERING;
+        Object entering = events() != null ? new Entering(self) : ENTERING;
         if (!step(null, entering)) {
             return hasEndedUnbegun() ? releasePermits(Gate.NEVER_RAN, endNanos, now()) : null;
         }

@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.BorrowedThread;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.SubmittedRun;
 import dev.raddle.kernel.TaskRun;
@@ -14,7 +15,6 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
-import dev.raddle.task.TaskListener;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -235,8 +235,8 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     void leftScope() {}
 
     @Override
-    protected final boolean notifiesStart() {
-        return scope.events != null;
+    protected final @Nullable GuardedListener events() {
+        return scope.events;
     }
 
     @Override
@@ -248,7 +248,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
             Callable<? extends T> callable = callable();
             repeat(() -> settings.context.call(callable), settings.retry, settings.limit, scope.offload());
         }
-        TaskListener events = scope.events;
+        GuardedListener events = scope.events;
         if (events != null) {
             events.onStarted(this, waitNanos);
         }
@@ -384,7 +384,7 @@ class ScopeRun<T> extends SubmittedRun<T> implements Task<T> {
     }
 
     void notifyListener(Outcome<T> outcome) {
-        TaskListener events = scope.events;
+        GuardedListener events = scope.events;
         if (events != null) {
             events.onSettled(this, outcome, wasEntered() ? endNanos() - startNanos() : 0);
         }

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.Recorder;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +74,32 @@ class TaskListenerTest {
                         "one settled SUCCESS after 3",
                         "two settled SUCCESS after 3",
                         "three settled SUCCESS after 3");
+    }
+
+    @Test
+    void two_listeners_forward_every_notification() throws Exception {
+        for (Method notification : TaskListener.class.getMethods()) {
+            if (notification.getReturnType() == void.class) {
+                recorded.clear();
+                notification.invoke(new TwoListeners(recorder("one"), recorder("two")), anyArguments(notification));
+
+                assertThat(recorded).containsExactly("one " + notification.getName(), "two " + notification.getName());
+            }
+        }
+    }
+
+    private TaskListener recorder(String name) {
+        return (TaskListener) Proxy.newProxyInstance(
+                TaskListener.class.getClassLoader(), new Class<?>[] {TaskListener.class}, (_, called, _) -> {
+                    recorded.add(name + " " + called.getName());
+                    return null;
+                });
+    }
+
+    private static Object[] anyArguments(Method method) {
+        return Arrays.stream(method.getParameterTypes())
+                .map(type -> type == long.class ? 0L : null)
+                .toArray();
     }
 
     @Test
