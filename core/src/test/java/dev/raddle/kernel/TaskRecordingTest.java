@@ -302,7 +302,7 @@ class TaskRecordingTest {
                         "--limit-modules",
                         "java.base",
                         "-cp",
-                        Path.of("target", "classes") + File.pathSeparator + Path.of("target", "test-classes"),
+                        placeOf(TaskRun.class) + File.pathSeparator + placeOf(WithoutRecorder.class),
                         WithoutRecorder.class.getName())
                 .redirectErrorStream(true)
                 .start();
@@ -311,6 +311,10 @@ class TaskRecordingTest {
 
         assertThat(output.lines()).contains("recorder false, SUCCESS, REJECTED");
         assertThat(process.waitFor()).isZero();
+    }
+
+    private static Path placeOf(Class<?> type) throws Exception {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
     }
 
     /** A program for a process without the module {@code jdk.jfr}. */
