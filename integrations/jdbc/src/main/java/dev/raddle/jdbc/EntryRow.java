@@ -11,8 +11,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +65,24 @@ record EntryRow(
         COMPENSATING,
         UNDO_FAILED,
         COMPENSATED,
-        ENDED
+        ENDED;
+
+        /** The kinds that are no progress, for a statement. */
+        static final String WITHOUT_PROGRESS = Arrays.stream(values())
+                .filter(kind -> !kind.isProgress())
+                .map(kind -> "'" + kind + "'")
+                .collect(Collectors.joining(", "));
+
+        /**
+         * Returns whether the run has advanced with an entry of this kind: something has ended. An attempt that has
+         * failed because its worker was lost is no progress nevertheless.
+         */
+        boolean isProgress() {
+            return switch (this) {
+                case WORK, BEGUN, ATTEMPT_BEGAN, DEADLINE, SLEEP -> false;
+                case NODE, ATTEMPT, SIGNAL, ELEMENT, MAP, COMPENSATING, UNDO_FAILED, COMPENSATED, ENDED -> true;
+            };
+        }
     }
 
     /** The columns of a row that depend on its kind. */

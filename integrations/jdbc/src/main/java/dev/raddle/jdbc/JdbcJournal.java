@@ -210,8 +210,8 @@ final class JdbcJournal implements FlowJournal {
     public void record(Entry entry) throws SQLException, IOException {
         ensureHeld();
         activeAt = System.nanoTime();
-        hasAdvanced |= isProgress(entry);
         if (entry instanceof Entry.RunEnded) {
+            hasAdvanced = true;
             endNumber = nextNumber.getAndIncrement();
             return;
         }
@@ -234,22 +234,21 @@ final class JdbcJournal implements FlowJournal {
         } else if (entry instanceof Entry.CompensationAttemptFailed failed) {
             rollBack(endAttempt(failed.id()));
         }
-        write(maker.row(nextNumber.getAndIncrement(), entry));
+        write(rowOf(entry));
     }
 
-    /** Returns whether an entry says that something has ended, as the count of losses in RunTable has it. */
-    private static boolean isProgress(Entry entry) {
-        return switch (entry) {
-            case Entry.Begun _, Entry.AttemptBegan _, Entry.DeadlineSet _, Entry.SleepUntil _ -> false;
-            case Entry.AttemptFailed failed -> !failed.failure().type().equals(RecordedFailure.LOST);
-            default -> true;
-        };
+    private EntryRow rowOf(Entry entry) throws IOException {
+        EntryRow row = maker.row(nextNumber.getAndIncrement(), entry);
+        boolean isOfLoss =
+                entry instanceof Entry.AttemptFailed failed && failed.failure().type().equals(RecordedFailure.LOST);
+        hasAdvanced |= row.kind().isProgress() && !isOfLoss;
+        return row;
     }
 
     private void commit(NodeTransaction open, Entry end) throws SQLException, IOException {
         EntryRow row;
         try {
-            row = maker.row(nextNumber.getAndIncrement(), end);
+            row = rowOf(end);
             flushWork();
         } catch (Throwable failure) { // also an Error of the codec
             open.rollBack();

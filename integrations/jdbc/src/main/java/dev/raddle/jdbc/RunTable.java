@@ -95,7 +95,7 @@ final class RunTable {
      */
     private static final String LOSSES = "CASE WHEN EXISTS (SELECT 1 FROM raddle_entry p WHERE p.run_id = raddle_run.id"
             + " AND p.epoch = raddle_run.epoch AND p.kind NOT IN"
-            + " ('WORK', 'BEGUN', 'ATTEMPT_BEGAN', 'DEADLINE', 'SLEEP')"
+            + " (" + EntryRow.Kind.WITHOUT_PROGRESS + ")"
             + " AND p.failure_type IS DISTINCT FROM '" + RecordedFailure.LOST + "') THEN 0 ELSE losses END"
             + " + CASE WHEN status = 'RUNNING' THEN 1 ELSE 0 END";
 
