@@ -23,13 +23,16 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -711,5 +714,21 @@ class ConsoleViewsTest {
             end.countDown();
         }
         see("view=scopes", isEmpty("scopes"));
+    }
+
+    // Screens.
+
+    @Test
+    void each_view_has_a_screen_of_the_page() throws IOException {
+        String frame = new String(new Page().get("app.js").bytes, StandardCharsets.UTF_8);
+        List<String> screens = Pattern.compile("^  (\\w+): \\{ query: ", Pattern.MULTILINE)
+                .matcher(frame)
+                .results()
+                .map(line -> line.group(1).toUpperCase(Locale.ROOT))
+                .toList();
+
+        assertThat(screens)
+                .containsExactlyInAnyOrderElementsOf(
+                        Arrays.stream(View.Kind.values()).map(View.Kind::name).toList());
     }
 }
