@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -28,9 +29,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How much of a processor does a console take while five pages look at 1,000 active groups? How much of its throughput
- * does a program keep whose tasks have one processor, while 500 pages look? Three times each is measured without pages
- * and then with them. The pages are in another JVM, whose CPU time does not count.
+ * How much of a processor and of the heap does a console take while nobody looks? How much of a processor while five
+ * pages look at 1,000 active groups? How much of its throughput does a program keep whose tasks have one processor,
+ * while 500 pages look? Three times each is measured without the console or the pages, and then with them. The pages are
+ * in another JVM, whose CPU time does not count. The five have a processor of their own; if the machine has none for
+ * them, there is no answer.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -44,10 +47,13 @@ public class ConsoleCost {
 
     private static final int GROUPS = 1_000;
     private static final int ROUNDS = 3;
+    private static final int WARM_UP = 4;
     private static final int FEW = 5;
     private static final int MANY = 500;
     private static final String SHARE = "share";
     private static final String KEPT = "kept";
+    private static final String HEAP = "heap";
+    private static final String APART = "apart";
 
     /** The length of each part. */
     @Param("5")
@@ -82,9 +88,50 @@ public class ConsoleCost {
         console.close();
     }
 
+    /** Each group has a running and a waiting task, which do not end; another console watches the groups. */
+    @Benchmark
+    public void unwatched() throws IOException, InterruptedException {
+        console.close();
+        CountDownLatch end = new CountDownLatch(1);
+        for (String key : keys) {
+            for (int i = 0; i < 2; i++) {
+                executor.submit(key, () -> {
+                    end.await();
+                    return null;
+                });
+            }
+        }
+        try (Console watching = watching();
+                ConsolePages _ = new ConsolePages(watching.uri(), FEW, false)) { // warms up: samples come more often
+            for (int i = 0; i < WARM_UP; i++) {
+                part();
+            }
+        }
+        double share = 0;
+        double heap = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            double without = part().cpuShare;
+            long base = Heap.alive(executor);
+            try (Console watching = watching()) {
+                share += (part().cpuShare - without) / ROUNDS;
+                heap += (double) (Heap.alive(executor, watching) - base) / ROUNDS;
+            }
+        }
+        end.countDown();
+        Measured.note(SHARE, 100 * share, "%");
+        Measured.note(HEAP, heap / 1_000, "kB");
+    }
+
+    private Console watching() {
+        Console watching = Console.start(ConsoleOptions.defaults().withPort(0));
+        watching.watch("bench", executor);
+        return watching;
+    }
+
     /** Each group always has a running and a waiting task, of a fifth of a second. */
     @Benchmark
     public void active() throws IOException, InterruptedException {
+        boolean areApart = ConsolePages.takeOneProcessorFromThisProcess();
         for (String key : keys) {
             for (int i = 0; i < 2; i++) {
                 submit(key, () -> {
@@ -96,9 +143,10 @@ public class ConsoleCost {
         double share = 0;
         for (int round = 0; round < ROUNDS; round++) {
             double without = part().cpuShare;
-            share += (with(FEW).cpuShare - without) / ROUNDS;
+            share += (with(FEW, areApart).cpuShare - without) / ROUNDS;
         }
         Measured.note(SHARE, 100 * share, "%");
+        Measured.note(APART, areApart ? 1 : 0, "");
     }
 
     /** Each group runs one empty task after another. */
@@ -115,7 +163,7 @@ public class ConsoleCost {
         double share = 0;
         for (int round = 0; round < ROUNDS; round++) {
             Part without = part();
-            Part with = with(MANY);
+            Part with = with(MANY, false);
             kept += with.tasksPerSecond / without.tasksPerSecond / ROUNDS;
             share += (with.cpuShare - without.cpuShare) / ROUNDS;
         }
@@ -133,8 +181,8 @@ public class ConsoleCost {
         });
     }
 
-    private Part with(int pages) throws IOException, InterruptedException {
-        try (ConsolePages _ = new ConsolePages(console.uri(), pages)) {
+    private Part with(int pages, boolean areApart) throws IOException, InterruptedException {
+        try (ConsolePages _ = new ConsolePages(console.uri(), pages, areApart)) {
             return part();
         }
     }
@@ -150,14 +198,22 @@ public class ConsoleCost {
     }
 
     static List<Row> rows(Results results) {
+        String few = "of one processor, 5 pages, 1,000 active groups";
+        boolean areApart = results.note(APART, "ConsoleCost.active").smallest() > 0;
         return List.of(
-                share("5 pages, 1,000 active groups", results, "active").atMost(3),
+                Row.of("of one processor, no page, 1,000 waiting groups", share(results, "unwatched"), "%")
+                        .atMost(0.2),
+                Row.of("heap of the console, no page", results.note(HEAP, "ConsoleCost.unwatched"), "kB")
+                        .atMost(200),
+                areApart
+                        ? Row.of(few, share(results, "active"), "%").atMost(3)
+                        : Row.skipped(few, "cannot tell: the pages have no processor of their own"),
                 Row.of("throughput that 500 pages leave", results.note(KEPT, "ConsoleCost.busy"), "")
                         .atLeast(0.95),
-                share("500 pages", results, "busy"));
+                Row.of("of one processor, 500 pages", share(results, "busy"), "%"));
     }
 
-    private static Row share(String what, Results results, String method) {
-        return Row.of("of one processor, " + what, results.note(SHARE, "ConsoleCost." + method), "%");
+    private static Stat share(Results results, String method) {
+        return results.note(SHARE, "ConsoleCost." + method);
     }
 }

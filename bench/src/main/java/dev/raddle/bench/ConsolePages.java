@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,18 +20,28 @@ import java.util.Set;
 final class ConsolePages implements AutoCloseable {
 
     private static final String OPEN = "open";
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
     private final Process process;
 
-    /** Opens so many pages, and returns when each has received the groups. */
-    ConsolePages(URI console, int count) throws IOException {
-        process = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "-cp",
-                        JmhJvms.ownClassPath(),
-                        ConsolePages.class.getName(),
-                        String.valueOf(console.getPort()),
-                        String.valueOf(count))
+    /**
+     * Opens so many pages, and returns when each has received the groups.
+     *
+     * @param areApart whether the pages have the {@linkplain #takeOneProcessorFromThisProcess last processor}
+     */
+    ConsolePages(URI console, int count, boolean areApart) throws IOException {
+        List<String> command = new ArrayList<>();
+        if (areApart) {
+            command.addAll(List.of("taskset", "-c", String.valueOf(PROCESSORS - 1)));
+        }
+        command.addAll(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-cp",
+                JmhJvms.ownClassPath(),
+                ConsolePages.class.getName(),
+                String.valueOf(console.getPort()),
+                String.valueOf(count)));
+        process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         BufferedReader said = process.inputReader(US_ASCII);
@@ -38,6 +49,28 @@ final class ConsolePages implements AutoCloseable {
         if (!OPEN.equals(line)) {
             process.destroyForcibly();
             throw new IOException(count + " pages of " + console + " could not be opened: " + line);
+        }
+    }
+
+    /**
+     * Leaves the last processor to the pages.
+     *
+     * @return whether this process has others, and the system can do that
+     */
+    static boolean takeOneProcessorFromThisProcess() throws InterruptedException {
+        if (PROCESSORS < 2) {
+            return false;
+        }
+        String others = "0-" + (PROCESSORS - 2);
+        String pid = String.valueOf(ProcessHandle.current().pid());
+        try {
+            Process taskset = new ProcessBuilder("taskset", "-a", "-p", "-c", others, pid)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectErrorStream(true)
+                    .start();
+            return taskset.waitFor() == 0;
+        } catch (IOException missing) {
+            return false;
         }
     }
 

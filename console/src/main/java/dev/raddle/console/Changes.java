@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Changes {
 
     private static final int MOST_ROWS = 500;
+    private static final long RECENT = 3_600_000; // milliseconds
     private static final int MOST_ADAPTIVE = 1_000;
     private static final double LARGE_STEP = 2; // smaller steps of an adaptive limit add up to one
 
@@ -35,11 +37,14 @@ final class Changes {
             String executor,
             @Nullable String key,
             @Nullable String before,
-            @Nullable String after,
-            Finding.@Nullable Link link) {
+            @Nullable String after) {
 
         boolean isOf(String otherExecutor, @Nullable String otherKey) {
             return executor.equals(otherExecutor) && (key == null || key.equals(otherKey));
+        }
+
+        boolean isRecent(long now) {
+            return now - at < RECENT;
         }
 
         String by() {
@@ -55,7 +60,7 @@ final class Changes {
     private record Limit(String executor, @Nullable String key) {}
 
     private final Deque<Row> rows = new ArrayDeque<>(); // the latest first; guarded by this
-    private long ids; // guarded by this
+    private final AtomicLong ids = new AtomicLong();
 
     @SuppressWarnings("serial")
     private final Map<Limit, Integer> adapted = new LinkedHashMap<>() { // at the last row; guarded by this
@@ -71,17 +76,19 @@ final class Changes {
             addAdaptive(executor, change, now);
             return;
         }
-        String who = USER.isBound() ? "console" : "program";
+        String user = USER.isBound() ? USER.get() : null;
         String what = change.kind().name().toLowerCase(Locale.ROOT);
-        add(
+        String who = user == null ? "program" : "console";
+        add(new Row(
+                ids.incrementAndGet(),
                 now,
                 who,
-                USER.isBound() ? USER.get() : null,
+                user,
                 what,
                 executor,
                 change.owner(),
                 change.before(),
-                change.after());
+                change.after()));
     }
 
     private synchronized void addAdaptive(String executor, OwnerChange change, long now) {
@@ -91,27 +98,27 @@ final class Changes {
         if (after >= before * LARGE_STEP || after * LARGE_STEP <= before) {
             adapted.put(limit, after);
             String text = Integer.toString(before);
-            add(now, "adaptive", null, "limit", executor, change.owner(), text, change.after());
+            add(new Row(
+                    ids.incrementAndGet(),
+                    now,
+                    "adaptive",
+                    null,
+                    "limit",
+                    executor,
+                    change.owner(),
+                    text,
+                    change.after()));
         }
     }
 
     /** Adds a limit that is not what it was, although no change was notified: it was looked up again. */
     void addResolved(
             String executor, String key, String what, @Nullable String before, @Nullable String after, long now) {
-        add(now, "resolver", null, what, executor, key, before, after);
+        add(new Row(ids.incrementAndGet(), now, "resolver", null, what, executor, key, before, after));
     }
 
-    private synchronized void add(
-            long now,
-            String who,
-            @Nullable String from,
-            String what,
-            String executor,
-            @Nullable String key,
-            @Nullable String before,
-            @Nullable String after) {
-        Finding.Link link = key == null ? null : Finding.Link.ofGroup(executor, key);
-        rows.addFirst(new Row(++ids, now, who, from, what, executor, key, before, after, link));
+    private synchronized void add(Row row) {
+        rows.addFirst(row);
         if (rows.size() > MOST_ROWS) {
             rows.removeLast();
         }

@@ -18,8 +18,8 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -62,16 +62,6 @@ public final class Console implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    private record Summary(
-            Findings.Summary wrong,
-            Groups.Summary groups,
-            Pools.Summary pools,
-            Flows.Summary flows,
-            Scopes.Summary scopes,
-            Fleets.Summary fleets,
-            Durable.Summary durable,
-            Failures.Summary failures) {}
-
     private final Failures failures = new Failures();
     private final ConcurrentHashMap<String, Activity> activities = new ConcurrentHashMap<>();
     private final TaskRefs refs = new TaskRefs();
@@ -83,8 +73,15 @@ public final class Console implements AutoCloseable {
     private final Scopes scopes = new Scopes();
     final Fleets fleets = new Fleets();
     final Durable durable = new Durable();
-    private final Findings findings =
-            new Findings(new Findings.Subjects(groups, pools, flows, scopes, fleets, durable, failures, changes, refs));
+    private final Map<String, Subject> subjects = Map.of(
+            "groups", groups,
+            "pools", pools,
+            "flows", flows,
+            "scopes", scopes,
+            "fleets", fleets,
+            "durable", durable,
+            "failures", failures);
+    private final Findings findings = new Findings(subjects.values(), changes);
     private final String title;
     private final long startedAt = ProcessHandle.current()
             .info()
@@ -113,7 +110,8 @@ public final class Console implements AutoCloseable {
         String host = isNamed ? options.host : "localhost";
         Set<String> hosts = new HashSet<>(options.allowedHosts);
         hosts.add(options.host.toLowerCase(Locale.ROOT));
-        server = new Server(http, new Guard(hosts, token, port), sampler, new Answers(), options.clients, patience);
+        server = new Server(
+                http, new Guard(hosts, token, port), sampler, this::stack, controls, options.clients, patience);
         uri = URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port + "/");
     }
 
@@ -332,20 +330,15 @@ public final class Console implements AutoCloseable {
     private void sample(long now) {
         groups.sample(now);
         findings.update(now);
-        summary = Json.object(new Summary(
-                findings.summary(),
-                groups.summary(),
-                pools.summary(now),
-                flows.summary(),
-                scopes.summary(),
-                fleets.summary(),
-                durable.summary(now),
-                failures.summary()));
+        Map<String, Object> all = new HashMap<>();
+        all.put("wrong", findings.summary());
+        subjects.forEach((name, subject) -> all.put(name, subject.summary(now)));
+        summary = Json.object(all);
     }
 
     private ObjectNode state(View view, long now) {
         Object shown = switch (view.kind()) {
-            case WRONG -> findings.page(now);
+            case WRONG -> findings.page(now, groups.total());
             case RUNNING -> running.rows(view, now);
             case GROUPS -> groups.page(view, now);
             case GROUP -> groups.detail(view, now);
@@ -368,25 +361,15 @@ public final class Console implements AutoCloseable {
         return state;
     }
 
-    private final class Answers implements Server.Answers {
-
-        @Override
-        public String stack(Map<String, String> query) {
-            GroupExecutor executor = groups.executors.get(query.getOrDefault("executor", ""));
-            if (executor == null) {
-                throw new Refusal(404, "there is no such executor");
-            }
-            TaskStats task = refs.find(executor, query.getOrDefault("key", ""), query.getOrDefault("task", ""));
-            Thread thread = task.thread();
-            if (thread == null) {
-                throw new Refusal(404, "the task does not run");
-            }
-            return Failures.textOf(List.of(thread.getStackTrace()));
+    private String stack(Map<String, String> query) {
+        GroupExecutor executor = groups.executors.get(query.getOrDefault("executor", ""));
+        if (executor == null) {
+            throw new Refusal(404, "there is no such executor");
         }
-
-        @Override
-        public String control(byte[] command, String who) {
-            return controls.apply(Json.readObject(command), who);
+        TaskStats task = refs.find(executor, query.getOrDefault("key", ""), query.getOrDefault("task", ""));
+        if (task.thread() == null) {
+            throw new Refusal(404, "the task does not run");
         }
+        return Stack.of(task.thread()).text();
     }
 }

@@ -56,48 +56,111 @@ final class Controls {
         }
     }
 
+    /**
+     * What a client asks for.
+     *
+     * @param owner the executor of the group, or the service that keeps the run in a database
+     * @param key the group, or the node
+     * @param ref the task, or the run
+     */
+    private record Command(String action, String owner, boolean isStored, String key, String ref, JsonNode value) {
+
+        static Command of(ObjectNode json) {
+            boolean isStored = json.has("service");
+            String owner = text(json, isStored ? "service" : "executor");
+            return new Command(
+                    text(json, "action"), owner, isStored, text(json, "key"), text(json, "ref"), json.path("value"));
+        }
+
+        private static String text(ObjectNode json, String name) {
+            JsonNode value = json.path(name);
+            return value.isString() ? value.asString() : "";
+        }
+
+        String target() {
+            return Failures.cut(((owner.isEmpty() ? key : owner + " / " + key) + " " + ref).strip());
+        }
+
+        @Nullable
+        String text() {
+            return value.isString() ? value.asString() : null;
+        }
+
+        @Nullable
+        String shownValue() {
+            String shown = value.isString() ? value.asString() : value.toString();
+            return value.isNull() || value.isMissingNode() ? null : Failures.cut(shown);
+        }
+
+        long number() {
+            boolean isLong = value.isIntegralNumber() && value.canConvertToLong();
+            if (!isLong || value.longValue() < 0 || value.longValue() > Integer.MAX_VALUE) {
+                throw new Refusal(400, "the value must be a whole number from 0 to " + Integer.MAX_VALUE);
+            }
+            return value.longValue();
+        }
+
+        /** Reads a rate such as 10/1000: permits, and the milliseconds of their period. */
+        @Nullable
+        Rate rate() {
+            if (value.isNull()) {
+                return null;
+            }
+            Matcher parts = RATE.matcher(value.isString() ? value.asString() : "");
+            if (!parts.matches()) {
+                throw new Refusal(400, "the rate must be permits/milliseconds, such as 10/1000");
+            }
+            return Rate.of(Integer.parseInt(parts.group(1)), Duration.ofMillis(Long.parseLong(parts.group(2))));
+        }
+    }
+
     /** Does what a client asks for, and returns a sentence about it. Refused commands are in the audit list, too. */
-    String apply(ObjectNode command, String who) {
+    String apply(ObjectNode json, String who) {
         if (!enabled) {
             throw new Refusal(403, "this console only shows things; ConsoleOptions.withControls(true) adds controls");
         }
-        String action = text(command, "action");
-        String executor = text(command, "executor");
-        String owner = command.has("service") ? text(command, "service") : executor;
-        String subject = owner.isEmpty() ? text(command, "key") : owner + " / " + text(command, "key");
-        String target = Failures.cut((subject + " " + text(command, "ref")).strip());
-        JsonNode value = command.path("value");
-        String shown = value.isNull() || value.isMissingNode()
-                ? null
-                : Failures.cut(value.isString() ? value.asString() : value.toString());
+        Command command = Command.of(json);
         try {
-            String before = before(action, executor, command);
-            String done = ScopedValue.where(Changes.USER, who).call(() -> apply(action, executor, command));
-            add(new Row(System.currentTimeMillis(), who, action, target, before, shown, done));
+            String before = before(command);
+            String done = ScopedValue.where(Changes.USER, who).call(() -> apply(command));
+            add(command, who, before, done);
             return done;
         } catch (IllegalArgumentException | IllegalStateException | Refusal refused) {
             String problem = String.valueOf(refused.getMessage());
-            String end = refused instanceof Refusal refusal && refusal.status >= 500 ? "failed: " : "refused: ";
-            add(new Row(System.currentTimeMillis(), who, action, target, null, shown, end + problem));
+            boolean isFailure = refused instanceof Refusal refusal && refusal.status >= 500;
+            add(command, who, null, (isFailure ? "failed: " : "refused: ") + problem);
             throw refused instanceof Refusal refusal ? refusal : new Refusal(400, problem);
         }
     }
 
-    private String apply(String action, String executor, ObjectNode command) {
-        return command.has("service")
-                ? applyToStored(action, command)
-                : isOfRun(action) ? applyToRun(action, command) : applyToGroup(action, executor, command);
+    private String apply(Command command) {
+        if (command.isStored) {
+            return durable.apply(command.owner, command.action, command.ref, command.key, command.text());
+        }
+        return switch (command.action) {
+            case "cancelRun" -> {
+                String reason = command.text() == null ? "it was cancelled in the console" : command.text();
+                flows.get(command.ref).run().cancel(reason);
+                yield "the run is cancelled";
+            }
+            case "signal" -> {
+                if (!flows.get(command.ref).signal(command.key, command.text())) {
+                    throw new Refusal(409, "node \"" + command.key + "\" has ended, or has had its signal");
+                }
+                yield "node \"" + command.key + "\" has its signal";
+            }
+            default -> applyToGroup(command);
+        };
     }
 
     /** Returns the value that an action on a group replaces, or null. */
-    private @Nullable String before(String action, String name, ObjectNode command) {
-        GroupExecutor executor = groups.executors.get(name);
-        GroupStats stats = executor == null
-                ? null
-                : executor.groupStats(text(command, "key")).orElse(null);
+    private @Nullable String before(Command command) {
+        GroupExecutor executor = groups.executors.get(command.owner);
+        GroupStats stats =
+                executor == null ? null : executor.groupStats(command.key).orElse(null);
         return stats == null
                 ? null
-                : switch (action) {
+                : switch (command.action) {
                     case "setLimit" -> Groups.limitText(stats.maxConcurrency());
                     case "setRate" ->
                         stats.rate() == null ? "no rate" : stats.rate().toString();
@@ -110,71 +173,36 @@ final class Controls {
                 };
     }
 
-    private void add(Row row) {
+    private void add(Command command, String who, @Nullable String before, String done) {
+        String action = command.action;
+        String target = command.target();
         synchronized (rows) {
-            rows.addFirst(row);
+            rows.addFirst(new Row(System.currentTimeMillis(), who, action, target, before, command.shownValue(), done));
             if (rows.size() > MOST_ROWS) {
                 rows.removeLast();
             }
         }
+        String replaced = before == null ? "" : "before: " + before + "; ";
+        String line = who + ": " + done + " (" + replaced + action + " of " + target + ")";
         // A parameter, and in one line: a pattern or a line break may be in the names.
         System.getLogger("dev.raddle.console")
-                .log(System.Logger.Level.INFO, "console: {0}", lineOf(row).replaceAll("\\R|\\p{Cntrl}", " "));
+                .log(System.Logger.Level.INFO, "console: {0}", line.replaceAll("\\R|\\p{Cntrl}", " "));
     }
 
-    private static String lineOf(Row row) {
-        String before = row.before == null ? "" : "before: " + row.before + "; ";
-        return row.who + ": " + row.done + " (" + before + row.action + " of " + row.target + ")";
-    }
-
-    private static String text(ObjectNode command, String name) {
-        JsonNode value = command.path(name);
-        return value.isString() ? value.asString() : "";
-    }
-
-    private static boolean isOfRun(String action) {
-        return action.equals("cancelRun") || action.equals("signal");
-    }
-
-    private String applyToRun(String action, ObjectNode command) {
-        WatchedRun run = flows.get(text(command, "ref"));
-        JsonNode value = command.path("value");
-        if (action.equals("cancelRun")) {
-            run.run().cancel(value.isString() ? value.asString() : "it was cancelled in the console");
-            return "the run is cancelled";
-        }
-        String node = text(command, "key");
-        if (!run.signal(node, value.isString() ? value.asString() : null)) {
-            throw new Refusal(409, "node \"" + node + "\" has ended, or has had its signal");
-        }
-        return "node \"" + node + "\" has its signal";
-    }
-
-    private String applyToStored(String action, ObjectNode command) {
-        JsonNode value = command.path("value");
-        return durable.apply(
-                text(command, "service"),
-                action,
-                text(command, "ref"),
-                text(command, "key"),
-                value.isString() ? value.asString() : null);
-    }
-
-    private String applyToGroup(String action, String name, ObjectNode command) {
-        GroupExecutor executor = groups.executors.get(name);
-        String key = text(command, "key");
+    private String applyToGroup(Command command) {
+        GroupExecutor executor = groups.executors.get(command.owner);
+        String key = command.key;
         if (executor == null || executor.groupStats(key).isEmpty()) {
             throw new Refusal(404, "there is no such group");
         }
-        JsonNode value = command.path("value");
         String group = "group \"" + Failures.cut(key) + "\"";
-        return switch (action) {
+        return switch (command.action) {
             case "setLimit" -> {
-                executor.setMaxConcurrency(key, (int) number(value, Integer.MAX_VALUE));
-                yield group + " has the limit " + value;
+                executor.setMaxConcurrency(key, (int) command.number());
+                yield group + " has the limit " + command.value;
             }
             case "setRate" -> {
-                Rate rate = value.isNull() ? null : rate(value);
+                Rate rate = command.rate();
                 executor.setRate(key, rate);
                 yield group + (rate == null ? " has no rate" : " has the rate of " + rate);
             }
@@ -187,17 +215,15 @@ final class Controls {
                 yield group + " is resumed";
             }
             case "hold" -> {
-                Duration time = Duration.ofMillis(number(value, Integer.MAX_VALUE));
-                executor.holdGroup(key, time);
-                yield group + " is on hold for " + time.toMillis() + " ms";
+                executor.holdGroup(key, Duration.ofMillis(command.number()));
+                yield group + " is on hold for " + command.number() + " ms";
             }
             case "evict" -> {
                 executor.evictGroup(key);
                 yield group + " is evicted";
             }
             case "cancelTask" -> {
-                TaskHandle<?> task =
-                        refs.find(executor, key, text(command, "ref")).handle();
+                TaskHandle<?> task = refs.find(executor, key, command.ref).handle();
                 if (!task.cancel(true)) {
                     throw new Refusal(409, "the task has ended");
                 }
@@ -205,22 +231,5 @@ final class Controls {
             }
             default -> throw new Refusal(400, "there is no such action");
         };
-    }
-
-    private static long number(JsonNode value, long most) {
-        boolean isLong = value.isIntegralNumber() && value.canConvertToLong();
-        if (!isLong || value.longValue() < 0 || value.longValue() > most) {
-            throw new Refusal(400, "the value must be a whole number from 0 to " + most);
-        }
-        return value.longValue();
-    }
-
-    /** Reads a rate such as 10/1000: permits, and the milliseconds of their period. */
-    private static Rate rate(JsonNode value) {
-        Matcher parts = RATE.matcher(value.isString() ? value.asString() : "");
-        if (!parts.matches()) {
-            throw new Refusal(400, "the rate must be permits/milliseconds, such as 10/1000");
-        }
-        return Rate.of(Integer.parseInt(parts.group(1)), Duration.ofMillis(Long.parseLong(parts.group(2))));
     }
 }

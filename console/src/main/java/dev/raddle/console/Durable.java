@@ -1,5 +1,10 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.counted;
+
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -17,7 +22,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The watched services that keep runs in a database. */
-final class Durable {
+final class Durable implements Subject {
 
     /*
      * Overview.
@@ -157,7 +162,8 @@ final class Durable {
         services.values().removeIf(service -> service.source.isClosed());
     }
 
-    Summary summary(long now) {
+    @Override
+    public Summary summary(long now) {
         forgetClosed();
         int down = 0;
         for (Watching service : services.values()) {
@@ -165,6 +171,29 @@ final class Durable {
         }
         int all = stuck(now).values().stream().mapToInt(Integer::intValue).sum();
         return new Summary(services.size(), down, all);
+    }
+
+    @Override
+    public int watched() {
+        return services.size();
+    }
+
+    @Override
+    public void findWrong(long now, Findings found) {
+        Summary summary = summary(now);
+        Link link = Link.to("durable");
+        if (summary.stuck > 0) {
+            String runs = counted(summary.stuck, "durable run needs", "durable runs need");
+            found.add(new Draft("run", Level.stuck, "durable", null, link)
+                    .say("{} a person.", runs)
+                    .done());
+        }
+        if (summary.down > 0) {
+            String services = counted(summary.down, "service");
+            found.add(new Draft("down", Level.stuck, "durable", null, link)
+                    .say("The database of {} of durable runs does not answer.", services)
+                    .done());
+        }
     }
 
     private Map<String, Integer> stuck(long now) {

@@ -1,5 +1,11 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.counted;
+import static dev.raddle.console.Finding.name;
+
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
 import dev.raddle.time.UserCode;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,14 +14,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The failures of tasks by their kind: the type of the exception and its message without numbers. */
-final class Failures {
+final class Failures implements Subject {
 
     private static final int MOST_KINDS = 200;
     private static final int MOST_OWNERS = 50; // of a kind
     private static final int SHOWN_OWNERS = 5;
     private static final int LONGEST_MESSAGE = 1_000;
-    private static final int MOST_FRAMES = 60;
     private static final int MOST_CAUSES = 5;
+    private static final int MANY = 10; // in a minute
 
     private record KindKey(String type, String message) {}
 
@@ -77,9 +83,6 @@ final class Failures {
 
     record Summary(int kinds) {}
 
-    /** A kind whose failures have become more. */
-    record Rise(String message, int now, int before, long sinceAt) {}
-
     private final Map<KindKey, Kind> kinds = newest(MOST_KINDS); // guarded by this
     private long ids; // guarded by this
 
@@ -122,21 +125,30 @@ final class Failures {
         kind.owners.put(new Owner(source, owner), true);
     }
 
-    synchronized Summary summary() {
+    @Override
+    public synchronized Summary summary(long now) {
         return new Summary(kinds.size());
     }
 
-    /** Returns the kinds with many failures in this minute, and at least three times as many as in the last one. */
-    synchronized Map<String, Rise> rising(long now, int many) {
-        Map<String, Rise> rising = new LinkedHashMap<>();
+    @Override
+    public int watched() {
+        return 0; // those of others
+    }
+
+    /** Adds the kinds with many failures in this minute, and at least three times as many as in the last one. */
+    @Override
+    public synchronized void findWrong(long now, Findings found) {
+        Link link = Link.to("failures");
         for (Kind kind : kinds.values()) {
             kind.turnTo(now / 60_000);
-            if (kind.inMinute >= many && kind.inMinute >= 3 * kind.inMinuteBefore) {
-                String name = kind.type.substring(kind.type.lastIndexOf('.') + 1) + ": " + kind.message;
-                rising.put(kind.id, new Rise(name, kind.inMinute, kind.inMinuteBefore, kind.minute * 60_000));
+            if (kind.inMinute >= MANY && kind.inMinute >= 3 * kind.inMinuteBefore) {
+                String message = kind.type.substring(kind.type.lastIndexOf('.') + 1) + ": " + kind.message;
+                Draft draft = new Draft("failures", Level.slow, kind.id, kind.minute * 60_000, link);
+                draft.say("{} in the last minute, and ", counted(kind.inMinute, "failure"));
+                draft.say("{} in the one before: {}", kind.inMinuteBefore, name(message, link));
+                found.add(draft.done());
             }
         }
-        return rising;
     }
 
     Rows all(View view) {
@@ -187,7 +199,7 @@ final class Failures {
         Throwable each = error;
         for (int i = 0; each != null && i < MOST_CAUSES; i++) {
             text.append(i == 0 ? "" : "Caused by: ").append(lineOf(each)).append('\n');
-            text.append(textOf(List.of(each.getStackTrace())));
+            text.append(Stack.textOf(List.of(each.getStackTrace())));
             each = causeOf(each);
         }
         return text.toString();
@@ -199,17 +211,5 @@ final class Failures {
         } catch (RuntimeException userCode) {
             return null;
         }
-    }
-
-    /** Returns a stack as text, the innermost frame first. */
-    static String textOf(List<StackTraceElement> stack) {
-        StringBuilder text = new StringBuilder();
-        stack.stream()
-                .limit(MOST_FRAMES)
-                .forEach(frame -> text.append("    at ").append(frame).append('\n'));
-        if (stack.size() > MOST_FRAMES) {
-            text.append("    … ").append(stack.size() - MOST_FRAMES).append(" more\n");
-        }
-        return text.toString();
     }
 }

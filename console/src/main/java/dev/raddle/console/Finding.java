@@ -59,86 +59,78 @@ record Finding(
             int weight,
             @Nullable Integer groups) {}
 
-    /**
-     * A running task.
-     *
-     * @param same the number of running tasks with an equal stack; null if there is one
-     */
+    /** A running task. */
     record Task(
             String name,
             String executor,
-            String group,
-            Link link,
+            String key,
+            String ref,
             @Nullable Long sinceAt,
-            int slots,
-            @Nullable Integer same,
-            @Nullable String stack) {}
+            int slots) {
+        Link link() {
+            return Link.ofGroup(executor, key);
+        }
+    }
+
+    // Parts of a sentence.
 
     private record Name(String name, @Nullable Link link) {}
 
     private record Since(long sinceAt) {}
 
-    private record Until(long untilAt) {}
+    record Until(long untilAt) {}
 
-    private record At(long at) {}
+    record At(long at) {}
 
-    private record Length(long millis) {}
+    record Length(long millis) {}
 
-    /** The parts of a finding, one after the other. */
+    static Object name(String name, @Nullable Link to) {
+        return new Name(Failures.cut(name), to);
+    }
+
+    static Object since(@Nullable Long at) {
+        return at == null ? "an unknown time" : new Since(at);
+    }
+
+    /** Returns a number and its unit: "1 task", "2,000 tasks". */
+    static String counted(long number, String unit) {
+        return counted(number, unit, unit + "s");
+    }
+
+    static String counted(long number, String one, String many) {
+        return "%,d %s".formatted(number, number == 1 ? one : many);
+    }
+
+    /** A finding that is being written. */
     static final class Draft {
-        final String kind;
-        final Level level;
+        private final String kind;
+        private final Level level;
         private final String id;
+        private final @Nullable Long sinceAt;
+        private final @Nullable Link link;
         private final List<Object> sentence = new ArrayList<>();
-        private @Nullable Long sinceAt;
-        private @Nullable Link link;
         private @Nullable List<Holder> holders;
         private @Nullable List<Task> tasks;
         private @Nullable String stack;
 
-        Draft(String kind, Level level, String id) {
+        Draft(String kind, Level level, String id, @Nullable Long sinceAt, @Nullable Link link) {
             this.kind = kind;
             this.level = level;
             this.id = kind + " " + id;
+            this.sinceAt = sinceAt;
+            this.link = link;
         }
 
-        Draft text(String text) {
-            sentence.add(text);
-            return this;
-        }
-
-        Draft name(String name, @Nullable Link to) {
-            sentence.add(new Name(Failures.cut(name), to));
-            return this;
-        }
-
-        Draft since(@Nullable Long at) {
-            sentence.add(at == null ? "an unknown time" : new Since(at));
-            return this;
-        }
-
-        Draft until(long at) {
-            sentence.add(new Until(at));
-            return this;
-        }
-
-        Draft at(long at) {
-            sentence.add(new At(at));
-            return this;
-        }
-
-        Draft millis(long length) {
-            sentence.add(new Length(length));
-            return this;
-        }
-
-        Draft beganAt(@Nullable Long at) {
-            sinceAt = at;
-            return this;
-        }
-
-        Draft link(Link to) {
-            link = to;
+        /** Adds a text, in which each {@code {}} stands for a part: a text, a number or one of the records above. */
+        Draft say(String text, Object... parts) {
+            String[] texts = text.split("\\{}", -1);
+            for (int i = 0; i < texts.length; i++) {
+                sentence.add(texts[i]);
+                if (i < texts.length - 1) {
+                    sentence.add(parts[i] instanceof Number number ? "%,d".formatted(number.longValue()) : parts[i]);
+                }
+            }
+            sentence.removeIf(""::equals);
             return this;
         }
 
@@ -156,27 +148,5 @@ record Finding(
         Finding done() {
             return new Finding(id, kind, level, List.copyOf(sentence), sinceAt, link, holders, tasks, stack);
         }
-    }
-
-    /** Returns a number and its unit: "1 task", "2,000 tasks". */
-    static String counted(long number, String unit) {
-        return "%,d %s%s".formatted(number, unit, number == 1 ? "" : "s");
-    }
-
-    /** Returns the sentence as a text, with moments in milliseconds. */
-    String text() {
-        StringBuilder text = new StringBuilder();
-        for (Object part : sentence) {
-            text.append(
-                    switch (part) {
-                        case Name name -> "\"" + name.name + "\"";
-                        case Since since -> "[since " + since.sinceAt + "]";
-                        case Until until -> "[until " + until.untilAt + "]";
-                        case At at -> "[at " + at.at + "]";
-                        case Length length -> length.millis + " ms";
-                        default -> part;
-                    });
-        }
-        return text.toString();
     }
 }

@@ -1,5 +1,13 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.counted;
+import static dev.raddle.console.Finding.name;
+import static dev.raddle.console.Finding.since;
+
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
+import dev.raddle.console.Finding.Until;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -8,8 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The watched fleets. Each {@linkplain Reading reading} is a call to its server. */
-final class Fleets {
+final class Fleets implements Subject {
 
+    private static final Link LINK = Link.to("fleet");
     private static final Duration SHORTEST_REST = Duration.ofSeconds(1);
 
     /** A fleet, as this JVM sees it. */
@@ -87,9 +96,40 @@ final class Fleets {
         return new Rows(rows);
     }
 
-    Summary summary() {
+    @Override
+    public Summary summary(long now) {
         int down = (int)
                 fleets.values().stream().filter(fleet -> !fleet.source.isUp()).count();
         return new Summary(fleets.size(), down);
+    }
+
+    @Override
+    public int watched() {
+        return fleets.size();
+    }
+
+    @Override
+    public void findWrong(long now, Findings found) {
+        fleets.forEach((name, fleet) -> addTo(found, name(name, LINK), name, fleet.row(now)));
+    }
+
+    /** Adds that the server of a fleet is away, and instances that are late to extend their lease. */
+    private static void addTo(Findings found, Object itsName, String id, Row fleet) {
+        if (!fleet.up) {
+            Draft draft = new Draft("down", Level.stuck, "fleet " + id, null, LINK);
+            String problem = fleet.problem == null ? "." : ": " + fleet.problem;
+            found.add(draft.say("Fleet {} is out of touch with its server{}", itsName, problem)
+                    .done());
+        }
+        fleet.instances.forEach((instance, row) -> {
+            if (row.heardAt != null) {
+                Draft draft = new Draft("fleet", Level.slow, id + " " + instance, row.heardAt, LINK);
+                draft.say("Instance {} of fleet {} was not heard of", name(instance, LINK), itsName);
+                draft.say(" for {}. It holds ", since(row.heardAt));
+                String permits = counted(fleet.permitsOf(instance), "permit, which comes", "permits, which come");
+                draft.say("{} back in {}.", permits, new Until(row.leaseUntilAt));
+                found.add(draft.done());
+            }
+        });
     }
 }

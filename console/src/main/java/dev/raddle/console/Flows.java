@@ -12,8 +12,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The runs that are watched: those that have not ended, and the last ones that have. */
-final class Flows {
+final class Flows implements Subject {
 
+    private static final long OLD = 60_000; // milliseconds
     private static final int MOST_ENDED = 50;
     private static final int MOST_SHOWN = 200;
     private static final Set<String> SUCCESSFUL = Set.of("succeeded", "degraded");
@@ -89,12 +90,25 @@ final class Flows {
         return all();
     }
 
-    /** Returns what keeps a run that began before a moment from going on; null if it goes on, or if its code throws. */
-    static @Nullable Finding findingOf(RunView run, Finding.@Nullable Link link, long before) {
-        return read(() -> RunFindings.of(run, link, before), failure -> null);
+    @Override
+    public int watched() {
+        return all().size();
     }
 
-    Summary summary() {
+    /** Adds what keeps runs that began some time ago from going on. */
+    @Override
+    public void findWrong(long now, Findings found) {
+        all().forEach((id, run) -> {
+            Finding.Link link = new Finding.Link("flow", Map.of("id", id));
+            Finding finding = read(() -> RunFindings.of(run, link, now - OLD), failure -> null);
+            if (finding != null) {
+                found.add(finding);
+            }
+        });
+    }
+
+    @Override
+    public Summary summary(long now) {
         int running = 0;
         int failed = 0;
         for (RunView run : all().values()) {

@@ -8,6 +8,7 @@ import dev.raddle.group.TaskStats;
 import dev.raddle.task.Rate;
 import dev.raddle.task.WaitReason;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -16,12 +17,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The groups of the watched executors. Except for the executors, only the sampler's thread uses it. */
-final class Groups {
+final class Groups implements Subject {
 
     /*
      * Overview.
@@ -41,6 +41,8 @@ final class Groups {
     private static final int MOST_RANKED = 1_000; // groups whose places at the cap are counted
     private static final int MOST_CHANGES = 50;
     private static final int MOST_OVERTAKEN = 100;
+    private static final int MOST_HOLDERS = 10_000; // groups that are read for those of a cap
+    private static final long STANDS_OUT = 1_000; // milliseconds of waiting
 
     record Id(String executor, String key) {
         /** Returns a text that no other group has, whatever the characters of its key. */
@@ -69,7 +71,14 @@ final class Groups {
         Finding.Link link() {
             return Finding.Link.ofGroup(id.executor, id.key);
         }
+
+        /** Returns a part of a sentence. */
+        Object nameAndLink() {
+            return Finding.name(id.key, link());
+        }
     }
+
+    static final Comparator<Member> SHORTEST_WAIT_FIRST = Comparator.comparingLong(Member::waitedMillis);
 
     private record Ranked(Member member, long rank) {}
 
@@ -94,11 +103,7 @@ final class Groups {
             @Nullable List<Finding.Holder> holders) {}
 
     record ExecutorRow(
-            int running,
-            int waiting,
-            int groups,
-            @Nullable Integer cap,
-            @Nullable Integer capUsed) {}
+            int running, int waiting, int groups, @Nullable Integer cap) {}
 
     /** A page of the list. Groups that are unread are idle, and too many to be kept. */
     record Page(
@@ -220,38 +225,40 @@ final class Groups {
             }
         }
         unread += Math.max(0, idle - MOST_IDLE);
-        Integer cap = nullIfUnlimited(executor.globalMaxInFlight());
-        return new ExecutorRow(running, waiting, groups, cap, cap == null ? null : running);
+        return new ExecutorRow(running, waiting, groups, nullIfUnlimited(executor.globalMaxInFlight()));
     }
 
     /** There is a bounded number of histories, and none of groups that have gone. */
     private void addToHistories(long now, boolean isLookedAt) {
-        int most = isLookedAt ? MOST_HISTORIES : MOST_WITHOUT_CLIENT;
+        int size = isLookedAt ? History.LONG : History.SHORT;
         Map<Id, History> kept = new HashMap<>();
         Map<Id, Limits> limitsNow = new HashMap<>();
-        Predicate<Member> stoodOut = member -> member.waitedMillis() >= 1_000;
-        Stream<Member> waited = members.stream()
-                .filter(stoodOut)
-                .sorted(Comparator.comparingLong(Member::waitedMillis).reversed());
-        Stream<Member> known = members.stream().filter(member -> histories.containsKey(member.id));
-        Stream<Member> busy = members.stream().filter(member -> isLookedAt && !member.isIdle());
-        Stream.of(waited, known, busy)
-                .flatMap(each -> each)
-                .distinct()
-                .limit(most)
-                .forEach(member -> {
-                    int size = isLookedAt ? History.LONG : History.SHORT;
-                    History history = histories.getOrDefault(member.id, new History(size));
-                    history.resize(size);
-                    long starts = isLookedAt ? counted(member, counts -> counts.starts.sum(), 0L) : -1;
-                    history.add(
-                            second, member.stats().activeCount(), member.stats().queuedCount(), starts);
-                    kept.put(member.id, history);
-                    limitsNow.put(member.id, compared(member, limits.get(member.id), now));
-                });
+        for (Member member : chosen(isLookedAt)) {
+            History history = histories.getOrDefault(member.id, new History(size));
+            history.resize(size);
+            long starts = isLookedAt ? counted(member, counts -> counts.starts.sum(), 0L) : -1;
+            history.add(second, member.stats().activeCount(), member.stats().queuedCount(), starts);
+            kept.put(member.id, history);
+            limitsNow.put(member.id, compared(member, limits.get(member.id), now));
+        }
         histories = kept;
         limits = limitsNow;
         addToTotals();
+    }
+
+    /** Returns the groups to have a history: those that have waited longest, those that have one, and busy ones. */
+    private Collection<Member> chosen(boolean isLookedAt) {
+        int most = isLookedAt ? MOST_HISTORIES : MOST_WITHOUT_CLIENT;
+        Largest<Member> waited = new Largest<>(most, SHORTEST_WAIT_FIRST);
+        members.stream().filter(member -> member.waitedMillis() >= STANDS_OUT).forEach(waited::add);
+        Map<Id, Member> chosen = new LinkedHashMap<>();
+        waited.descending().forEach(member -> chosen.put(member.id, member));
+        Stream<Member> known = members.stream().filter(member -> histories.containsKey(member.id));
+        Stream<Member> busy = members.stream().filter(member -> isLookedAt && !member.isIdle());
+        Stream.concat(known, busy)
+                .takeWhile(_ -> chosen.size() < most)
+                .forEach(member -> chosen.putIfAbsent(member.id, member));
+        return chosen.values();
     }
 
     private void addToTotals() {
@@ -304,16 +311,22 @@ final class Groups {
         return limit == Integer.MAX_VALUE ? "unlimited" : Integer.toString(limit);
     }
 
-    /** Returns how long the tasks of the sampled executors that have a listener take. */
-    Map<String, RunTimes> runTimes() {
-        Map<String, RunTimes> times = new TreeMap<>();
+    @Override
+    public int watched() {
+        return executorRows.size();
+    }
+
+    @Override
+    public void findWrong(long now, Findings found) {
+        new GroupFindings(this, changes, refs, now).addTo(found);
+        new Running(this, refs).findLocks(now, found);
         for (String name : sampled.keySet()) {
             Activity activity = activities.apply(name);
-            if (activity != null) {
-                times.put(name, activity.runTimes);
+            Finding slower = activity == null ? null : activity.runTimes.slower(name, now);
+            if (slower != null) {
+                found.add(slower);
             }
         }
-        return times;
     }
 
     /** Returns how many tasks of a group have started since its oldest waiting task was first passed to this method. */
@@ -358,34 +371,39 @@ final class Groups {
         return activities.apply(id.executor) != null;
     }
 
-    Summary summary() {
+    @Override
+    public Summary summary(long now) {
         return new Summary(
                 executorRows.values().stream().mapToInt(ExecutorRow::waiting).sum());
     }
 
     // The list of groups.
 
+    /** Returns a page of the groups in the order of the view, of which only those up to its end are sorted. */
     Page page(View view, long now) {
-        List<Ranked> ranked = new ArrayList<>();
+        String sort = view.text("sort");
+        int size = view.number("size", 50, 1, LARGEST_PAGE);
+        long asked = view.number("page", 0, 0, Integer.MAX_VALUE);
+        Comparator<Ranked> byKey = Comparator.comparing(each -> each.member.id.key);
+        Comparator<Ranked> order = Comparator.comparingLong(Ranked::rank)
+                .thenComparing(sort.equals("-key") ? byKey.reversed() : byKey)
+                .thenComparing(each -> each.member.id.executor);
+        Largest<Ranked> best = new Largest<>((int) Math.min(members.size(), (asked + 1) * size), order.reversed());
+        int total = 0;
         for (Member member : members) {
             if (view.admits(member.id.key, member.id.executor)
                     && (!view.isSet("stopped") || isStopped(member.stats()))) {
-                ranked.add(new Ranked(member, rank(view.text("sort"), member, now)));
+                best.add(new Ranked(member, rank(sort, member, now)));
+                total++;
             }
         }
-        Comparator<Ranked> byKey = Comparator.comparing(each -> each.member.id.key);
-        ranked.sort(Comparator.comparingLong(Ranked::rank)
-                .thenComparing(view.text("sort").equals("-key") ? byKey.reversed() : byKey)
-                .thenComparing(each -> each.member.id.executor));
-        int size = view.number("size", 50, 1, LARGEST_PAGE);
-        long last = Math.max(0, ranked.size() - 1) / size;
-        long first = Math.min(last, view.number("page", 0, 0, Integer.MAX_VALUE)) * size;
+        long first = Math.min(Math.max(0, total - 1) / size, asked) * size;
         Map<String, Row> rows = new LinkedHashMap<>();
-        ranked.stream()
+        best.descending().stream()
                 .skip(first)
                 .limit(size)
                 .forEach(each -> rows.put(each.member.id.toString(), row(each.member, now)));
-        return new Page(ranked.size(), List.copyOf(rows.keySet()), rows, executorRows, unread == 0 ? null : unread);
+        return new Page(total, List.copyOf(rows.keySet()), rows, executorRows, unread == 0 ? null : unread);
     }
 
     private static boolean isStopped(GroupStats stats) {
@@ -443,12 +461,13 @@ final class Groups {
 
     /** Returns those that hold most slots of the cap of an executor; of groups with similar keys their class. */
     List<Finding.Holder> holders(String executor) {
-        return holders.computeIfAbsent(
-                executor,
-                name -> CapHolders.of(members.stream()
-                        .filter(member -> member.id.executor.equals(name))
-                        .filter(member -> member.stats().activeCount() > 0)
-                        .toList()));
+        return holders.computeIfAbsent(executor, name -> {
+            ExecutorRow row = executorRows.get(name);
+            Stream<Member> running = members.stream()
+                    .filter(member -> member.stats().activeCount() > 0 && member.id.executor.equals(name))
+                    .limit(MOST_HOLDERS);
+            return row == null ? List.of() : CapHolders.of(running, row.running);
+        });
     }
 
     /** Returns why the next task of a group waits. Counts no groups if there are many of them. */

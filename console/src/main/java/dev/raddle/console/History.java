@@ -11,13 +11,13 @@ final class History {
     static final int LONG = 300;
     private static final int MINUTES = 60;
     private static final int UNKNOWN = -1;
-    private static final int LONGEST_STEP = 3; // of the values of a curve without a gap, in units of its ring
+    private static final int LONGEST_STEP = 3; // seconds, of a rate
 
-    /** The values of curves; null where no sample was taken. */
+    /** The values of curves; the page makes gaps of the times at which no sample was taken. */
     record Series(
             List<Long> seconds,
-            List<@Nullable Integer> running,
-            List<@Nullable Integer> waiting,
+            List<Integer> running,
+            List<Integer> waiting,
             @Nullable List<@Nullable Integer> starts) {}
 
     record Both(Series minute, Series hour) {}
@@ -77,28 +77,20 @@ final class History {
             return recent;
         }
 
-        /** Returns the values, with one that is unknown in each gap. */
         Series series(boolean startsAreCounted) {
-            List<Long> seconds = new ArrayList<>();
-            List<@Nullable Integer> runningThen = new ArrayList<>();
-            List<@Nullable Integer> waitingThen = new ArrayList<>();
+            List<Integer> all = recent(size);
             List<@Nullable Integer> startsThen = new ArrayList<>();
-            int before = UNKNOWN;
-            for (int at : recent(size)) {
-                boolean isGap = before != UNKNOWN && moments[at] - before > LONGEST_STEP;
-                if (isGap) {
-                    seconds.add((before + 1L) * unit * 1_000);
-                    runningThen.add(null);
-                    waitingThen.add(null);
-                    startsThen.add(null);
-                }
-                before = moments[at];
-                seconds.add((long) before * unit * 1_000);
-                runningThen.add(running[at]);
-                waitingThen.add(waiting[at]);
-                startsThen.add(starts[at] == UNKNOWN ? null : starts[at]);
-            }
-            return new Series(seconds, runningThen, waitingThen, startsAreCounted ? startsThen : null);
+            all.forEach(at -> startsThen.add(startsOrNull(at)));
+            return new Series(
+                    all.stream().map(at -> 1_000L * unit * moments[at]).toList(),
+                    all.stream().map(at -> running[at]).toList(),
+                    all.stream().map(at -> waiting[at]).toList(),
+                    startsAreCounted ? startsThen : null);
+        }
+
+        @Nullable
+        Integer startsOrNull(int at) {
+            return starts[at] == UNKNOWN ? null : starts[at];
         }
     }
 
@@ -143,8 +135,7 @@ final class History {
 
     @Nullable
     Integer startsPerSecond() {
-        int starts = seconds.count == 0 ? UNKNOWN : seconds.starts[seconds.last()];
-        return starts == UNKNOWN ? null : starts;
+        return seconds.count == 0 ? null : seconds.startsOrNull(seconds.last());
     }
 
     List<Integer> spark() {

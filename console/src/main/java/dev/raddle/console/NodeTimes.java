@@ -3,16 +3,20 @@ package dev.raddle.console;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
+import java.time.Instant;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The times and errors of the nodes of one run, which the run reports only when it has ended. */
 final class NodeTimes implements TaskListener {
 
-    /** What is known of a node; a moment is 0 before it. */
-    record Times(long startedAt, long endedAt, @Nullable String error) {}
+    /** What is known of a node. */
+    record Times(
+            @Nullable Instant startedAt,
+            @Nullable Instant endedAt,
+            @Nullable String error) {}
 
-    static final Times UNKNOWN = new Times(0, 0, null);
+    private static final Times UNKNOWN = new Times(null, null, null);
 
     private final String flow;
     private final Failures failures;
@@ -25,12 +29,12 @@ final class NodeTimes implements TaskListener {
 
     @Override
     public void onStarted(TaskIdentity node, long waitNanos) {
-        byNode.put(node.name(), new Times(System.currentTimeMillis(), 0, null));
+        byNode.put(node.name(), new Times(Instant.now(), null, null));
     }
 
     @Override
     public void onSettled(TaskIdentity node, Outcome<?> outcome, long runNanos) {
-        long now = System.currentTimeMillis();
+        Instant now = Instant.now();
         String error = switch (outcome) {
             case Outcome.Failure<?> failure -> Failures.lineOf(failure.error());
             case Outcome.Cancelled<?> cancelled -> Failures.lineOf(cancelled.cause());
@@ -38,7 +42,7 @@ final class NodeTimes implements TaskListener {
         };
         byNode.put(node.name(), new Times(of(node.name()).startedAt, now, error));
         if (outcome instanceof Outcome.Failure<?> failure) {
-            failures.add(flow, flow, failure.error(), now);
+            failures.add(flow, flow, failure.error(), now.toEpochMilli());
         }
     }
 

@@ -1,13 +1,21 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.counted;
+import static dev.raddle.console.Finding.name;
+import static dev.raddle.console.Finding.since;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
 import dev.raddle.pool.PoolListener;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.NamedTask;
 import dev.raddle.time.UserCode;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -17,7 +25,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The watched pools, and their tasks that are stuck. */
-final class Pools {
+final class Pools implements Subject {
 
     private static final int MOST_STUCK = 100; // of a pool
     private static final Pattern NAME_OF_OBJECT = Pattern.compile("@[0-9a-f]{4,}|\\$\\$Lambda");
@@ -27,36 +35,22 @@ final class Pools {
      * A task that is stuck.
      *
      * @param waitsForResult whether it waits for the result of another task
-     * @param queued the number of queued tasks of its pool; null if that is unknown
      */
-    record StuckRow(
-            String task,
-            long ranSinceAt,
-            String thread,
-            String stack,
-            boolean waitsForResult,
-            @Nullable Long queued) {}
+    record StuckRow(String task, long ranSinceAt, String thread, String stack, boolean waitsForResult) {}
 
-    /** Stuck tasks with equal stacks. */
-    record Equal(String name, int count, String stack) {}
-
+    /**
+     * A pool.
+     *
+     * @param stats its statistics; null if the queue is the user's and throws
+     * @param capacity that of the queue; null if it is unbounded, or the user's
+     */
     record Row(
             String state,
-            int threads,
-            int core,
-            int max,
-            int largest,
-            int active,
-            long queued,
+            @JsonUnwrapped ThreadPool.@Nullable Stats stats,
+            @Nullable Long accepted,
             @Nullable Integer capacity,
-            long accepted,
-            long completed,
-            long rejected,
-            long handedBack,
-            long removed,
             @Nullable Long drainingSeenAt,
-            List<StuckRow> stuck,
-            List<Equal> tasksWait) {}
+            List<StuckRow> stuck) {}
 
     record Rows(List<String> order, Map<String, Row> rows) {}
 
@@ -80,15 +74,13 @@ final class Pools {
             if (reports.size() < MOST_STUCK || before != null) {
                 long now = System.currentTimeMillis();
                 long ranFor = event.ranFor().toMillis();
-                Finding.Task none = new Finding.Task("", "", "", Finding.Link.to("pools"), null, 1, null, null);
-                Stacks.Read stack = new Stacks.Read(none, event.stack(), false);
+                Stack stack = new Stack(event.stack(), false);
                 StuckRow row = new StuckRow(
                         Failures.cut(nameOf(event.task(), stack)),
                         now - ranFor,
                         event.thread().getName(),
                         stack.text(),
-                        stack.waitsForResult(),
-                        null);
+                        stack.waitsForResult());
                 long interval = before == null ? ranFor : before.interval;
                 reports.put(event.task(), new Report(row, interval, now + 2 * interval + LATE_MILLIS));
                 isEmpty = false;
@@ -96,11 +88,11 @@ final class Pools {
         }
 
         /** Returns the name of a task, or where it is if it has none but that of its object. */
-        private static String nameOf(Runnable task, Stacks.Read stack) {
+        private static String nameOf(Runnable task, Stack stack) {
             String name = task instanceof NamedTask named ? UserCode.nameOf(named::name, task) : UserCode.textOf(task);
             for (StackTraceElement frame : stack.frames().reversed()) { // the outermost first
-                if (NAME_OF_OBJECT.matcher(name).find() && !Stacks.isOfLibrary(frame)) {
-                    return Stacks.placeOf(frame);
+                if (NAME_OF_OBJECT.matcher(name).find() && !Stack.isOfLibrary(frame)) {
+                    return Stack.textOf(frame);
                 }
             }
             return name;
@@ -136,7 +128,8 @@ final class Pools {
         return stuck.computeIfAbsent(name, created -> new StuckTasks());
     }
 
-    Summary summary(long now) {
+    @Override
+    public Summary summary(long now) {
         long queued = 0;
         int stuckTasks = 0;
         Map<String, ThreadPool> all = pools.all();
@@ -162,31 +155,38 @@ final class Pools {
         return tasks == null ? List.of() : tasks.rows(now);
     }
 
-    /** Returns the stuck tasks of the pools that have some, the longest first. */
-    Map<String, List<StuckRow>> stuckRows(long now) {
-        Map<String, List<StuckRow>> all = new TreeMap<>();
-        pools.all().forEach((name, pool) -> {
-            ThreadPool.Stats stats = statsOf(pool);
-            Long queued = stats == null ? null : stats.queued();
-            List<StuckRow> rows = stuckOf(name, now).stream()
-                    .map(row ->
-                            new StuckRow(row.task, row.ranSinceAt, row.thread, row.stack, row.waitsForResult, queued))
-                    .toList();
-            if (!rows.isEmpty()) {
-                all.put(name, rows);
-            }
-        });
-        return all;
+    @Override
+    public int watched() {
+        return pools.all().size();
     }
 
-    /** Returns the stacks that several tasks share. */
-    private static List<Equal> equalOnes(List<StuckRow> stuck) {
-        Map<String, Equal> equal = new LinkedHashMap<>();
-        stuck.forEach(row -> equal.merge(
-                row.stack,
-                new Equal(row.task, 1, row.stack),
-                (one, other) -> new Equal(one.name, one.count + 1, one.stack)));
-        return equal.values().stream().filter(each -> each.count > 1).toList();
+    @Override
+    public void findWrong(long now, Findings found) {
+        pools.all().forEach((name, pool) -> {
+            List<StuckRow> rows = stuckOf(name, now);
+            if (!rows.isEmpty()) {
+                ThreadPool.Stats stats = statsOf(pool);
+                found.add(ofStuck(name, rows, stats == null ? 0 : stats.queued()));
+            }
+        });
+    }
+
+    private static Finding ofStuck(String pool, List<StuckRow> stuck, long queued) {
+        StuckRow longest = stuck.getFirst(); // sorted
+        Map<String, Integer> equal = new HashMap<>();
+        stuck.forEach(row -> equal.merge(row.stack, 1, Integer::sum));
+        Map.Entry<String, Integer> most =
+                equal.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow();
+        Link link = Link.to("pools");
+        Draft draft = new Draft("pool", Level.stuck, pool, longest.ranSinceAt, link);
+        String tasks = counted(stuck.size(), "task is stuck", "tasks are stuck");
+        draft.say("Pool {}: {}, {} for ", name(pool, link), tasks, name(longest.task, link));
+        draft.say("{}; {} more are queued.", since(longest.ranSinceAt), queued);
+        if (queued > 0 && stuck.stream().allMatch(StuckRow::waitsForResult)) {
+            draft.say(" They wait for tasks that are queued here");
+            draft.say(most.getValue() > 1 ? ", {} in the same place." : ".", most.getValue());
+        }
+        return draft.tasks(List.of(), most.getKey()).done();
     }
 
     Rows rows(long now) {
@@ -199,8 +199,9 @@ final class Pools {
 
     private Row row(String name, ThreadPool pool, long now) {
         ThreadPool.Stats stats = statsOf(pool);
+        List<StuckRow> stuckRows = stuckOf(name, now);
         if (stats == null) {
-            return new Row("unreadable", 0, 0, 0, 0, 0, 0, null, 0, 0, 0, 0, 0, null, stuckOf(name, now), List.of());
+            return new Row("unreadable", null, null, null, null, stuckRows);
         }
         boolean isDraining = stats.runState() != ThreadPool.RunState.RUNNING;
         if (isDraining) {
@@ -208,23 +209,8 @@ final class Pools {
         } else {
             drainingSeen.remove(name); // that was another one of this name
         }
-        return new Row(
-                stats.runState().name().toLowerCase(Locale.ROOT),
-                stats.threads(),
-                stats.coreThreads(),
-                stats.maxThreads(),
-                stats.largestThreads(),
-                stats.active(),
-                stats.queued(),
-                capacityOf(pool),
-                stats.accepted(),
-                stats.completed(),
-                stats.rejected(),
-                stats.handedBack(),
-                stats.removed(),
-                isDraining ? drainingSeen.get(name) : null,
-                stuckOf(name, now),
-                equalOnes(stuckOf(name, now)));
+        String state = stats.runState().name().toLowerCase(Locale.ROOT);
+        return new Row(state, stats, stats.accepted(), capacityOf(pool), drainingSeen.get(name), stuckRows);
     }
 
     /** Returns the capacity of the queue; null if it is unbounded, or the user's. */

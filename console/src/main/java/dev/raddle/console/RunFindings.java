@@ -1,7 +1,11 @@
 package dev.raddle.console;
 
 import static dev.raddle.console.Finding.counted;
+import static dev.raddle.console.Finding.name;
+import static dev.raddle.console.Finding.since;
 
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -35,21 +39,18 @@ final class RunFindings {
         long waiting = nodes.values().stream()
                 .filter(node -> List.of("pending", "waiting").contains(node.state()))
                 .count();
-        Finding.Draft draft = new Finding.Draft(
+        Draft draft = new Draft(
                 "run",
-                held.node.takesSignal() ? Finding.Level.note : Finding.Level.slow,
-                run.name() + " " + run.label() + " " + run.startedAt());
-        draft.text("Run ").name(run.label().isEmpty() ? run.name() : run.name() + " " + run.label(), link);
-        draft.text(": node ")
-                .name(held.id, link)
-                .text(" " + held.why + ", for ")
-                .since(since)
-                .text(".");
+                held.node.takesSignal() ? Level.note : Level.slow,
+                run.name() + " " + run.label() + " " + run.startedAt(),
+                since,
+                link);
+        Object name = name(run.label().isEmpty() ? run.name() : run.name() + " " + run.label(), link);
+        draft.say("Run {}: node {} {}, for {}.", name, name(held.id, link), held.why, since(since));
         if (waiting > 1) {
-            draft.text(" " + counted(waiting - 1, "node") + (waiting == 2 ? " waits" : " wait") + " for it or others.");
+            draft.say(" {} for it or others.", counted(waiting - 1, "node waits", "nodes wait"));
         }
-        draft.beganAt(since);
-        return link == null ? draft.done() : draft.link(link).done();
+        return draft.done();
     }
 
     private static @Nullable Held held(RunView run, Map<String, ? extends RunView.Node> nodes) {

@@ -1,5 +1,11 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.name;
+
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Length;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -14,9 +20,6 @@ final class RunTimes {
     private static final long AGO = 10; // minutes
     private static final double MUCH = 2;
     private static final double SHORTEST_MILLIS = 5; // what is shorter is not slow
-
-    /** The tasks of an owner take longer than they did. */
-    record Slower(String owner, long beforeMillis, long nowMillis, long beforeAt) {}
 
     private static final class Minute {
         volatile long number = -1;
@@ -85,26 +88,35 @@ final class RunTimes {
         }
     }
 
-    /** Returns the owner whose tasks take so many times as long as ten minutes ago, or null. */
+    /** Returns the owner whose tasks take so many times as long as ten minutes ago, as a finding, or null. */
     @Nullable
-    Slower slower(long now) {
+    Finding slower(String executor, long now) {
         long minute = now / 60_000;
-        Slower worst = null;
+        Finding worst = null;
+        double longest = SHORTEST_MILLIS;
         for (Map.Entry<String, Times> each : byOwner.entrySet()) {
             Minute current = each.getValue().find(minute, minute - 1);
             Minute before = each.getValue().find(minute - AGO, minute - AGO - 1);
-            if (current == null || before == null || current.millis() < SHORTEST_MILLIS) {
-                continue;
-            }
-            double ratio = current.millis() / Math.max(0.001, before.millis());
-            if (ratio >= MUCH && (worst == null || current.millis() > worst.nowMillis)) {
-                worst = new Slower(
-                        each.getKey(),
-                        Math.round(before.millis()),
-                        Math.round(current.millis()),
-                        before.number * 60_000);
+            if (current != null
+                    && before != null
+                    && current.millis() > longest
+                    && current.millis() >= MUCH * Math.max(0.001, before.millis())) {
+                longest = current.millis();
+                worst = finding(executor, each.getKey(), before, current);
             }
         }
         return worst;
+    }
+
+    private static Finding finding(String executor, String owner, Minute before, Minute current) {
+        Link link = Link.ofGroup(executor, owner);
+        return new Draft("slower", Level.slow, executor, before.number * 60_000, link)
+                .say("The tasks of group {} of {} take {} now;", name(owner, link), executor, lengthOf(current))
+                .say(" ten minutes ago they took {}.", lengthOf(before))
+                .done();
+    }
+
+    private static Length lengthOf(Minute minute) {
+        return new Length(Math.round(minute.millis()));
     }
 }

@@ -1,11 +1,19 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.counted;
+import static dev.raddle.console.Finding.name;
+import static dev.raddle.console.Finding.since;
+
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Task;
 import dev.raddle.group.TaskStats;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The tasks that run now in all groups, and where in the code they are. */
@@ -14,7 +22,7 @@ final class Running {
     /*
      * Overview.
      *
-     * Of the tasks that are read, at most MOST_READ, the stacks of those that have run for longest are taken. Tasks
+     * Of the tasks that are read, a bounded number, the stacks of those that have run for longest are taken. Tasks
      * with equal stacks are one row, whatever their groups: when a callee or a lock keeps tasks of many groups, it is
      * the first row. A thread that waits for a lock of java.util.concurrent says which object that is; if all tasks of
      * a row wait for the same one, the row names it. One that waits for a monitor says no more than that it is blocked,
@@ -22,16 +30,10 @@ final class Running {
      */
 
     private static final int MOST_READ = 5_000;
+    private static final int MOST_READ_FOR_FINDINGS = 500;
     private static final int MOST_STACKS = 100;
-    private static final int SHOWN_TASKS = 5; // of a row
-
-    /** A task of a row. */
-    record Task(
-            String name,
-            String executor,
-            String key,
-            String ref,
-            @Nullable Long sinceAt) {}
+    private static final int SHOWN_TASKS = 5; // of a row; of a group for findings
+    private static final long LONG = 1_000; // milliseconds for which tasks of a finding have run
 
     /**
      * Tasks with one stack.
@@ -70,60 +72,68 @@ final class Running {
     }
 
     Rows rows(View view, long now) {
-        List<Found> all = read(view, now);
-        Map<String, List<Found>> byStack = new LinkedHashMap<>();
-        int looked = 0;
-        for (Found each : all) {
-            if (looked < MOST_STACKS) {
-                StackTraceElement[] stack = each.thread.getStackTrace();
-                if (stack.length > 0) { // it has not ended meanwhile
-                    looked++;
-                    byStack.computeIfAbsent(Failures.textOf(List.of(stack)), made -> new ArrayList<>())
-                            .add(each);
-                }
-            }
-        }
+        List<Found> all = read(id -> view.admits(id.key(), id.executor()), MOST_READ, MOST_READ, now);
         Map<String, Row> rows = new LinkedHashMap<>();
-        byStack.forEach((stack, found) -> rows.put(found.getFirst().task.ref, row(stack, found, all)));
+        int looked = 0;
+        for (Map.Entry<Stack, List<Found>> each : byStack(all).entrySet()) {
+            List<Found> equal = each.getValue();
+            rows.put(equal.getFirst().task.ref(), row(each.getKey(), equal, all));
+            looked += equal.size();
+        }
         return new Rows(all.size(), looked, List.copyOf(rows.keySet()), rows);
     }
 
-    /** Returns the running tasks, the longest first. */
-    private List<Found> read(View view, long now) {
-        List<Found> all = new ArrayList<>();
+    /** Returns running tasks, the longest first; if there are too many, those of the groups that wait longest. */
+    private List<Found> read(Predicate<Groups.Id> shown, int mostOfGroup, int most, long now) {
+        Largest<Groups.Member> busy = new Largest<>(most, Groups.SHORTEST_WAIT_FIRST);
         for (Groups.Member member : groups.members()) {
-            int most = Math.min(member.stats().activeCount(), MOST_READ - all.size());
-            Groups.Id id = member.id();
-            if (most > 0 && view.admits(id.key(), id.executor())) {
-                for (TaskStats task : member.executor().tasks(id.key(), most)) {
-                    Thread thread = task.thread();
-                    if (thread != null) {
-                        all.add(new Found(taskOf(task, id.executor(), id.key(), now), thread));
-                    }
+            if (member.stats().activeCount() > 0 && shown.test(member.id())) {
+                busy.add(member);
+            }
+        }
+        List<Found> all = new ArrayList<>();
+        for (Groups.Member member : busy.descending()) {
+            int left = Math.min(
+                    most - all.size(), Math.min(mostOfGroup, member.stats().activeCount()));
+            if (left == 0) {
+                break;
+            }
+            for (TaskStats task : member.executor().tasks(member.id().key(), left)) {
+                if (task.thread() != null) {
+                    all.add(new Found(refs.rowOf(task, member.id(), now), task.thread()));
                 }
             }
         }
-        all.sort(Comparator.comparing(each -> each.task.sinceAt, Comparator.nullsLast(Comparator.naturalOrder())));
+        all.sort(Comparator.comparing(each -> each.task.sinceAt(), Comparator.nullsLast(Comparator.naturalOrder())));
         return all;
     }
 
-    private Task taskOf(TaskStats task, String executor, String key, long now) {
-        return new Task(task.handle().taskId(), executor, key, refs.nameOf(task), refs.sinceAt(task, now));
+    /** Takes the stacks of the first tasks, without those that have ended meanwhile. */
+    private static Map<Stack, List<Found>> byStack(List<Found> all) {
+        Map<Stack, List<Found>> byStack = new LinkedHashMap<>();
+        for (Found each : all.subList(0, Math.min(MOST_STACKS, all.size()))) {
+            Stack stack = Stack.of(each.thread);
+            if (!stack.frames().isEmpty()) {
+                byStack.computeIfAbsent(stack, _ -> new ArrayList<>()).add(each);
+            }
+        }
+        return byStack;
     }
 
-    private Row row(String stack, List<Found> found, List<Found> all) {
-        Locks.Wait wait = found.size() < 2
+    private static int groupsOf(List<Found> equal) {
+        return (int) equal.stream().map(each -> each.task.link()).distinct().count();
+    }
+
+    private static Row row(Stack stack, List<Found> equal, List<Found> all) {
+        Locks.Wait wait = equal.size() < 2
                 ? null
-                : Locks.commonOf(found.stream().map(Found::thread).toList());
+                : Locks.commonOf(equal.stream().map(Found::thread).toList());
         return new Row(
-                found.size(),
-                (int) found.stream()
-                        .map(each -> List.of(each.task.executor, each.task.key))
-                        .distinct()
-                        .count(),
-                found.getFirst().task.sinceAt,
-                found.stream().limit(SHOWN_TASKS).map(Found::task).toList(),
-                stack,
+                equal.size(),
+                groupsOf(equal),
+                equal.getFirst().task.sinceAt(),
+                equal.stream().limit(SHOWN_TASKS).map(Found::task).toList(),
+                stack.text(),
                 wait == null ? null : wait.lock(),
                 wait == null || wait.ownerId() == 0 ? null : ownerOf(wait, all));
     }
@@ -131,9 +141,45 @@ final class Running {
     private static String ownerOf(Locks.Wait wait, List<Found> all) {
         for (Found each : all) {
             if (each.thread.threadId() == wait.ownerId()) {
-                return "task \"" + each.task.name + "\" of group \"" + each.task.key + "\"";
+                return "task \"" + each.task.name() + "\" of group \"" + each.task.key() + "\"";
             }
         }
         return "thread \"" + wait.ownerName() + "\"";
+    }
+
+    /** Adds the places in which tasks wait for a lock. */
+    void findLocks(long now, Findings found) {
+        List<Found> all = read(_ -> true, SHOWN_TASKS, MOST_READ_FOR_FINDINGS, now);
+        all.removeIf(each -> each.task.sinceAt() == null || now - each.task.sinceAt() < LONG);
+        Map<Stack, List<Found>> byStack = byStack(all);
+        byStack.forEach((stack, equal) -> {
+            if (equal.size() > 1 && stack.waitsForLock()) {
+                found.add(ofLock(stack, equal, byStack));
+            }
+        });
+    }
+
+    /** Describes tasks that wait for one lock. The JVM does not say who holds it; who is inside the method may. */
+    private static Finding ofLock(Stack stack, List<Found> equal, Map<Stack, List<Found>> all) {
+        Task first = equal.getFirst().task;
+        String place = stack.placeText();
+        Draft draft = new Draft("lock", Level.slow, place, first.sinceAt(), first.link());
+        draft.say("{} of {} wait", counted(equal.size(), "task"), counted(groupsOf(equal), "group"));
+        draft.say(" for a lock in {}, {} of {}", place, name(first.name(), first.link()), nameOfGroup(first));
+        draft.say(" for {}.", since(first.sinceAt()));
+        for (Map.Entry<Stack, List<Found>> each : all.entrySet()) {
+            if (!each.getKey().waitsForLock() && each.getKey().isInsidePlaceOf(stack)) {
+                Task owner = each.getValue().getFirst().task;
+                draft.say(" {} of {} is", name(owner.name(), owner.link()), nameOfGroup(owner));
+                draft.say(" inside the same method, for {}, and may hold it.", since(owner.sinceAt()));
+                break;
+            }
+        }
+        List<Task> tasks = equal.stream().map(Found::task).limit(SHOWN_TASKS).toList();
+        return draft.tasks(tasks, stack.text()).done();
+    }
+
+    private static Object nameOfGroup(Task task) {
+        return name(task.key(), task.link());
     }
 }

@@ -38,7 +38,7 @@ final class Sampler {
 
     private static final long SHORTEST_REST = Duration.ofMillis(250).toNanos();
     static final Duration LONGEST_REST = Duration.ofSeconds(30);
-    private static final int REST_PER_WORK = 30;
+    private static final int REST_PER_WORK = 60;
     private static final long REST_WITHOUT_CLIENT = Duration.ofSeconds(1).toNanos();
     private static final int REST_PER_WORK_WITHOUT_CLIENT = 500;
     private static final Duration LONGEST_LAST_ROUND = Duration.ofSeconds(10);

@@ -1,5 +1,12 @@
 package dev.raddle.console;
 
+import static dev.raddle.console.Finding.counted;
+import static dev.raddle.console.Finding.name;
+import static dev.raddle.console.Finding.since;
+
+import dev.raddle.console.Finding.Draft;
+import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
 import dev.raddle.scope.ScopeTree;
 import dev.raddle.scope.ThreadScope;
 import java.util.ArrayList;
@@ -13,9 +20,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The trees of the watched scopes. */
-final class Scopes {
+final class Scopes implements Subject {
 
     private static final int MOST_ROOTS = 50;
+    private static final int MANY = 5; // of one name
+    private static final long OLD = 60_000; // milliseconds
 
     record TaskRow(
             String name,
@@ -54,7 +63,7 @@ final class Scopes {
                 .walk(frames -> frames.filter(frame -> !frame.getClassName().startsWith("dev.raddle.console.Console")
                                 && !frame.getClassName().equals(Scopes.class.getName()))
                         .findFirst()
-                        .map(frame -> Stacks.placeOf(frame.toStackTraceElement()))
+                        .map(frame -> Stack.textOf(frame.toStackTraceElement()))
                         .orElse("an unknown place"));
         openings.put(id, new Opening(name, scope.id(), System.currentTimeMillis(), place));
         Console.Watch watched = scopes.add(id, scope);
@@ -84,8 +93,28 @@ final class Scopes {
                 .toList();
     }
 
-    Summary summary() {
-        return new Summary(scopes.all().size());
+    @Override
+    public Summary summary(long now) {
+        return new Summary(watched());
+    }
+
+    @Override
+    public int watched() {
+        return scopes.all().size();
+    }
+
+    /** Adds names of which many scopes are open, the oldest for long. */
+    @Override
+    public void findWrong(long now, Findings found) {
+        Link link = Link.to("scopes");
+        for (Open open : byName()) {
+            if (open.count >= MANY && now - open.oldestAt >= OLD) {
+                Draft draft = new Draft("scopes", Level.note, open.name, open.oldestAt, link);
+                draft.say("{} named {} are open", counted(open.count, "scope"), name(open.name, link));
+                draft.say(", the oldest for {}, opened in {}.", since(open.oldestAt), open.place);
+                found.add(draft.done());
+            }
+        }
     }
 
     Rows rows(long now) {
@@ -124,15 +153,7 @@ final class Scopes {
                 thread == null ? "WAITING" : "RUNNING",
                 toTenths(now - task.ageMillis()),
                 thread == null ? null : thread.getName(),
-                thread == null ? null : stackOf(thread));
-    }
-
-    private static String stackOf(Thread thread) {
-        StringBuilder stack = new StringBuilder();
-        for (StackTraceElement frame : thread.getStackTrace()) {
-            stack.append("    at ").append(frame).append('\n');
-        }
-        return stack.toString();
+                thread == null ? null : Stack.of(thread).text());
     }
 
     /** Returns a moment to a tenth of a second, so that it is mostly the same in each sample. */

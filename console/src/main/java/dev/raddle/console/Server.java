@@ -19,23 +19,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Answers requests, each in a thread. It is a platform thread: while virtual threads of the program keep all carriers
  * busy, a virtual thread that another kind of thread has woken may never run, and this is when a user wants to look.
  */
 final class Server {
-
-    /** Handles requests for stacks, and commands. */
-    interface Answers {
-        /** Returns the stack of a running task. */
-        String stack(Map<String, String> query);
-
-        /** Returns a sentence about what was done. */
-        String control(byte[] command, String who);
-    }
 
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(1);
     private static final int LARGEST_BODY = 64 * 1024;
@@ -55,7 +48,8 @@ final class Server {
             Thread.ofPlatform().daemon().name("raddle-console-", 0).factory());
     private final Guard guard;
     private final Sampler sampler;
-    private final Answers answers;
+    private final Function<Map<String, String>, String> stacks; // of running tasks, by the query
+    private final Controls controls;
     private final Duration patience; // with a client that does not read or write
     private final Duration heartbeat; // often enough that a client that has gone soon makes room for another one
     private final Page page = new Page();
@@ -65,13 +59,21 @@ final class Server {
     /** The threads of the requests that are neither answered nor streams, the oldest first. Guarded by itself. */
     private final Set<Thread> unfinished = new LinkedHashSet<>();
 
-    Server(HttpServer http, Guard guard, Sampler sampler, Answers answers, int clients, Duration patience) {
+    Server(
+            HttpServer http,
+            Guard guard,
+            Sampler sampler,
+            Function<Map<String, String>, String> stacks,
+            Controls controls,
+            int clients,
+            Duration patience) {
         this.allPlaces = clients + MOST_REQUESTS + MOST_ENDING;
         this.places = new Semaphore(allPlaces);
         this.http = http;
         this.guard = guard;
         this.sampler = sampler;
-        this.answers = answers;
+        this.stacks = stacks;
+        this.controls = controls;
         this.patience = patience;
         this.heartbeat = patience.dividedBy(10);
     }
@@ -188,7 +190,7 @@ final class Server {
             case "/api/stack" -> {
                 requireGet(exchange);
                 guard.requireToken(request, addressOf(exchange));
-                String stack = answers.stack(View.query(exchange.getRequestURI().getRawQuery()));
+                String stack = stacks.apply(View.query(exchange.getRequestURI().getRawQuery()));
                 send(exchange, 200, "text/plain; charset=utf-8", stack.getBytes(StandardCharsets.UTF_8));
             }
             case "/api/stream" -> {
@@ -238,10 +240,10 @@ final class Server {
     private void control(HttpExchange exchange) throws IOException, InterruptedException {
         guard.requireToken(exchange.getRequestHeaders(), addressOf(exchange));
         guard.requireOwnOrigin(exchange.getRequestHeaders());
-        byte[] body = body(exchange);
+        ObjectNode command = Json.readObject(body(exchange));
         HttpPrincipal user = exchange.getPrincipal();
         String who = user == null ? addressOf(exchange) : user.getUsername();
-        send(exchange, 200, JSON, Json.bytes(Map.of("done", answers.control(body, who))));
+        send(exchange, 200, JSON, Json.bytes(Map.of("done", controls.apply(command, who))));
     }
 
     /** Reads a body of JSON: no page of another site can send one without asking before. */

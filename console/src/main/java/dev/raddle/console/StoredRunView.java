@@ -39,62 +39,11 @@ final class StoredRunView implements RunView {
     /** What a node does now. */
     private record Now(String state, @Nullable String why) {}
 
-    private record Row(
-            @Nullable PlanNode plan,
-            RecordedNode node,
-            Now now,
-            @Nullable Instant readyAt,
-            String text) implements Node {
-
-        @Override
-        public String state() {
-            return now.state;
-        }
-
-        @Override
-        public @Nullable String group() {
-            return plan == null ? null : plan.group();
-        }
-
-        @Override
-        public @Nullable String why() {
-            return now.why;
-        }
-
-        @Override
-        public boolean takesSignal() {
-            return now.state.equals("waiting") && node.sleepsUntil() == null;
-        }
-
-        @Override
-        public @Nullable String error() {
-            RecordedFailure failure = node.failure();
-            return failure == null || isOfAnother() ? null : lineOf(failure);
-        }
-
-        private boolean isOfAnother() {
-            return !node.isRecorded() && node.attempts() == 0;
-        }
-
-        @Override
-        public @Nullable Instant endedAt() {
-            return node.endedAt();
-        }
-
-        @Override
-        public Map<String, String> facts() {
-            Map<String, String> facts = new LinkedHashMap<>();
-            put("attempts", node.attempts() == 0 ? null : Integer.toString(node.attempts()), facts);
-            put("value of", node.via() == ValueSource.FALLBACK ? "fallback" : null, facts);
-            return facts;
-        }
-    }
-
     private final StoredRun run;
     private final List<StoredEntry> entries;
     private final RecordedRun recorded;
     private final List<PlanEdge> edges = new ArrayList<>();
-    private final Map<String, Row> rows = new LinkedHashMap<>(); // by the ids of nodes
+    private final Map<String, NodeRow> rows = new LinkedHashMap<>(); // by the ids of nodes
 
     /**
      * Creates a view.
@@ -135,8 +84,23 @@ final class StoredRunView implements RunView {
         }
     }
 
-    private Row row(@Nullable PlanNode plan, RecordedNode node, String text) {
-        return new Row(plan, node, nowOf(node), plan == null ? null : readyAt(plan), text);
+    private NodeRow row(@Nullable PlanNode plan, RecordedNode node, String text) {
+        Now now = nowOf(node);
+        boolean isOfAnother = !node.isRecorded() && node.attempts() == 0;
+        Map<String, String> facts = new LinkedHashMap<>();
+        put("attempts", node.attempts() == 0 ? null : Integer.toString(node.attempts()), facts);
+        put("value of", node.via() == ValueSource.FALLBACK ? "fallback" : null, facts);
+        return new NodeRow(
+                now.state,
+                plan == null ? null : plan.group(),
+                now.why,
+                now.state.equals("waiting") && node.sleepsUntil() == null,
+                node.failure() == null || isOfAnother ? null : lineOf(node.failure()),
+                plan == null ? null : readyAt(plan),
+                null,
+                node.endedAt(),
+                facts,
+                text);
     }
 
     /** Returns when the last upstream of a node ended, or the run began; null if that is unknown. */

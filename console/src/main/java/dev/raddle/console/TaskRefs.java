@@ -54,6 +54,12 @@ final class TaskRefs {
         return ref.sinceAt;
     }
 
+    /** Returns a task as findings and lists show it. */
+    Finding.Task rowOf(TaskStats task, Groups.Id group, long now) {
+        String name = Failures.cut(task.handle().taskId());
+        return new Finding.Task(name, group.executor(), group.key(), nameOf(task), sinceAt(task, now), task.slots());
+    }
+
     /** Returns all running tasks of a group, and the first waiting ones. */
     static List<TaskStats> tasks(GroupExecutor executor, String key) {
         int running = executor.groupStats(key).map(GroupStats::activeCount).orElse(0);

@@ -9,99 +9,52 @@ import dev.raddle.flow.PlanEdge;
 import dev.raddle.flow.PlanNode;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One run of a flow. When it has ended, what is shown of it is kept, and the run with its values is not. */
 final class WatchedRun implements RunView {
 
-    /** A node that has ended. */
-    private record EndedNode(
-            String state,
-            @Nullable String group,
-            @Nullable String error,
-            @Nullable Instant startedAt,
-            @Nullable Instant endedAt)
-            implements Node {}
-
     private sealed interface Phase {}
 
-    private record Live(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times) implements Phase {}
-
-    private record Ended(String state, Instant startedAt, Instant endedAt, Map<String, EndedNode> nodes)
-            implements Phase {}
-
-    /** A node of a run that has not ended; each answer is of its own moment. */
-    private record LiveNode(Live live, PlanNode node) implements Node {
-        @Override
-        public String state() {
-            return wordOf(now());
-        }
-
-        private NodeState now() {
-            return live.run.state(node.id());
-        }
-
-        @Override
-        public @Nullable String group() {
-            return node.group();
-        }
-
-        @Override
-        public @Nullable String why() {
-            return switch (now()) {
-                case PENDING -> openUpstreams();
-                case WAITING ->
-                    node.group() != null
-                            ? "waits for a permit of group \"" + node.group() + "\""
-                            : takesSignals(live.plan, node.id()) ? "waits for its signal" : sleepOrPermit();
+    private record Live(FlowRun<?> run, FlowPlan<?, ?> plan, NodeTimes times) implements Phase {
+        NodeRow row(PlanNode node) {
+            NodeState state = run.state(node.id());
+            boolean takesSignal = state == NodeState.WAITING && node.group() == null && takesSignals(plan, node.id());
+            NodeTimes.Times known = times.of(node.id());
+            String why = switch (state) {
+                case PENDING -> openUpstreams(node);
+                case WAITING -> takesSignal ? "waits for its signal" : sleepOrPermit(node);
                 default -> null;
             };
+            return rowOf(node, state, why, takesSignal, known.error(), known.startedAt(), known.endedAt());
         }
 
-        private String sleepOrPermit() {
-            return live.run
-                    .sleepLeft(node.id())
-                    .map(left -> "sleeps until "
-                            + Instant.now().plus(left).plusMillis(500).truncatedTo(ChronoUnit.SECONDS))
-                    .orElse("waits for a permit");
+        private String sleepOrPermit(PlanNode node) {
+            return node.group() != null
+                    ? "waits for a permit of group \"" + node.group() + "\""
+                    : run.sleepLeft(node.id())
+                            .map(left -> "sleeps until "
+                                    + Instant.now().plus(left).plusMillis(500).truncatedTo(ChronoUnit.SECONDS))
+                            .orElse("waits for a permit");
         }
 
-        private @Nullable String openUpstreams() {
-            List<String> open = new ArrayList<>();
-            for (PlanEdge edge : node.upstreams()) {
-                if (!live.run.state(edge.from()).isTerminal()) {
-                    open.add(edge.from());
-                }
-            }
-            return open.isEmpty() ? null : "waits for " + String.join(", ", open);
-        }
-
-        @Override
-        public boolean takesSignal() {
-            return now() == NodeState.WAITING && node.group() == null && takesSignals(live.plan, node.id());
-        }
-
-        @Override
-        public @Nullable String error() {
-            return live.times.of(node.id()).error();
-        }
-
-        @Override
-        public @Nullable Instant startedAt() {
-            return momentOf(live.times.of(node.id()).startedAt());
-        }
-
-        @Override
-        public @Nullable Instant endedAt() {
-            return momentOf(live.times.of(node.id()).endedAt());
+        private @Nullable String openUpstreams(PlanNode node) {
+            String open = node.upstreams().stream()
+                    .map(PlanEdge::from)
+                    .filter(upstream -> !run.state(upstream).isTerminal())
+                    .collect(Collectors.joining(", "));
+            return open.isEmpty() ? null : "waits for " + open;
         }
     }
+
+    private record Ended(String state, Instant startedAt, Instant endedAt, Map<String, NodeRow> nodes)
+            implements Phase {}
 
     /** A value of each class that can be typed as text. */
     private static final List<Object> TYPED_VALUES = List.of("", 0, 0L, 0.0, false);
@@ -159,22 +112,28 @@ final class WatchedRun implements RunView {
     private Ended ended(FlowResult<?> result) {
         Instant latest = Instant.now().minus(result.elapsed());
         Instant begin = latest.isBefore(startedAt) ? latest : startedAt; // it may have been watched later
-        Map<String, EndedNode> nodes = new LinkedHashMap<>();
+        Map<String, NodeRow> nodes = new LinkedHashMap<>();
         for (PlanNode node : plan) {
             NodeReport<?> report = result.node(node.id());
-            Throwable cause = report.cause();
-            nodes.put(
-                    node.id(),
-                    new EndedNode(
-                            wordOf(report.state()),
-                            node.group(),
-                            cause == null ? null : Failures.lineOf(cause),
-                            report.startNanos() < 0 ? null : begin.plusNanos(report.startNanos()),
-                            begin.plusNanos(report.endNanos())));
+            String error = report.cause() == null ? null : Failures.lineOf(report.cause());
+            Instant start = report.startNanos() < 0 ? null : begin.plusNanos(report.startNanos());
+            Instant end = begin.plusNanos(report.endNanos());
+            nodes.put(node.id(), rowOf(node, report.state(), null, false, error, start, end));
         }
         String status = result.status().name();
         return new Ended(
                 status.equals("SUCCESS") ? "succeeded" : word(status), begin, begin.plus(result.elapsed()), nodes);
+    }
+
+    private static NodeRow rowOf(
+            PlanNode node,
+            NodeState state,
+            @Nullable String why,
+            boolean takesSignal,
+            @Nullable String error,
+            @Nullable Instant start,
+            @Nullable Instant end) {
+        return new NodeRow(wordOf(state), node.group(), why, takesSignal, error, null, start, end, Map.of(), null);
     }
 
     @Override
@@ -207,8 +166,8 @@ final class WatchedRun implements RunView {
         return switch (phase) {
             case Ended end -> end.nodes;
             case Live live -> {
-                Map<String, LiveNode> nodes = new LinkedHashMap<>();
-                plan.forEach(node -> nodes.put(node.id(), new LiveNode(live, node)));
+                Map<String, NodeRow> nodes = new LinkedHashMap<>();
+                plan.forEach(node -> nodes.put(node.id(), live.row(node)));
                 yield nodes;
             }
         };
@@ -253,10 +212,6 @@ final class WatchedRun implements RunView {
         } catch (IllegalArgumentException refused) {
             return false;
         }
-    }
-
-    private static @Nullable Instant momentOf(long at) {
-        return at == 0 ? null : Instant.ofEpochMilli(at);
     }
 
     static String wordOf(NodeState state) {

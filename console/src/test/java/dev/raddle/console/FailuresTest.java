@@ -22,7 +22,7 @@ class FailuresTest {
         }
 
         assertThat(all().order()).hasSize(200);
-        assertThat(failures.summary().kinds()).isEqualTo(200);
+        assertThat(failures.summary(0).kinds()).isEqualTo(200);
         assertThat(all().rows().values())
                 .anySatisfy(row -> assertThat(row.message()).isEqualTo("always"))
                 .anySatisfy(row -> assertThat(row.message()).isEqualTo("kind " + letters(999)))

@@ -6,11 +6,16 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.RedisFleet;
+import dev.raddle.testing.VirtualTime;
 import io.lettuce.core.RedisURI;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import redis.embedded.RedisServer;
@@ -20,35 +25,39 @@ import tools.jackson.databind.node.ObjectNode;
 @Timeout(60)
 class FleetConsoleTest {
 
-    @Test
-    void a_fleet_shows_its_instances_and_who_holds_what_and_that_its_server_has_gone() throws Exception {
+    private RedisServer server;
+    private RedisURI uri;
+
+    @BeforeEach
+    void start() throws IOException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
-        RedisServer server = RedisServer.newRedisServer()
+        server = RedisServer.newRedisServer()
                 .bind("127.0.0.1")
                 .port(port)
                 .setting("save \"\"")
                 .build();
         server.start();
+        uri = RedisURI.create("redis://127.0.0.1:" + port);
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        server.stop();
+    }
+
+    @Test
+    void a_fleet_shows_its_instances_and_who_holds_what_and_that_its_server_has_gone() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         FleetOptions options =
                 FleetOptions.builder().namespace("tests").instanceName("one").build();
         try (Console console = Console.start(ConsoleOptions.defaults().withPort(0));
-                RedisFleet fleet = RedisFleet.connect(RedisURI.create("redis://127.0.0.1:" + port), options);
-                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
-                        .defaultMaxConcurrencyPerGroup(5)
-                        .permits(fleet)
-                        .build())) {
+                RedisFleet fleet = RedisFleet.connect(uri, options);
+                GroupExecutor executor = executor(fleet)) {
             fleet.setLimit("payments", 2);
-            CountDownLatch begun = new CountDownLatch(1);
-            executor.submit("payments", () -> {
-                begun.countDown();
-                end.await();
-                return null;
-            });
-            begun.await();
+            hold(executor, end);
             FleetConsole.watch(console, "orders", fleet);
             try (RawClient stream = RawClient.stream(console.uri(), "view=fleet")) {
                 ObjectNode state = RawClient.await(
@@ -70,8 +79,56 @@ class FleetConsoleTest {
                         .isFalse();
             }
             end.countDown();
-        } finally {
-            server.stop();
         }
+    }
+
+    /** Incident I12. The clock of the one that dies stands still, so that it does not extend its lease. */
+    @Test
+    void an_instance_that_has_died_with_permits_is_a_finding_until_they_come_back() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        FleetOptions.Builder options = FleetOptions.builder().namespace("tests").lease(Duration.ofSeconds(4));
+        try (Console console = Console.start(ConsoleOptions.defaults().withPort(0));
+                RedisFleet living =
+                        RedisFleet.connect(uri, options.instanceName("one").build());
+                GroupExecutor ofLiving = executor(living)) {
+            hold(ofLiving, end); // after the quarantine of a new namespace
+            FleetOptions still =
+                    options.instanceName("two").timeSource(new VirtualTime()).build();
+            try (RedisFleet dead = RedisFleet.connect(uri, still);
+                    GroupExecutor ofDead = executor(dead)) {
+                hold(ofDead, end);
+                FleetConsole.watch(console, "orders", living);
+                try (RawClient stream = RawClient.stream(console.uri(), "view=wrong")) {
+                    ObjectNode state = RawClient.await(
+                            stream,
+                            Json.object(Map.of()),
+                            now -> now.at("/findings/0/kind").asString("").equals("fleet"));
+
+                    assertThat(IncidentTest.text(state.at("/findings/0")))
+                            .contains("Instance \"two\" of fleet \"orders\" was not heard of for [time].")
+                            .contains("It holds 1 permit, which comes back in [time].");
+                    RawClient.await(stream, state, now -> now.path("findings").isEmpty());
+                }
+                end.countDown();
+            }
+        }
+    }
+
+    private static GroupExecutor executor(RedisFleet fleet) {
+        return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(5)
+                .permits(fleet)
+                .build());
+    }
+
+    /** Starts a task that holds a permit until the end. */
+    private static void hold(GroupExecutor executor, CountDownLatch end) throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        executor.submit("payments", () -> {
+            begun.countDown();
+            end.await();
+            return null;
+        });
+        begun.await();
     }
 }

@@ -74,8 +74,8 @@ class IncidentTest {
                         state -> state.at("/rows/r1/why").asString("").equals("node \"approve\" waits for its signal"));
             }
             RunView run = console.flows.runs().get("r1");
-            assertThat(RunFindings.of(run, null, Long.MAX_VALUE).text())
-                    .contains("node \"approve\" waits for its signal, for [since ")
+            assertThat(text(Json.object(RunFindings.of(run, null, Long.MAX_VALUE))))
+                    .contains("node \"approve\" waits for its signal, for [time]")
                     .endsWith("1 node waits for it or others.");
             assertThat(RunFindings.of(run, null, run.startedAt().toEpochMilli() - 1))
                     .isNull();

@@ -155,5 +155,5 @@ function Stack({ executor, group, task }) {
   return html`<div class="stack">
     <button type="button" class="small" onClick=${load}>Take it again</button>
     ${problem.value && html`<p class="problem" role="alert">${problem.value}</p>`}
-    <${Code} text=${text.value ?? 'Taking the stack…'} label="Stack"/></div>`;
+    ${text.value != null ? html`<${Code} text=${text.value} label="Stack"/>` : !problem.value && html`<p class="dim">Taking the stack…</p>`}</div>`;
 }

@@ -81,5 +81,5 @@ export function Groups({ data, params, question }) {
 
 function Executor({ name, stats }) {
   return html`<p class="executor"><${Name} text=${name}/>: ${count(stats.running)} running, ${count(stats.waiting)} waiting in ${counted(stats.groups, 'group')}${
-    stats.cap == null ? '' : html`, ${count(stats.capUsed)} of ${count(stats.cap)} slots of the cap <${Taken} taken=${stats.capUsed} limit=${stats.cap} keeps=${stats.waiting > 0}/>`}</p>`;
+    stats.cap == null ? '' : html`, ${count(stats.running)} of ${count(stats.cap)} slots of the cap <${Taken} taken=${stats.running} limit=${stats.cap} keeps=${stats.waiting > 0}/>`}</p>`;
 }

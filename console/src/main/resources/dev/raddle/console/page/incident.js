@@ -23,13 +23,13 @@ export const plain = part => typeof part === 'string' ? part
 export const holderLine = holder => '    held by ' + holder.name + ': ' + counted(holder.slots, 'slot')
   + (holder.groups > 1 ? ' in ' + counted(holder.groups, 'group') : '') + ', ' + percent(holder.share) + (holder.weight == null ? '' : ', weight ' + count(holder.weight));
 
-export const taskLine = task => '    ' + task.name + (task.group == null ? '' : ' of group ' + task.group) + (task.sinceAt == null ? '' : ', for ' + length(now.peek() - task.sinceAt))
-  + (task.slots > 1 ? ', ' + counted(task.slots, 'slot') : '') + (task.same > 1 ? ', ' + count(task.same) + ' with the same stack' : '');
+export const taskLine = task => '    ' + task.name + (task.key == null ? '' : ' of group ' + task.key) + (task.sinceAt == null ? '' : ', for ' + length(now.peek() - task.sinceAt))
+  + (task.slots > 1 ? ', ' + counted(task.slots, 'slot') : '');
 
 export const findingLines = finding => [
   '[' + finding.level + '] ' + finding.sentence.map(plain).join('') + (finding.sinceAt == null ? '' : ' (since ' + stamp(finding.sinceAt) + ')'),
   ...(finding.holders || []).map(holderLine),
-  ...(finding.tasks || []).flatMap(task => [taskLine(task), task.stack?.trimEnd()]),
+  ...(finding.tasks || []).map(taskLine),
   finding.stack?.trimEnd()].filter(Boolean);
 
 export const changeText = change => (change.before ?? '') + (change.before != null && change.after != null ? ' → ' : '') + (change.after ?? '');

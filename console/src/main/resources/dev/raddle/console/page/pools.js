@@ -7,8 +7,6 @@ import { count, counted, isolated, moment } from './words.js';
 export const query = () => ({});
 
 const SHOWN = 10; // tasks of a stack
-/** A stack of a task that waits for the outcome of another one. */
-const WAITS = /\bat (java\.base\/)?(java\.util\.concurrent\.(FutureTask|CompletableFuture|ForkJoinTask|ExecutorCompletionService|AbstractExecutorService)\.|dev\.raddle\.\w+\.\w*(Handle|Future|Task)\.(join|get|await))/;
 
 const isDraining = pool => pool.drainingSeenAt != null;
 const trouble = pool => (pool.stuck?.length ? 2 : 0) + (isDraining(pool) ? 1 : 0);
@@ -31,15 +29,15 @@ function Pool({ name, pool }) {
     <h2><${Name} text=${name}/> <${State} state=${pool.state}/></h2>
     ${isDraining(pool) && html`<p class="verdict stop full"><strong>It is draining, for at least <${Since} row=${pool} of="drainingSeen"/>, seen first at ${moment(pool.drainingSeenAt)}.</strong>
       ${' '}${pool.active ? counted(pool.active, 'task still runs', 'tasks still run') : 'No task runs'}, ${count(pool.queued)} queued, ${count(pool.handedBack)} handed back.</p>`}
-    ${stuck.length > 0 && html`<p class="verdict stop failed"><strong>${counted(stuck.length, 'task is', 'tasks are')} stuck.</strong> ${pool.active >= pool.max ? 'All threads are taken.' : ''}</p>`}
+    ${stuck.length > 0 && html`<p class="verdict stop failed"><strong>${counted(stuck.length, 'task is', 'tasks are')} stuck.</strong> ${pool.active >= pool.maxThreads ? 'All threads are taken.' : ''}</p>`}
     <${Facts} of=${[
-      ['running', html`${count(pool.active)} of ${count(pool.max)} <${Taken} taken=${pool.active} limit=${pool.max} keeps=${pool.queued > 0}/>`],
+      ['running', html`${count(pool.active)} of ${count(pool.maxThreads)} <${Taken} taken=${pool.active} limit=${pool.maxThreads} keeps=${pool.queued > 0}/>`],
       ['queued', count(pool.queued) + (pool.capacity == null ? '' : ' of ' + count(pool.capacity))],
-      ['threads', count(pool.threads) + ', core ' + count(pool.core) + ', most so far ' + count(pool.largest)],
+      ['threads', count(pool.threads) + ', core ' + count(pool.coreThreads) + ', most so far ' + count(pool.largestThreads)],
       ['accepted', count(pool.accepted)], ['completed', count(pool.completed)],
       ['rejected', count(pool.rejected)], ['handed back', count(pool.handedBack)], ['removed', count(pool.removed)]]}/>
     ${alike(stuck).map(([stack, each]) => html`<div class="stack" key=${stack}>
-      ${each.length > 1 && html`<p><strong>${counted(each.length, 'task')} with one stack${pool.queued > 0 && WAITS.test(stack) ? ', which waits for another task; ' + counted(pool.queued, 'task') + (pool.queued === 1 ? ' is' : ' are') + ' queued here' : ''}:</strong></p>`}
+      ${each.length > 1 && html`<p><strong>${counted(each.length, 'task')} with one stack${pool.queued > 0 && each[0].waitsForResult ? ', which waits for another task; ' + counted(pool.queued, 'task') + (pool.queued === 1 ? ' is' : ' are') + ' queued here' : ''}:</strong></p>`}
       <ul class="plain">${each.slice(0, SHOWN).map(one => html`<li key=${one.thread + one.task}><strong><${Name} text=${one.task} most=${120}/></strong> has run for <${Since} row=${one} of="ranSince"/> in <${Name} text=${one.thread}/></li>`)}
         ${each.length > SHOWN && html`<li>and ${count(each.length - SHOWN)} more</li>`}</ul>
       <${Code} text=${stack} label=${'Stack of ' + isolated(each[0].task)}/></div>`)}

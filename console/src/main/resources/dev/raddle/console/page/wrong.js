@@ -7,7 +7,7 @@ import { changeLines, changeText, findingLines, incident } from './incident.js';
 import { Ago, Chip, Code, Copy, Name, Nothing, Table } from './parts.js';
 import { Plot } from './plot.js';
 import { change, link } from './route.js';
-import { count, counted, length, moment } from './words.js';
+import { counted, length, moment } from './words.js';
 
 export const query = () => ({});
 
@@ -35,10 +35,8 @@ function Finding({ finding, data }) {
   return html`<li class=${'finding ' + level}>
     <p class="says"><span class="level">${level}</span> ${sentence.map((part, i) => html`<${Part} key=${i} part=${part}/>`)}</p>
     ${holders?.length > 0 && html`<p>Held by <${Holders} of=${holders}/>.</p>`}
-    ${tasks.map((task, i) => html`<p key=${i}>${task.link ? html`<a href=${hrefOf(task.link)}><${Name} text=${task.name}/></a>` : html`<${Name} text=${task.name}/>`}
-      ${task.group != null && html` of <${Name} text=${task.group} most=${40}/>`} ${task.sinceAt != null && html`has run for ${length(now.value - task.sinceAt)}`}${
-        task.slots > 1 ? ' with ' + counted(task.slots, 'slot') : ''}${task.same > 1 ? ', ' + count(task.same) + ' with the same stack' : ''}</p>
-      ${task.stack && html`<details><summary>Its stack</summary><${Code} text=${task.stack} label="Stack"/></details>`}`)}
+    ${tasks.map(task => html`<p key=${task.ref}><a href=${link('group', { executor: task.executor, key: task.key })}><${Name} text=${task.name}/></a> of <${Name} text=${task.key} most=${40}/> ${
+      task.sinceAt != null && html`has run for ${length(now.value - task.sinceAt)}`}${task.slots > 1 ? ' with ' + counted(task.slots, 'slot') : ''}</p>`)}
     ${finding.stack && html`<details><summary>Their stack</summary><${Code} text=${finding.stack} label="Stack"/></details>`}
     <div class="bar">${finding.link && html`<a href=${hrefOf(finding.link)}>Show ${THE[finding.link.view] || 'it'}</a>`}
       ${sinceAt != null && html`<span class="dim">since ${moment(sinceAt, now.value)}</span>`}
@@ -57,7 +55,7 @@ const columns = [
 export function Changes({ changes }) {
   const rows = Object.fromEntries(changes.map(each => [each.id, each]));
   return html`<${Table} label="Changes" name="changes" columns=${columns} ids=${changes.map(each => String(each.id))} rows=${rows}
-    href=${changes.every(each => each.link) ? row => hrefOf(row.link) : undefined} empty="Nothing was changed."/>`;
+    href=${changes.every(each => each.key != null) ? row => link('group', { executor: row.executor, key: row.key }) : undefined} empty="Nothing was changed."/>`;
 }
 
 /** The curves of the last minute or the last hour; the address keeps which. */

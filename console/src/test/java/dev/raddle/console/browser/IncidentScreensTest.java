@@ -3,14 +3,17 @@ package dev.raddle.console.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.console.Incident;
 import dev.raddle.console.Incidents;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -111,6 +114,43 @@ class IncidentScreensTest extends InChromium {
         find("tr.detail .stack button.copy").click();
         awaitText(find(".notice"), "Copied.");
         assertThat((String) page.evaluate("navigator.clipboard.readText()")).contains("PaymentClient.charge");
+    }
+
+    @Test
+    void a_stack_that_is_still_being_taken_cannot_be_copied() throws Exception {
+        Program program = start(new Program());
+        program.hang();
+        List<Route> held = new ArrayList<>();
+        page.route("**/api/stack*", held::add);
+        open(program.console, "#/groups");
+        row("payments").click();
+        awaitText(find("h1"), "payments");
+
+        find("section").first().locator("[data-row]").first().click();
+
+        awaitText(find("tr.detail .stack"), "Taking the stack…");
+        awaitCount(find("tr.detail button.copy"), 0);
+        held.forEach(Route::resume);
+        awaitText(find("tr.detail pre"), "PaymentClient.charge");
+        awaitCount(find("tr.detail button.copy"), 1);
+    }
+
+    @Test
+    void a_change_is_a_mark_on_the_curves() throws Exception {
+        Program program = stage(Incident.LIMIT);
+        page.addInitScript("""
+                const move = CanvasRenderingContext2D.prototype.moveTo;
+                CanvasRenderingContext2D.prototype.moveTo = function (x, y) {
+                    if (this.getLineDash().join() === '2,3') document.documentElement.dataset.mark = x;
+                    return move.call(this, x, y);
+                };""");
+
+        open(program.console, "#/group?executor=orders&key=mails");
+
+        awaitCount(find("html[data-mark]"), 1);
+        assertThat(page.evaluate("document.documentElement.dataset.mark / document.querySelector('canvas').width"))
+                .asInstanceOf(InstanceOfAssertFactories.DOUBLE)
+                .isBetween(0.0, 1.0);
     }
 
     @Test
