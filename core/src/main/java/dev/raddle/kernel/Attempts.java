@@ -73,7 +73,7 @@ public final class Attempts<T> implements Callable<T> {
      *
      * @param attempt the attempt
      * @param policy the retry policy
-     * @param isDecided returns whether the run is decided, so that no further attempt begins
+     * @param isDecided returns whether the run is decided, or ends otherwise, so that no further attempt begins
      * @param time the time source for delays
      * @param task the name of the run
      * @param limit the time limit, beyond which no attempt begins, or null

@@ -208,8 +208,8 @@ public abstract class SubmittedRun<T> extends TaskRun<T> implements Scheduler.Pl
      */
     protected final void repeat(
             Callable<? extends T> attempt, RetryPolicy retry, @Nullable TimeLimit limit, Executor elsewhere) {
-        replaceCallable(new Attempts<T>(
-                all -> all.callOnce(attempt), retry, this::isDecided, time(), name(), limit, elsewhere));
+        replaceCallable(
+                new Attempts<T>(all -> all.callOnce(attempt), retry, this::isEnding, time(), name(), limit, elsewhere));
     }
 
     /**

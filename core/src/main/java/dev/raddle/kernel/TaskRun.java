@@ -776,6 +776,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
+     * Returns whether nothing more of this run shall begin.
+     *
+     * @return true if the run is decided, or was {@linkplain #interrupt(String) interrupted} to end
+     */
+    protected final boolean isEnding() {
+        Object now = state; // read first: the flag is written before the state is restored
+        return now instanceof Outcome<?> || now == INTERRUPTING || (flags & INTERRUPTED) != 0;
+    }
+
+    /**
      * Waits until the run is settled.
      *
      * @return the outcome

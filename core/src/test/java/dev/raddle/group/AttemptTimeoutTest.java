@@ -161,6 +161,58 @@ class AttemptTimeoutTest {
     }
 
     @Test
+    void no_attempt_begins_after_a_shutdown_whose_interrupt_is_lost_in_that_of_the_limit() throws Exception {
+        try (GroupExecutor executor = groups()) {
+            CountDownLatch end = new CountDownLatch(1);
+            TaskHandle<Integer> handle = executor.submit(
+                    "key",
+                    TaskSpec.named("task", () -> {
+                                begun.add(attempts.incrementAndGet());
+                                while (end.getCount() > 0) {
+                                    try {
+                                        end.await();
+                                    } catch (InterruptedException ignored) {
+                                        // as code that does not respond to an interrupt
+                                    }
+                                }
+                                return attempts.get();
+                            })
+                            .retry(TIMED));
+            advancePast(1);
+            executor.shutdownGroup("key");
+            end.countDown();
+
+            assertThat(handle.join().error()).isInstanceOf(TaskTimeoutException.class);
+            assertThat(attempts).hasValue(1);
+        }
+    }
+
+    @Test
+    void no_attempt_begins_after_one_that_fails_because_of_a_shutdown() throws Exception {
+        try (GroupExecutor executor = groups()) {
+            TaskHandle<Integer> handle = executor.submit(
+                    "key",
+                    TaskSpec.named("task", () -> {
+                                begun.add(attempts.incrementAndGet());
+                                if (attempts.get() == 1) {
+                                    try {
+                                        new CountDownLatch(1).await();
+                                    } catch (InterruptedException stopped) {
+                                        throw new IllegalStateException(stopped);
+                                    }
+                                }
+                                return attempts.get();
+                            })
+                            .retry(RetryPolicy.attempts(3)));
+            assertThat(begun.take()).isEqualTo(1);
+            executor.shutdown();
+
+            assertThat(handle.join().error()).isInstanceOf(IllegalStateException.class);
+            assertThat(attempts).hasValue(1);
+        }
+    }
+
+    @Test
     void an_attempt_that_takes_too_long_is_interrupted_and_the_next_one_begins_in_a_scope() throws Exception {
         ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withRetryPolicy(TIMED);
         try (ThreadScope scope = ThreadScope.open("scope", options)) {
