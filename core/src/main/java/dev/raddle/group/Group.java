@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongFunction;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
@@ -369,12 +370,13 @@ class Group extends TaskGate {
         return life == RETIRED;
     }
 
-    /** Pauses or resumes this group; returns false if this group is retired. */
-    boolean pauseOrResume(boolean pause, GrantedPermits grants) {
+    /** Pauses or resumes this group, and sets whether it was paused; returns false if this group is retired. */
+    boolean pauseOrResume(boolean pause, AtomicBoolean wasPaused, GrantedPermits grants) {
         return change(grants, now -> {
             if (retireIfShutDown()) {
                 return false;
             }
+            wasPaused.set(isStopped(PAUSED));
             stop(PAUSED, pause, grants);
             return true;
         });
@@ -443,17 +445,24 @@ class Group extends TaskGate {
         }
     }
 
-    /** Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired. */
-    void hold(Duration length) {
+    /**
+     * Starts nothing before some moment. Has no effect if a hold that ends later is in force, or this is retired.
+     *
+     * @return the time that was left of the hold before, zero if there was none; null if this had no effect
+     */
+    @Nullable
+    Duration hold(Duration length) {
         GrantedPermits none = new GrantedPermits(); // nothing is granted under a hold
-        change(none, now -> {
+        return change(none, now -> {
             long until = now + Deadline.nanos(length);
-            boolean isLonger = !isStopped(SUSPENDED) || extras().holdEnd - until < 0;
-            if (!retireIfShutDown() && isLonger) {
-                extras().holdEnd = until;
-                stop(SUSPENDED, true, none);
+            boolean isHeld = isStopped(SUSPENDED);
+            if (retireIfShutDown() || (isHeld && extras().holdEnd - until >= 0)) {
+                return null;
             }
-            return null;
+            Duration before = isHeld ? holdLeft(now) : Duration.ZERO;
+            extras().holdEnd = until;
+            stop(SUSPENDED, true, none);
+            return before;
         });
     }
 

@@ -131,12 +131,15 @@ final class GroupAlarms {
         });
     }
 
-    /** Keeps tasks of a group from starting for some time, unless the group is retired. */
-    void hold(Group group, Duration length) {
-        if (!length.isZero()) { // an alarm that is due at once would still fire too late for a task that does not wait
-            group.hold(length);
-            proceedOrArm(group); // and the cap may have kept slots for this group
+    /** Keeps tasks of a group from starting for some time, and returns as {@link Group#hold} does. */
+    @Nullable
+    Duration hold(Group group, Duration length) {
+        if (length.isZero()) { // an alarm that is due at once would still fire too late for a task that does not wait
+            return null;
         }
+        Duration before = group.hold(length);
+        proceedOrArm(group); // the cap may have kept slots for this group
+        return before;
     }
 
     /** Disarms the alarm of a group that was retired. */

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiPredicate;
@@ -419,11 +420,15 @@ public final class GroupExecutor implements AutoCloseable {
             throw new IllegalArgumentException(
                     "the hold of group \"" + groupKey + "\" must not be negative, was " + time);
         }
+        AtomicReference<@Nullable Duration> left = new AtomicReference<>();
         change(groupKey, (group, grants) -> {
-            engine.alarms.hold(group, time);
+            left.set(engine.alarms.hold(group, time));
             return !group.isRetired();
         });
-        changed(groupKey, Kind.HOLD, null, MILLISECONDS.convert(time) + " ms");
+        Duration before = left.get();
+        if (before != null) {
+            changed(groupKey, Kind.HOLD, before.isZero() ? null : holdText(before), holdText(time));
+        }
     }
 
     /**
@@ -435,12 +440,14 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void setGlobalMaxInFlight(int cap) {
         requireAtLeastOne("globalMaxInFlight", cap);
-        String before = limitText(engine.cap.max());
+        int before = engine.cap.max();
         engine.cap.setMax(cap);
         GrantedPermits grants = new GrantedPermits();
         engine.groups.values().forEach(group -> group.recountForCap(grants));
         engine.dispatch(grants);
-        changed(null, Kind.LIMIT, before, limitText(cap));
+        if (before != cap) {
+            changed(null, Kind.LIMIT, limitText(before), limitText(cap));
+        }
     }
 
     /**
@@ -483,6 +490,10 @@ public final class GroupExecutor implements AutoCloseable {
         return limit == Integer.MAX_VALUE ? "unlimited" : Integer.toString(limit);
     }
 
+    private static String holdText(Duration time) {
+        return MILLISECONDS.convert(time) + " ms";
+    }
+
     private static @Nullable String rateOf(GroupBounds.Known known) {
         return rateText(known.rate());
     }
@@ -519,8 +530,13 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public void pauseGroup(String groupKey) {
-        change(groupKey, (group, grants) -> group.pauseOrResume(true, grants)); // the cap may have kept slots for it
-        changed(groupKey, Kind.PAUSE, null, "paused");
+        AtomicBoolean wasPaused = new AtomicBoolean();
+        change(
+                groupKey,
+                (group, grants) -> group.pauseOrResume(true, wasPaused, grants)); // the cap may have kept slots
+        if (!wasPaused.get()) {
+            changed(groupKey, Kind.PAUSE, null, "paused");
+        }
     }
 
     /**
@@ -531,10 +547,13 @@ public final class GroupExecutor implements AutoCloseable {
     public void resumeGroup(String groupKey) {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
+            AtomicBoolean wasPaused = new AtomicBoolean();
             GrantedPermits grants = new GrantedPermits();
-            group.pauseOrResume(false, grants);
+            group.pauseOrResume(false, wasPaused, grants);
             engine.dispatch(grants);
-            changed(groupKey, Kind.PAUSE, null, "resumed");
+            if (wasPaused.get()) {
+                changed(groupKey, Kind.PAUSE, null, "resumed");
+            }
         }
     }
 
@@ -573,6 +592,7 @@ public final class GroupExecutor implements AutoCloseable {
         Group group = engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY));
         if (group != null) {
             stop(group, null, engine.rejection(Rejection.Reason.SHUTDOWN, "the group was shut down"));
+            changed(groupKey, Kind.EVICTION, null, "shut down");
         }
     }
 
@@ -594,16 +614,17 @@ public final class GroupExecutor implements AutoCloseable {
             return true;
         }
         Signal empty = group.close();
-        if (empty == null || GroupEngine.awaitOrInterrupted(empty, deadline)) {
-            return true;
+        boolean isInTime = empty == null || GroupEngine.awaitOrInterrupted(empty, deadline);
+        if (!isInTime) {
+            stop(
+                    group,
+                    empty,
+                    engine.rejection(
+                            Rejection.Reason.SHUTDOWN,
+                            "the group was shut down after " + MILLISECONDS.convert(timeout) + " ms"));
         }
-        stop(
-                group,
-                empty,
-                engine.rejection(
-                        Rejection.Reason.SHUTDOWN,
-                        "the group was shut down after " + MILLISECONDS.convert(timeout) + " ms"));
-        return false;
+        changed(groupKey, Kind.EVICTION, null, "shut down");
+        return isInTime;
     }
 
     /**

@@ -30,7 +30,7 @@ public record OwnerChange(
         HOLD,
         /** A pause, or its end. */
         PAUSE,
-        /** The rejection of all tasks that wait, with which the limits are forgotten. */
+        /** The rejection of all tasks that wait, with which the limits are forgotten; also when a group is shut down. */
         EVICTION
     }
 }

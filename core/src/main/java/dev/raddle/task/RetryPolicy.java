@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A task is never retried after an {@link InterruptedException}, a {@link CancellationException} or an {@link
  * Error}. If the last attempt fails, the task fails with its exception, and the earlier ones are suppressed exceptions,
- * oldest first; of more than 32 earlier ones, the first 16 and the latest 16.
+ * oldest first; of more than 16 earlier ones, the first 8 and the latest 8.
  *
  * @see <a href="https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/">Brooker, "Timeouts,
  *     retries, and backoff with jitter"</a>

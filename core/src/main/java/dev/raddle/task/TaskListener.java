@@ -39,7 +39,8 @@ public interface TaskListener {
 
     /**
      * Called when a limit of an owner of tasks was changed, in the thread that has changed it. The limits with which an
-     * owner begins are no change.
+     * owner begins are no change, and neither is a call that leaves everything as it was. If several threads change the
+     * same limit, their calls may come in another order than the changes.
      *
      * @param change the change
      */

@@ -147,4 +147,47 @@ class GroupStateTest {
                         new OwnerChange(null, Kind.LIMIT, false, "16", "4"),
                         new OwnerChange("a", Kind.EVICTION, false, null, null));
     }
+
+    @Test
+    void the_listener_is_not_notified_of_a_call_that_changes_nothing() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().globalMaxInFlight(16).build())) {
+            executor.setGlobalMaxInFlight(16);
+            executor.resumeGroup("a");
+            executor.holdGroup("a", Duration.ZERO);
+            executor.holdGroup("a", Duration.ofSeconds(4));
+            executor.holdGroup("a", Duration.ofSeconds(1)); // ends earlier
+            time.advance(Duration.ofSeconds(1));
+            executor.holdGroup("a", Duration.ofSeconds(5));
+            executor.resumeGroup("a");
+            executor.pauseGroup("a");
+            executor.pauseGroup("a");
+            executor.resumeGroup("a");
+            executor.resumeGroup("a");
+        }
+
+        assertThat(changes)
+                .containsExactly(
+                        new OwnerChange("a", Kind.HOLD, false, null, "4000 ms"),
+                        new OwnerChange("a", Kind.HOLD, false, "3000 ms", "5000 ms"),
+                        new OwnerChange("a", Kind.PAUSE, false, null, "paused"),
+                        new OwnerChange("a", Kind.PAUSE, false, null, "resumed"));
+    }
+
+    @Test
+    void the_listener_is_notified_of_the_shutdown_of_a_group() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            executor.shutdownGroup("unknown");
+            executor.submit("a", () -> 1);
+            executor.shutdownGroup("a");
+            executor.submit("b", () -> 1);
+            executor.shutdownGroup("b", Duration.ZERO);
+        }
+
+        assertThat(changes)
+                .containsExactly(
+                        new OwnerChange("a", Kind.EVICTION, false, null, "shut down"),
+                        new OwnerChange("b", Kind.EVICTION, false, null, "shut down"));
+    }
 }
