@@ -301,7 +301,7 @@ final class ScopeNode extends EnclosingScope {
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
     void takeLease() {
         Scheduler.Lease taken = tasks.options.scheduler.lease();
-        if (!keep(all -> all.addLast(taken::close))) {
+        if (taken != Scheduler.Lease.NOTHING && !keep(all -> all.addLast(taken::close))) {
             taken.close();
         }
     }
