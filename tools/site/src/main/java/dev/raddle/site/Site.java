@@ -49,6 +49,7 @@ public final class Site {
         menu.put(
                 "Guides",
                 List.of(
+                        "docs/guide/tutorial.md",
                         "docs/guide/groups.md",
                         "docs/guide/scopes.md",
                         "docs/guide/flows.md",

@@ -1,4 +1,4 @@
-package dev.raddle.examples.shop;
+package dev.raddle.examples.reports;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -20,25 +20,25 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * Virtual users of a shop. Each sends one request after the other. A user of tenant B pauses between two requests; the
- * users of tenant A flood the shop, and pause only after they were rejected, for the time of the answer.
+ * Virtual users of the reports. Each sends one request after the other. A user of tenant B pauses between two requests; the
+ * users of tenant A flood the service, and pause only after they were rejected, for the time of the answer.
  *
- * <p>Starts the shop twice, with and without limits, and prints a table of the times that tenant B waited for.
+ * <p>Starts the service twice, with and without limits, and prints a table of the times that tenant B waited for.
  */
 public final class LoadGenerator {
 
     private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final HttpClient http;
-    private final URI shop;
+    private final URI service;
 
     /**
      * Creates a load generator.
      *
-     * @param shop the address of the shop, without a path
+     * @param service the address of the service, without a path
      */
-    public LoadGenerator(URI shop) {
-        this.shop = shop;
+    public LoadGenerator(URI service) {
+        this.service = service;
         this.http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(Duration.ofSeconds(30))
@@ -48,7 +48,7 @@ public final class LoadGenerator {
     /**
      * What the users of one tenant have seen.
      *
-     * @param nanos the times of the requests that were answered with a quote, in ascending order
+     * @param nanos the times of the requests that were answered with a report, in ascending order
      * @param rejected the number of requests that were answered with 429 or 503 and a time to try again
      * @param failed the number of other answers
      */
@@ -58,7 +58,7 @@ public final class LoadGenerator {
          * Returns a percentile of the times.
          *
          * @param percent the percentile, from 0 to 100
-         * @return the time in milliseconds, or NaN if no request was answered with a quote
+         * @return the time in milliseconds, or NaN if no request was answered with a report
          */
         public double millis(double percent) {
             if (nanos.isEmpty()) {
@@ -106,9 +106,9 @@ public final class LoadGenerator {
             return ThreadLocalRandom.current().nextLong(millis + 1);
         }
 
-        /** Sends a request, and returns the time after which the shop wants the next one. */
+        /** Sends a request, and returns the time after which the service wants the next one. */
         private Duration request() throws InterruptedException {
-            HttpRequest request = HttpRequest.newBuilder(shop.resolve("/" + tenant + "/quotes/book"))
+            HttpRequest request = HttpRequest.newBuilder(service.resolve("/" + tenant + "/reports/sales"))
                     .timeout(Duration.ofSeconds(60))
                     .build();
             long begin = System.nanoTime();
@@ -186,7 +186,7 @@ public final class LoadGenerator {
     private static final Duration MOST = Duration.ofSeconds(30); // for each of the measurements
 
     /**
-     * Compares a shop without limits with one that has them.
+     * Compares a service without limits with one that has them.
      *
      * @param arguments none; or the numbers of users of the two tenants, and of requests of each user of tenant B
      * @throws InterruptedException if the calling thread is interrupted
@@ -201,17 +201,17 @@ public final class LoadGenerator {
     /**
      * What was measured of tenant B.
      *
-     * @param shop the name of the shop, and of the load by tenant A
+     * @param service the name of the service, and of the load by tenant A
      * @param b the report of tenant B
      * @param rejectedOfA the number of requests of tenant A that were rejected
      */
-    public record Row(String shop, Report b, int rejectedOfA) {}
+    public record Row(String service, Report b, int rejectedOfA) {}
 
     static List<Row> compare(int flood, int others, int requests) throws InterruptedException {
         List<Row> rows = new ArrayList<>();
         for (boolean limits : new boolean[] {false, true}) {
-            try (Shop shop = Shop.start(limits)) {
-                LoadGenerator load = new LoadGenerator(shop.address());
+            try (Service service = Service.start(limits)) {
+                LoadGenerator load = new LoadGenerator(service.address());
                 String name = limits ? "with Raddle" : "without";
                 load.start("b", others, requests).join(MOST); // warms up
                 rows.add(new Row(
@@ -229,14 +229,14 @@ public final class LoadGenerator {
     static void print(PrintStream out, List<Row> rows) {
         out.printf(
                 "| %-24s | %10s | %10s | %10s | %14s |%n",
-                "shop", "B p50, ms", "B p99, ms", "B rejected", "A rejected");
+                "service", "B p50, ms", "B p99, ms", "B rejected", "A rejected");
         out.println("|---|---|---|---|---|");
         for (Row row : rows) {
             Report b = row.b();
             out.printf(
                     Locale.ROOT,
                     "| %-24s | %10.1f | %10.1f | %10d | %14d |%n",
-                    row.shop(),
+                    row.service(),
                     b.millis(50),
                     b.millis(99),
                     b.rejected() + b.failed(),
