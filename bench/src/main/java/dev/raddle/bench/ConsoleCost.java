@@ -48,6 +48,7 @@ public class ConsoleCost {
     private static final int GROUPS = 1_000;
     private static final int ROUNDS = 3;
     private static final int WARM_UP = 4;
+    private static final int LONG = 4; // the CPU time of a process is known to a hundredth of a second
     private static final int FEW = 5;
     private static final int MANY = 500;
     private static final String SHARE = "share";
@@ -110,10 +111,10 @@ public class ConsoleCost {
         double share = 0;
         double heap = 0;
         for (int round = 0; round < ROUNDS; round++) {
-            double without = part().cpuShare;
+            double without = part(LONG).cpuShare;
             long base = Heap.alive(executor);
             try (Console watching = watching()) {
-                share += (part().cpuShare - without) / ROUNDS;
+                share += (part(LONG).cpuShare - without) / ROUNDS;
                 heap += (double) (Heap.alive(executor, watching) - base) / ROUNDS;
             }
         }
@@ -188,10 +189,14 @@ public class ConsoleCost {
     }
 
     private Part part() throws InterruptedException {
+        return part(1);
+    }
+
+    private Part part(int times) throws InterruptedException {
         long begin = System.nanoTime();
         long cpu = process.getProcessCpuTime();
         long before = tasks.sum();
-        TimeUnit.SECONDS.sleep(seconds);
+        TimeUnit.SECONDS.sleep((long) times * seconds);
         double cpuNanos = process.getProcessCpuTime() - cpu;
         double nanos = System.nanoTime() - begin;
         return new Part(cpuNanos / nanos, 1e9 * (tasks.sum() - before) / nanos);

@@ -22,12 +22,12 @@ final class Sampler {
      * Overview.
      *
      * While there are clients, one thread reads all groups, computes each view once, and passes it to all clients that
-     * look at it. Then it rests for a quarter of a second, or for thirty times as long as this took, up to half a
+     * look at it. Then it rests for a quarter of a second, or for sixty times as long as this took, up to half a
      * minute. One slow round does not count: the first one loads classes, and any may be delayed by others. A client
      * that comes meanwhile wakes the thread: its view is then computed from what was read last. When the console is
      * closed, the thread computes all views once more, passes each client the end, and ends.
      *
-     * While there are no clients, the thread adds to the histories once a second, or rests for five hundred times as
+     * While there are no clients, the thread adds to the histories once a second, or rests for a thousand times as
      * long as that took.
      */
 
@@ -40,7 +40,7 @@ final class Sampler {
     static final Duration LONGEST_REST = Duration.ofSeconds(30);
     private static final int REST_PER_WORK = 60;
     private static final long REST_WITHOUT_CLIENT = Duration.ofSeconds(1).toNanos();
-    private static final int REST_PER_WORK_WITHOUT_CLIENT = 500;
+    private static final int REST_PER_WORK_WITHOUT_CLIENT = 1_000;
     private static final Duration LONGEST_LAST_ROUND = Duration.ofSeconds(10);
 
     private final int most;

@@ -211,23 +211,17 @@ public enum Incident {
         }
     },
 
-    /** I12: an instance of a fleet has died and has permits. */
+    /**
+     * I12: an instance of a fleet has died and has permits. Its server is played, because a visitor may have none;
+     * FleetConsoleTest has a real one.
+     */
     FLEET {
         @Override
         void stage(Stage stage) {
             long heard = System.currentTimeMillis() - 42_000;
-            Fleets.Row row = new Fleets.Row(
-                    true,
-                    null,
-                    0,
-                    0,
-                    null,
-                    Map.of(
-                            "shop-1", new Fleets.InstanceRow("1", heard, heard + 120_000, null),
-                            "shop-2", new Fleets.InstanceRow("2", heard, heard + 60_000, heard)),
-                    Map.of(
-                            "payments",
-                            new Fleets.GroupRow(4, null, 4, 3, List.of(new Fleets.HolderRow("shop-2", 3, heard)))));
+            Fleets.InstanceRow dead = new Fleets.InstanceRow("2", heard - 3_600_000, heard + LEASE, heard);
+            Fleets.GroupRow payments =
+                    new Fleets.GroupRow(4, null, 4, 3, List.of(new Fleets.HolderRow("shop-2", 3, heard)));
             Console.Watch watch = stage.console.fleets.add("orders", new Fleets.Source() {
                 @Override
                 public boolean isUp() {
@@ -236,7 +230,9 @@ public enum Incident {
 
                 @Override
                 public Fleets.Row read(long now) {
-                    return row;
+                    Fleets.InstanceRow alive = new Fleets.InstanceRow("1", heard, now / 60_000 * 60_000 + LEASE, null);
+                    Map<String, Fleets.InstanceRow> instances = Map.of("shop-1", alive, "shop-2", dead);
+                    return new Fleets.Row(true, null, 0, 0, null, instances, Map.of("payments", payments));
                 }
             });
             stage.atEnd(watch);
@@ -272,6 +268,8 @@ public enum Incident {
             stage.submit(orders, "quotes", "quote", 1, () -> stage.call(240));
         }
     };
+
+    private static final long LEASE = 600_000; // milliseconds
 
     /** What an incident needs: a console, a clock, and an end. */
     static final class Stage implements AutoCloseable {
