@@ -54,6 +54,7 @@ public enum Incident {
             stage.submit(orders, "mails", "mail", 1, () -> stage.call(200));
             orders.setMaxConcurrency("mails", 1);
             stage.submit(orders, "mails", "mail", 50, () -> stage.call(200));
+            stage.every(Duration.ofSeconds(1), () -> orders.submit("mails", "mail", () -> stage.call(1_000)));
         }
     },
 
@@ -65,7 +66,7 @@ public enum Incident {
                     "orders",
                     GroupPolicy.builder()
                             .rateResolver(key -> key.equals("search") ? Rate.of(1, Duration.ofSeconds(20)) : null));
-            stage.submit(orders, "search", "query", 12, () -> "found");
+            stage.submit(orders, "search", "query", 120, () -> "found");
         }
     },
 
@@ -262,9 +263,12 @@ public enum Incident {
                     stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(4));
             RunTimes times = ((Activity) stage.console.listener("orders")).runTimes;
             for (int i = 0; i < 50; i++) {
-                times.add("quotes", 20_000_000, System.currentTimeMillis() - 600_000); // as if it had run then
                 times.add("quotes", 240_000_000);
+                for (int minutes = 1; minutes <= 11; minutes++) { // as if it had run then
+                    times.add("quotes", 20_000_000, System.currentTimeMillis() - 60_000 * minutes);
+                }
             }
+            stage.every(Duration.ofSeconds(1), () -> orders.submit("quotes", "quote", () -> stage.call(240)));
             stage.submit(orders, "quotes", "quote", 1, () -> stage.call(240));
         }
     };
@@ -323,6 +327,16 @@ public enum Incident {
             time.after(Duration.ofMillis(millis), answered::countDown);
             answered.await();
             return "answer";
+        }
+
+        /** Repeats an action until the end: what is wrong stays so. */
+        void every(Duration period, Runnable action) {
+            time.after(period, () -> {
+                if (end.getCount() > 0) {
+                    action.run();
+                    every(period, action);
+                }
+            });
         }
 
         void atEnd(AutoCloseable part) {

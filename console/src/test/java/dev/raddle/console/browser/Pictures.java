@@ -5,6 +5,8 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import dev.raddle.console.Console;
 import dev.raddle.console.ConsoleOptions;
+import dev.raddle.console.Incident;
+import dev.raddle.console.Incidents;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.pool.ThreadPool;
@@ -18,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Takes the pictures of the guide, into the directory that it is given. Three programs run as they would: after 20
- * seconds a tenant floods the first, the service that the second calls hangs, and the third drains a pool. The pictures
- * are taken 40 seconds later.
+ * Takes the pictures of the guide, into the directory that it is given. Programs run as they would: after 20 seconds a
+ * tenant floods the first, the service that the second calls hangs, the third drains a pool, and others have incidents.
+ * The pictures are taken 40 seconds later.
  */
 final class Pictures {
 
@@ -49,19 +51,29 @@ final class Pictures {
             Page flood = open(flooded(named("import-service")), "#/groups");
             Page hang = open(hanging(named("order-service")), "#/group?executor=orders&key=payments");
             Page drain = open(draining(named("report-service")), "#/pools");
+            Page limit = open(staged(Incident.LIMIT), "");
+            Page cap = open(staged(Incident.CAP), "");
             Thread.sleep(Duration.ofSeconds(BEFORE + AFTER));
             hang.locator("button", new Page.LocatorOptions().setHasText("Compare the stacks"))
                     .click();
             hang.locator(".stack pre").waitFor(new Locator.WaitForOptions().setTimeout(10_000));
             picture(flood, directory, "console-flood.png", 470);
-            picture(hang, directory, "console-hang.png", 720);
-            picture(drain, directory, "console-drain.png", 530);
+            picture(hang, directory, "console-hang.png", 860);
+            picture(drain, directory, "console-drain.png", 550);
+            picture(limit, directory, "console-limit.png", 570);
+            picture(cap, directory, "console-cap.png", 570);
             flood.locator("[data-row]").first().click();
             flood.locator(".uplot").waitFor();
-            picture(flood, directory, "console-group.png", 620);
+            picture(flood, directory, "console-group.png", 690);
         } finally {
             InChromium.closeBrowser();
         }
+    }
+
+    private Console staged(Incident incident) {
+        Console console = named("shop");
+        timer.schedule(() -> Incidents.stage(incident, console), BEFORE, TimeUnit.SECONDS);
+        return console;
     }
 
     private static Page open(Console console, String screen) {
