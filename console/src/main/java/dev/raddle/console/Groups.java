@@ -234,7 +234,8 @@ final class Groups implements Subject {
         Map<Id, History> kept = new HashMap<>();
         Map<Id, Limits> limitsNow = new HashMap<>();
         for (Member member : chosen(isLookedAt)) {
-            History history = histories.getOrDefault(member.id, new History(size));
+            History known = histories.get(member.id);
+            History history = known == null ? new History(size) : known;
             history.resize(size);
             long starts = isLookedAt ? counted(member, counts -> counts.starts.sum(), 0L) : -1;
             history.add(second, member.stats().activeCount(), member.stats().queuedCount(), starts);
@@ -269,7 +270,8 @@ final class Groups implements Subject {
         for (Map.Entry<String, ExecutorRow> each : executorRows.entrySet()) {
             ExecutorRow row = each.getValue();
             Activity activity = activities.apply(each.getKey());
-            History history = totals.getOrDefault(each.getKey(), new History(History.SHORT));
+            History known = totals.get(each.getKey());
+            History history = known == null ? new History(History.SHORT) : known;
             history.add(second, row.running, row.waiting, activity == null ? -1 : activity.starts());
             kept.put(each.getKey(), history);
             starts += activity == null ? 0 : activity.starts();

@@ -53,7 +53,7 @@ public enum Incident {
                     stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(8));
             stage.submit(orders, "mails", "mail", 1, () -> stage.call(200));
             orders.setMaxConcurrency("mails", 1);
-            stage.submit(orders, "mails", "mail", 50, () -> stage.call(200));
+            stage.submit(orders, "mails", "mail", 50, () -> stage.call(1_000));
             stage.every(Duration.ofSeconds(1), () -> orders.submit("mails", "mail", () -> stage.call(1_000)));
         }
     },

@@ -23,8 +23,11 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import redis.embedded.RedisServer;
 
 /**
@@ -131,14 +134,15 @@ final class Program implements AutoCloseable {
     }
 
     /** A task of a pool that ignores its interrupt. */
-    private record Export(String name, CountDownLatch started, CountDownLatch end) implements NamedTask, Runnable {
+    private record Export(String name, BlockingQueue<Thread> started, CountDownLatch end)
+            implements NamedTask, Runnable {
         @Override
         public void run() {
             writeRows();
         }
 
         private void writeRows() {
-            started.countDown();
+            started.add(Thread.currentThread());
             boolean ended = false;
             while (!ended) {
                 try {
@@ -161,11 +165,15 @@ final class Program implements AutoCloseable {
                 .listener(console.poolListener("reports"))
                 .build();
         console.watch(pool);
-        CountDownLatch started = new CountDownLatch(2);
+        BlockingQueue<Thread> started = new LinkedBlockingQueue<>();
         for (int i = 1; i <= 9; i++) {
             pool.execute(new Export("export-" + i, started, end));
         }
-        started.await();
+        for (Thread thread : List.of(started.take(), started.take())) {
+            while (thread.getState() != Thread.State.WAITING) { // both have one stack
+                Thread.onSpinWait();
+            }
+        }
         time.advance(Duration.ofSeconds(35));
         Thread drainer = Thread.ofVirtual().start(() -> pool.drain(Duration.ofSeconds(10)));
         parts.push(drainer::join);
