@@ -495,7 +495,8 @@ final class GroupGame {
                     null,
                     null,
                     null,
-                    known.paused));
+                    known.paused,
+                    null));
             require(stats.equals(expected), expected + " was expected, was " + stats);
         }
         require(idle <= rules.maxIdle(), idle + " idle groups are kept");

@@ -161,7 +161,7 @@ final class GroupFindings {
                 Draft draft = begin("fleet-limit", Level.slow, member).say(" {}: ", why);
                 yield addWait(draft, member).say(".").done();
             }
-            case GROUP_LIMIT, BULKHEAD, GLOBAL_CAP, NOTHING -> ofSlots(member);
+            case GROUP_LIMIT, BULKHEAD, GLOBAL_CAP, BREAKER, NOTHING -> ofSlots(member);
         };
     }
 

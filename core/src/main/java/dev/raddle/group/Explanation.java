@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param rank the number of groups before its own at the global cap; 0 unless it waits for the cap
  * @param rate the rate for which it waits, or null if it does not wait for a rate
  * @param nextStart the time after which the next task of the group may start, or of all groups if the rate is the
- *     global one; during a hold the rest of it, although the rate may allow the next start only later; null unless it
- *     waits for a rate or the end of a hold
+ *     global one; during a hold the rest of it, although the rate may allow the next start only later; if the breaker
+ *     is open the time until the next probe; null otherwise
  * @param limitChange the latest change of the adaptive limit for which it waits; null if it does not wait for one
  * @param permits the number of permits of the fleet that it needs; 0 unless it waits for these
  * @param fleet what the {@link PermitSource} knows about them; null unless the task waits for these
+ * @param breaker the circuit breaker for which it waits; null if it does not wait for one
  */
 public record Explanation(
         WaitReason waitingFor,
@@ -27,25 +28,30 @@ public record Explanation(
         @Nullable Duration nextStart,
         @Nullable LimitChange limitChange,
         int permits,
-        @Nullable PermitStatus fleet) {
+        @Nullable PermitStatus fleet,
+        GroupStats.@Nullable Breaker breaker) {
 
     static final Explanation NOTHING = new Explanation(WaitReason.NOTHING, 0, 0);
 
     /** Creates an explanation without a rate. */
     Explanation(WaitReason waitingFor, int place, int rank) {
-        this(waitingFor, place, rank, null, null, null, 0, null);
+        this(waitingFor, place, rank, null, null, null, 0, null, null);
     }
 
     Explanation withNextStart(@Nullable Rate limit, Duration next) {
-        return new Explanation(waitingFor, place, rank, limit, next, limitChange, permits, fleet);
+        return new Explanation(waitingFor, place, rank, limit, next, limitChange, permits, fleet, breaker);
     }
 
     Explanation withLimitChange(@Nullable LimitChange latest) {
-        return new Explanation(waitingFor, place, rank, rate, nextStart, latest, permits, fleet);
+        return new Explanation(waitingFor, place, rank, rate, nextStart, latest, permits, fleet, breaker);
     }
 
     Explanation withPermits(int needed, PermitStatus status) {
-        return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, needed, status);
+        return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, needed, status, breaker);
+    }
+
+    Explanation withBreaker(GroupStats.Breaker stats) {
+        return new Explanation(waitingFor, place, rank, rate, stats.nextProbe(), limitChange, permits, fleet, stats);
     }
 
     /** Returns the first part of the sentence: for what it waits, and when that ends. */
@@ -58,6 +64,7 @@ public record Explanation(
                     case GLOBAL_RATE -> "waits for the global rate of " + rate;
                     case FLEET_LIMIT -> "waits for " + (fleet == null ? PermitStatus.UNKNOWN : fleet).describe(permits);
                     case HOLD -> "waits for the end of a hold of its group";
+                    case BREAKER -> "waits for the breaker of its group, which is " + breaker;
                     case PAUSED -> "waits for the resumption of its group";
                     case NOTHING -> "waits for nothing";
                 }

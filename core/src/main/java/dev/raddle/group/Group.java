@@ -151,6 +151,43 @@ class Group extends TaskGate {
         return result;
     }
 
+    // What a group with a circuit breaker adds. These bodies are trivial, so that they cost nothing without one.
+
+    /** Lets probes start if they are due. Called without the lock, before a task enters. */
+    void probeIfDue() {}
+
+    /** Returns whether the breaker refuses a task that enters now. Called under the lock. */
+    boolean isBroken() {
+        return false;
+    }
+
+    /** Returns why the breaker refuses the next attempt of a running task, or null. */
+    @Nullable
+    Refusal attemptRefusal(GroupRun<?> run) {
+        return null;
+    }
+
+    /** Returns why the breaker refuses a task. Called under the lock. */
+    Refusal breakerRefusal(long now) {
+        throw new AssertionError(this + " has no breaker");
+    }
+
+    /** Adds the state of the breaker. Called under the lock. */
+    Explanation withBreaker(Explanation plain, long now) {
+        return plain;
+    }
+
+    /** Returns the state of the breaker, or null. Called under the lock. */
+    GroupStats.@Nullable Breaker breakerStats(long now) {
+        return null;
+    }
+
+    /** Records that the limits were looked up. Called under the lock. */
+    void limitsFound(GroupBounds.Known found) {}
+
+    /** Records that the limits are discarded. Called under the lock. */
+    void limitsDiscarded() {}
+
     private @Nullable Signal afterChange(long now) {
         checkDemand(now, false);
         return recordIfEmpty(now);
@@ -166,10 +203,11 @@ class Group extends TaskGate {
     }
 
     /**
-     * Lets a run enter, or rejects it if a queue is full. If the time was not needed so far, tries once more with it: a
+     * Lets a run enter, or rejects it if a queue is full or the breaker open. If the time was not needed so far, tries once more with it: a
      * new rate needs it, and so does the description of a rejection.
      */
     Entry admit(GroupRun<?> run) {
+        probeIfDue();
         long now = engine.usesRates ? GrantedPermits.moment(engine.time.nanoTime()) : GrantedPermits.NO_TIME;
         for (; ; ) {
             Entry entry;
@@ -186,12 +224,12 @@ class Group extends TaskGate {
                 if (run.isDecided()) {
                     return Entry.ENDED;
                 }
-                entry = enter(run, now);
+                entry = isBroken() ? Entry.BROKEN : enter(run, now);
                 checkDemand(now, false);
                 if (entry == Entry.WAITING && bounds() instanceof GroupBounds.Unknown) {
                     entry = Entry.UNRESOLVED;
                 }
-                isFull = entry == Entry.QUEUE_FULL || entry == Entry.COMMON_QUEUE_FULL;
+                isFull = entry == Entry.QUEUE_FULL || entry == Entry.COMMON_QUEUE_FULL || entry == Entry.BROKEN;
                 if (isFull && now != GrantedPermits.NO_TIME) {
                     full = refusal(run, entry, now);
                 }
@@ -203,7 +241,7 @@ class Group extends TaskGate {
                 return entry;
             }
             if (full != null) {
-                run.reject(full.of(run, ""), true);
+                run.reject(full.of(run, ""), entry != Entry.BROKEN);
                 return entry;
             }
             now = GrantedPermits.moment(engine.time.nanoTime());
@@ -331,6 +369,7 @@ class Group extends TaskGate {
     }
 
     private Map<GroupRun<?>, Refusal> bindFound(GroupBounds.Known found, GrantedPermits grants) {
+        limitsFound(found);
         Map<Permit, Entry> refused = bindEarly(found, grants);
         if (refused.isEmpty()) {
             return Map.of();
@@ -363,7 +402,7 @@ class Group extends TaskGate {
     }
 
     /** Retires this group if it is empty and the executor is shut down; returns whether this group is retired. */
-    private boolean retireIfShutDown() {
+    boolean retireIfShutDown() {
         if (engine.isShutdown() && isEmpty()) { // whatever permits of a source it holds
             retire();
         }
@@ -399,13 +438,18 @@ class Group extends TaskGate {
             if (isStopped(SUSPENDED) && extras().holdEnd - now <= 0) {
                 stop(SUSPENDED, false, grants);
             }
-            long moment = isStopped(SUSPENDED) ? extras().holdEnd : allowedAt(now);
+            long moment = nextMoment(now);
             if (moment - now > 0 && life != RETIRED) {
                 return alarmAt(moment, now);
             }
             proceed(grants);
             return null;
         });
+    }
+
+    /** Returns the moment for which an alarm is armed, unless that has passed. Called under the lock. */
+    long nextMoment(long now) {
+        return isStopped(SUSPENDED) ? extras().holdEnd : allowedAt(now);
     }
 
     private @Nullable GroupAlarm alarmAt(long moment, long now) {
@@ -481,12 +525,17 @@ class Group extends TaskGate {
             }
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             drain(permit -> waited.add((GroupRun<?>) permit));
-            unbind(GroupBounds.Unknown.UNKNOWN);
+            discardLimits();
             if (closedUntil != null && --extras().closings == 0) {
                 life = OPEN;
             }
             return null;
         });
+    }
+
+    private void discardLimits() {
+        unbind(GroupBounds.Unknown.UNKNOWN);
+        limitsDiscarded();
     }
 
     /**
@@ -585,15 +634,15 @@ class Group extends TaskGate {
         idleSince = idleSince == GrantedPermits.NO_TIME || idleSince - nowNanos < 0 ? nowNanos : idleSince + 1;
         boolean wasListed = nextIdle != null;
         boolean isClosed = life == CLOSING && isRestored(nowNanos) && !isStopped(SUSPENDED) && !keepsPermits();
-        boolean isUnknown = !isBound() && isRestored(nowNanos) && !isRetained();
+        boolean isUnknown = !isBound() && isForgettable(nowNanos) && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             retire();
         } else {
             if (life == CLOSING) { // it has to remember what has started, so it is now as one that was evicted
-                unbind(GroupBounds.Unknown.UNKNOWN);
+                discardLimits();
                 life = OPEN;
             }
-            if (nextIdle == null && !isRetained() && !engine.idleGroups.add(this, !isRestored(nowNanos))) {
+            if (nextIdle == null && !isRetained() && !engine.idleGroups.add(this, !isForgettable(nowNanos))) {
                 retire();
             }
         }
@@ -649,7 +698,7 @@ class Group extends TaskGate {
                 return Sweep.UNLIST;
             }
             boolean isYoung = !isCrowded && !engine.idleGroups.hasPassed(idleSince, now);
-            if (life != RETIRED && (isYoung || !isRestored(now))) {
+            if (life != RETIRED && (isYoung || !isForgettable(now))) {
                 return Sweep.KEEP;
             }
             retire();
@@ -660,6 +709,15 @@ class Group extends TaskGate {
         }
     }
 
+    private boolean isForgettable(long now) {
+        return forgettableAt(now) - now <= 0;
+    }
+
+    /** Returns the moment from which nothing is left to remember, or {@code now}. Called under the lock. */
+    long forgettableAt(long now) {
+        return restoredAt(now);
+    }
+
     /** Returns after how many milliseconds this idle group may be removed. */
     int removableInMillis(long now) {
         int idle;
@@ -667,7 +725,7 @@ class Group extends TaskGate {
         lock();
         try {
             idle = engine.idleGroups.leftMillis(idleSince, now);
-            restored = (restoredAt(now) - now + 999_999) / 1_000_000;
+            restored = (forgettableAt(now) - now + 999_999) / 1_000_000;
         } finally {
             unlock();
         }
@@ -736,7 +794,7 @@ class Group extends TaskGate {
 
     /** Returns whether the next sweep removes this group, which is not retained. */
     private boolean willBeRemoved(long now) {
-        return nextIdle != null && isEmpty() && engine.idleGroups.hasPassed(idleSince, now) && isRestored(now);
+        return nextIdle != null && isEmpty() && engine.idleGroups.hasPassed(idleSince, now) && isForgettable(now);
     }
 
     Optional<GroupStats> stats() {
@@ -780,7 +838,8 @@ class Group extends TaskGate {
                 isStopped(SUSPENDED) ? holdLeft(now) : null,
                 latestChange(),
                 permitStats(now),
-                isStopped(PAUSED));
+                isStopped(PAUSED),
+                breakerStats(now));
     }
 
     private Duration holdLeft(long now) {
@@ -853,6 +912,7 @@ class Group extends TaskGate {
                 long allowed = engine.cap.isThrottled() ? engine.cap.allowedAt() : now; // else it is unknown
                 yield plain.withNextStart(rate(engine.cap.rate()), atLeastZero(allowed - now));
             }
+            case BREAKER -> withBreaker(plain, now);
             case FLEET_LIMIT -> plain.withPermits(slotsOf(run), PermitStatus.UNKNOWN);
             case BULKHEAD, GLOBAL_CAP, PAUSED, NOTHING -> plain;
         };
@@ -872,6 +932,9 @@ class Group extends TaskGate {
 
     /** Returns why a run is refused: what keeps the first task waiting, and the load that leaves no room. */
     private Refusal refusal(GroupRun<?> run, Entry entry, long now) {
+        if (entry == Entry.BROKEN) {
+            return breakerRefusal(now);
+        }
         Explanation why = explanation(run, 0, now);
         if (entry == Entry.COMMON_QUEUE_FULL) {
             int threshold = engine.policy.globalQueueThreshold();
@@ -894,7 +957,7 @@ class Group extends TaskGate {
         return locked(() -> new Refusal(Rejection.Reason.QUEUE_TIMEOUT, why, load()));
     }
 
-    private Rejection.Load load() {
+    Rejection.Load load() {
         return load(bounds().slots());
     }
 

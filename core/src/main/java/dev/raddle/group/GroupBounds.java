@@ -87,6 +87,7 @@ sealed interface GroupBounds extends Bounds {
             int weight,
             @Nullable RateLimit rate,
             Scheduler scheduler,
+            @Nullable CircuitBreaker breaker,
             @Nullable Adaptation adaptation, // null unless the concurrency is adaptive
             boolean isLimitSet, // by hand; false again when it adapts
             boolean isOtherwiseAdjusted)
@@ -113,6 +114,7 @@ sealed interface GroupBounds extends Bounds {
                     policy.resolveWeight(key),
                     limits.of(policy.resolveRate(key)),
                     policy.resolveScheduler(key),
+                    policy.resolveBreaker(key),
                     adaptation,
                     false,
                     false);
@@ -158,6 +160,7 @@ sealed interface GroupBounds extends Bounds {
                     newWeight,
                     newRate,
                     scheduler,
+                    breaker,
                     newAdaptation,
                     limitSet,
                     otherwiseAdjusted);

@@ -104,6 +104,7 @@ final class GroupEngine implements Function<String, Group> {
     private final Propagation propagation;
     private final boolean propagatesNothing;
     private final boolean adapts; // whether groups may have adaptive limits
+    final boolean breaks; // whether groups may have circuit breakers
     private volatile int quietTicks = MOST_QUIET_TICKS; // of the clock, since a task with such a limit has ended
     volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
@@ -117,6 +118,7 @@ final class GroupEngine implements Function<String, Group> {
         this.propagation = policy.propagation();
         this.propagatesNothing = propagation.isPlain();
         this.adapts = policy.adaptsLimits();
+        this.breaks = policy.hasBreakers();
         this.leases = policy.hasSchedulers() ? new SchedulerLeases(sink) : null;
         this.offloadExecutor = new OffloadExecutor(sink, time);
         this.cap = new FairCap(
@@ -339,7 +341,10 @@ final class GroupEngine implements Function<String, Group> {
     @Override
     public Group apply(String key) {
         groupsCreated.incrementAndGet();
-        return permits == null ? new Group(key, this) : permits.newGroup(key);
+        if (permits != null) {
+            return permits.newGroup(key);
+        }
+        return breaks ? BreakerGroup.create(key, this) : new Group(key, this);
     }
 
     /** Looks the limits of a group up, unless they are known or another thread does. */
@@ -458,6 +463,7 @@ final class GroupEngine implements Function<String, Group> {
                 ? null
                 : kindOf(run, adaptation.plan, ranNanos);
         GrantedPermits grants = new GrantedPermits();
+        BreakerGroup.Change broken = breaks ? ((BreakerGroup) group).recordEnd(run, ranNanos, nowNanos, grants) : null;
         boolean decides = group.release(run, ranNanos, grantedNanos, nowNanos, grants, adaptation, kind);
         if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
             for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
@@ -469,7 +475,24 @@ final class GroupEngine implements Function<String, Group> {
         if (decides && adaptation != null) {
             decide(run, adaptation, nowNanos);
         }
+        if (broken != null) {
+            apply(broken, true);
+        }
         return next;
+    }
+
+    /** Does what a change of a breaker makes necessary: rejects the drained runs, arms the alarm, notifies. */
+    void apply(BreakerGroup.Change change, boolean isAdaptive) {
+        if (!change.refused().isEmpty()) {
+            offloadExecutor.execute(() ->
+                    change.refused().forEach((run, refusal) -> run.reject(refusal.of(run, ""), false)));
+        }
+        if (change.after() == CircuitBreaker.State.OPEN) {
+            alarms.proceedOrArm(change.group());
+        }
+        String before = change.before().toString();
+        String after = change.after().toString();
+        changed(new OwnerChange(change.group().key, OwnerChange.Kind.BREAKER, isAdaptive, before, after));
     }
 
     // Adaptive limits.

@@ -432,6 +432,49 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
+     * Opens the circuit breaker of a group for some time, for example because its callee is known to be down. After
+     * that time it is half-open, as after an opening by failures. Running tasks go on, and no longer count.
+     *
+     * @param groupKey the key of the group, which need not have had a task
+     * @param time the time until the first probe, positive
+     * @throws IllegalArgumentException if the time is not positive, or the policy has no breaker for the group
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public void openBreaker(String groupKey, Duration time) {
+        CircuitBreaker plan = engine.policy.resolveBreaker(Objects.requireNonNull(groupKey, NO_KEY));
+        if (plan == null || !time.isPositive()) {
+            throw new IllegalArgumentException(
+                    plan == null
+                            ? "group \"" + groupKey + "\" has no breaker"
+                            : "the time for the breaker of group \"" + groupKey + "\" must be positive, was " + time);
+        }
+        change(groupKey, (group, grants) -> {
+            BreakerGroup.Change change = ((BreakerGroup) group).openByCall(plan, time, grants);
+            if (change != null) {
+                engine.apply(change, false);
+            }
+            return change != null;
+        });
+    }
+
+    /**
+     * Closes the circuit breaker of a group, and forgets how its tasks have ended. Waiting tasks start as the other
+     * limits allow.
+     *
+     * @param groupKey the key of the group; if that group is unknown or has no breaker, this method has no effect
+     */
+    public void resetBreaker(String groupKey) {
+        if (engine.groups.get(Objects.requireNonNull(groupKey, NO_KEY)) instanceof BreakerGroup group) {
+            GrantedPermits grants = new GrantedPermits();
+            BreakerGroup.Change change = group.reset(grants);
+            engine.dispatch(grants);
+            if (change != null) {
+                engine.apply(change, false);
+            }
+        }
+    }
+
+    /**
      * Changes how many slots may be taken in all groups together, or introduces such a cap. A higher cap takes effect
      * at once, a lower one as running tasks end.
      *

@@ -125,6 +125,13 @@ public final class GroupPolicy {
         return function == null ? null : call("adaptiveLimit", groupKey, function, null);
     }
 
+    /** Returns the circuit breaker of a group, or null if it has none. */
+    @Nullable
+    CircuitBreaker resolveBreaker(String groupKey) {
+        Function<String, @Nullable CircuitBreaker> function = settings.breaker;
+        return function == null ? null : call("breaker", groupKey, function, null);
+    }
+
     /** Returns the scheduler of a group; fresh virtual threads if none is set. */
     Scheduler resolveScheduler(String groupKey) {
         Function<String, Scheduler> function = settings.scheduler;
@@ -294,6 +301,10 @@ public final class GroupPolicy {
         return settings.adaptiveLimit != null;
     }
 
+    boolean hasBreakers() {
+        return settings.breaker != null;
+    }
+
     boolean hasSchedulers() {
         return settings.scheduler != null;
     }
@@ -322,6 +333,7 @@ public final class GroupPolicy {
         private @Nullable Duration queueTimeout;
         private @Nullable ToIntFunction<String> weightResolver;
         private @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
+        private @Nullable Function<String, @Nullable CircuitBreaker> breaker;
         private Map<String, Rate> perGroupRate = Map.of();
         private @Nullable Function<String, @Nullable Rate> rateResolver;
         private @Nullable Rate defaultRatePerGroup;
@@ -492,6 +504,19 @@ public final class GroupPolicy {
          */
         public Builder adaptiveLimit(@Nullable Function<String, @Nullable AdaptiveLimit> function) {
             adaptiveLimit = function;
+            return this;
+        }
+
+        /**
+         * Sets the function that determines the circuit breaker of a group. It is called under the same rules as the
+         * concurrency resolver. Tasks that the breaker refuses are rejected, even if the rejection policy is {@link
+         * RejectionPolicy#CALLER_RUNS}.
+         *
+         * @param function the function from a key to a breaker, or to null for none; null, the default, means none
+         * @return this builder
+         */
+        public Builder breaker(@Nullable Function<String, @Nullable CircuitBreaker> function) {
+            breaker = function;
             return this;
         }
 

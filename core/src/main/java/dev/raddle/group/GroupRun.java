@@ -26,6 +26,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     private final String taskId;
     final @Nullable RunSettings settings; // null for a plain run
+    boolean isUncounted; // by the breaker of the group; guarded by the group
     Group group; // changed by the submitter before the run enters, under the lock of the group that it leaves
 
     GroupRun(Group group, String taskId, Callable<? extends T> task, long submitNanos, @Nullable RunSettings settings) {
@@ -239,8 +241,20 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
 
     private void repeatIfSet() {
         if (settings != null && settings.retry != null) {
-            repeat(callable(), settings.retry, settings.limit, group.engine.offloadExecutor);
+            Callable<? extends T> task = callable();
+            Callable<? extends T> attempt = group.engine.breaks ? () -> callUnlessBroken(task) : task;
+            repeat(attempt, settings.retry, settings.limit, group.engine.offloadExecutor);
         }
+    }
+
+    /** Calls a task, unless this is not its first attempt and the breaker of the group refuses it. */
+    private T callUnlessBroken(Callable<? extends T> task) throws Exception {
+        Attempts<?> all = attempts();
+        Refusal refusal = all == null || all.current() <= 1 ? null : group.attemptRefusal(this);
+        if (refusal != null) {
+            throw new RejectedTaskException(group.key, taskId, refusal.of(this, ""));
+        }
+        return task.call();
     }
 
     /** Arms the alarm of the time limit, if this run has one. */
@@ -306,15 +320,40 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         if (ranNanos <= 0 || !isDecided()) {
             return null;
         }
-        Outcome<?> outcome =
-                origin() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
-        return switch (outcome) {
+        return switch (placedOutcome()) {
             case Outcome.Success<?> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
             case Outcome.Failure<?>(TaskTimeoutException late) ->
                 ranNanos >= Deadline.nanos(late.budget()) / 2 ? Adaptation.Kind.DROPPED : null; // else it has waited
             case Outcome.Failure<?> failure -> limit.isDrop(failure.error()) ? Adaptation.Kind.DROPPED : null;
             default -> null;
         };
+    }
+
+    /** Returns how this run, whose callable has returned, counts for a breaker; null if it does not count. */
+    Breaker.@Nullable End endFor(CircuitBreaker breaker, long ranNanos) {
+        boolean isSlow = breaker.isSlow(ranNanos);
+        Outcome<?> outcome = isDecided() ? placedOutcome() : null;
+        if (outcome instanceof Outcome.Success<?>) {
+            return Breaker.End.of(false, isSlow);
+        }
+        if (!(outcome instanceof Outcome.Failure<?>(Throwable error)) || error instanceof RejectedExecutionException) {
+            return null;
+        }
+        boolean hasFailed = error instanceof TaskTimeoutException || countsFor(breaker, error);
+        return Breaker.End.of(hasFailed, isSlow);
+    }
+
+    private boolean countsFor(CircuitBreaker breaker, Throwable error) {
+        try {
+            return breaker.counts(error);
+        } catch (Throwable failure) {
+            sink().report("countWhen for group \"" + group.key + "\"", failure);
+            return true;
+        }
+    }
+
+    private Outcome<?> placedOutcome() {
+        return origin() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
     }
 
     // The steps of the kernel.

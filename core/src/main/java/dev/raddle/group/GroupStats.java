@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param limitChange the latest change of the adaptive limit, or null if the limit is not adaptive or has not changed
  * @param permits the permits of the policy's {@link PermitSource}, or null if it has none
  * @param paused whether {@link GroupExecutor#pauseGroup} keeps tasks from starting
+ * @param breaker the circuit breaker, or null if the group has none
  */
 public record GroupStats(
         String groupKey,
@@ -29,7 +30,8 @@ public record GroupStats(
         @Nullable Duration holdLeft,
         @Nullable LimitChange limitChange,
         @Nullable Permits permits,
-        boolean paused) {
+        boolean paused,
+        @Nullable Breaker breaker) {
 
     /**
      * The permits of a group that come from a {@link PermitSource}.
@@ -40,9 +42,35 @@ public record GroupStats(
      */
     public record Permits(int fleetLimit, int leased, int wanted) {}
 
+    /**
+     * The circuit breaker of a group.
+     *
+     * @param state its state
+     * @param ends the number of tasks that it considers; unless it is closed, those that it has considered when it was
+     *     opened, or 0 if it was opened by a call
+     * @param failureRate the part of these that has failed
+     * @param slowRate the part of these that was slow
+     * @param nextProbe the time until the next probe may start, or null if the breaker is not open
+     */
+    public record Breaker(
+            CircuitBreaker.State state,
+            int ends,
+            double failureRate,
+            double slowRate,
+            @Nullable Duration nextProbe) {
+
+        /** Returns a text such as {@code open, 52 % of 100 tasks failed}. */
+        @Override
+        public String toString() {
+            String rates = EndWindow.percent(failureRate) + " of " + ends + " tasks failed";
+            String slow = slowRate == 0 ? "" : ", " + EndWindow.percent(slowRate) + " were slow";
+            return state + (ends == 0 ? "" : ", " + rates + slow);
+        }
+    }
+
     /** Creates the statistics of a group without a rate that is neither on hold nor paused. */
     GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {
-        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null, null, false);
+        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null, null, false, null);
     }
 
     /** Returns these statistics with the fleet's limit, if only the source knows it. */
@@ -59,6 +87,7 @@ public record GroupStats(
                         holdLeft,
                         limitChange,
                         new Permits(status.limit(), permits.leased, permits.wanted),
-                        paused);
+                        paused,
+                        breaker);
     }
 }

@@ -9,7 +9,7 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A group whose tasks also need permits of a {@link PermitSource}. */
-final class LeasedGroup extends Group {
+final class LeasedGroup extends BreakerGroup {
 
     /*
      * Overview.
@@ -84,11 +84,13 @@ final class LeasedGroup extends Group {
 
     @Override
     protected void took(Permit permit, int slots) {
+        super.took(permit, slots);
         permits.take(permit, slots);
     }
 
     @Override
     protected void returned(Permit permit) {
+        super.returned(permit);
         permits.giveBack(permit);
     }
 
@@ -132,7 +134,7 @@ final class LeasedGroup extends Group {
     }
 
     private int usable(long now) {
-        if (waiting() == 0 || isStopped(PAUSED | SUSPENDED) || !isBound() || isThrottled(now)) {
+        if (waiting() == 0 || isStopped(PAUSED | SUSPENDED | BROKEN | PROBED) || !isBound() || isThrottled(now)) {
             return 0;
         }
         int most = Math.min(bounds().slots(), mostSlots());

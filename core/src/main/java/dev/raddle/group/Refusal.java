@@ -32,6 +32,7 @@ record Refusal(Rejection.Reason reason, Explanation why, Rejection.Load load) {
                 yield load.limit() + " permits of the fleet, " + load.running() + " running, " + waiting
                         + (fleet == null ? "" : ", " + fleet);
             }
+            case BREAKER -> why.breaker() + why.nextStartText();
             case GLOBAL_QUEUE -> waiting + " in all groups, " + used + " slots held";
             case QUEUE_TIMEOUT -> obstacleText() + used + " running, " + waiting;
             default -> used + " running, " + waiting;

@@ -14,6 +14,8 @@ public enum Entry {
     COMMON_QUEUE_FULL,
     /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */
     UNRESOLVED,
+    /** Refused: the breaker of this gate is open. Returned by subclasses only. */
+    BROKEN,
     /** Refused: this gate is closed. Returned by subclasses only. */
     CLOSED,
     /** Refused: this gate was removed, and another one takes its place. Returned by subclasses only. */

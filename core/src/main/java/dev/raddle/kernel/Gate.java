@@ -87,6 +87,12 @@ public abstract class Gate extends SpinLock {
     /** Another reason, independent of {@link #PAUSED}: for a time. */
     protected static final byte SUSPENDED = 2;
 
+    /** Another reason, independent of the others: too many tasks have failed. */
+    protected static final byte BROKEN = 4;
+
+    /** Another reason, independent of the others: until the tasks have ended that show whether they fail. */
+    protected static final byte PROBED = 8;
+
     /** The run time of a task that was ended before it ran. */
     public static final long NEVER_RAN = -1;
 
@@ -103,7 +109,7 @@ public abstract class Gate extends SpinLock {
     private @Nullable Allowance allowance; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
     int running; // guarded by this
-    byte stops; // PAUSED and SUSPENDED; nothing is granted unless it is 0; guarded by this
+    byte stops; // a sum of PAUSED, SUSPENDED, BROKEN and PROBED; nothing is granted unless it is 0; guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last charged time, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
@@ -328,7 +334,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Removes the limits and ends a pause, after {@link #drain}. Permits that enter from now on wait until limits are
+     * Removes the limits and ends a pause and what a breaker stops, after {@link #drain}. Permits that enter from now on wait until limits are
      * set again. Held permits stay held and are counted.
      *
      * @param unknown bounds without slots
@@ -336,21 +342,33 @@ public abstract class Gate extends SpinLock {
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
         bounds = unknown;
-        stops &= ~PAUSED;
+        stops &= SUSPENDED;
     }
 
     /**
      * Stops granting for a reason, or no longer for that reason. Held permits stay held.
      *
-     * @param reason {@link #PAUSED} or {@link #SUSPENDED}
+     * @param reason one of the reasons
      * @param stop true to stop, false to resume
      * @param grants the collection to which granted permits are added
      */
     protected final void stop(byte reason, boolean stop, GrantedPermits grants) {
         assert isLocked();
+        mark(reason, stop);
+        proceed(grants);
+    }
+
+    /**
+     * Does what {@link #stop} does in a section that decides afterwards what is granted, as {@link #took} and {@link
+     * #returned} are called in.
+     *
+     * @param reason one of the reasons
+     * @param stop true to stop, false to resume
+     */
+    protected final void mark(byte reason, boolean stop) {
+        assert isLocked();
         stops = (byte) (stop ? stops | reason : stops & ~reason);
         reconsiderFirst();
-        proceed(grants);
     }
 
     /**
@@ -454,7 +472,7 @@ public abstract class Gate extends SpinLock {
     /**
      * Returns whether granting is stopped.
      *
-     * @param reasons {@link #PAUSED}, {@link #SUSPENDED} or the sum of both
+     * @param reasons the sum of some reasons
      * @return true if it is stopped for one of these reasons
      */
     protected final boolean isStopped(int reasons) {
@@ -622,7 +640,8 @@ public abstract class Gate extends SpinLock {
     /** Returns what keeps a permit from taking a number of slots now, disregarding the cap. */
     private WaitReason obstacleHere(Permit permit, int slots, long now) {
         if (stops != 0) {
-            return (stops & PAUSED) != 0 ? WaitReason.PAUSED : WaitReason.HOLD;
+            boolean isHold = (stops & SUSPENDED) != 0;
+            return (stops & PAUSED) != 0 ? WaitReason.PAUSED : isHold ? WaitReason.HOLD : WaitReason.BREAKER;
         }
         if (slots == 0 || running > bounds.slots() - slots) {
             return reasonOfBounds();

@@ -101,6 +101,7 @@ public abstract class TaskGate extends Gate {
     private boolean isFirstSubjectToLimits() {
         return switch (obstacle(GrantedPermits.NO_TIME)) {
             case PAUSED, HOLD, FLEET_LIMIT -> false;
+            case BREAKER -> !isStopped(BROKEN);
             default -> true;
         };
     }
@@ -140,6 +141,7 @@ public abstract class TaskGate extends Gate {
         return switch (obstacle(GrantedPermits.NO_TIME)) {
             case GROUP_LIMIT, BULKHEAD, NOTHING -> false;
             case HOLD -> running() < bounds().slots(); // when it ends, as it will
+            case BREAKER -> isStopped(BROKEN); // else it waits for the end of the probes
             default -> true;
         };
     }

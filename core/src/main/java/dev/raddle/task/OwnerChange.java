@@ -28,6 +28,8 @@ public record OwnerChange(
         WEIGHT,
         /** A time in which nothing starts. */
         HOLD,
+        /** The state of a circuit breaker. */
+        BREAKER,
         /** A pause, or its end. */
         PAUSE,
         /** The rejection of all tasks that wait, with which the limits are forgotten; also when a group is shut down. */

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     {@code group-queue: 4 of 4 running, 100 of 100 waiting}
  * @param executor the name of the executor or pool, or null if it has none
  * @param obstacle the limit that kept the task, or the tasks before it, from starting; null if the reason is no limit
- * @param nextStart the time from the rejection until a rate or a hold allows the next start of the group; null if that
- *     is not the obstacle
+ * @param nextStart the time from the rejection until a rate, a hold or an open breaker allows the next start of the
+ *     group; null if that is not the obstacle
  * @param load the load that left no room, or the load at the end of a queue timeout; null for other reasons
  */
 public record Rejection(
@@ -45,6 +45,9 @@ public record Rejection(
 
         /** The same, and the tasks of the group wait for permits of a fleet. */
         PERMITS("permits"),
+
+        /** The circuit breaker of the group was open, or had admitted all probes. */
+        BREAKER("breaker"),
 
         /** The queues of all groups together were full. The load is that of the cap. */
         GLOBAL_QUEUE("global-queue"),

@@ -16,6 +16,8 @@ public enum WaitReason {
     FLEET_LIMIT,
     /** The end of a hold of its group. */
     HOLD,
+    /** The circuit breaker of its group, which is open, or has admitted all probes. */
+    BREAKER,
     /** The resumption of its group. */
     PAUSED,
     /** Nothing: the task runs, is about to run, or has ended. */

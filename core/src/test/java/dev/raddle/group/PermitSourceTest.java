@@ -387,7 +387,17 @@ class PermitSourceTest {
             grant("a", 1);
             assertThat(executor.groupStats("a"))
                     .contains(new GroupStats(
-                            "a", 1, 5, 4, Integer.MAX_VALUE, null, null, null, new GroupStats.Permits(3, 1, 3), false));
+                            "a",
+                            1,
+                            5,
+                            4,
+                            Integer.MAX_VALUE,
+                            null,
+                            null,
+                            null,
+                            new GroupStats.Permits(3, 1, 3),
+                            false,
+                            null));
             source.status = PermitStatus.UNKNOWN;
             assertThat(executor.explain(handles.get(1))).hasToString("waits for 1 permit of the fleet");
             source.status = new PermitStatus(3, 0, List.of(), "no answer of the server");

@@ -26,7 +26,8 @@ final class ShortText {
                         ? null
                         : new LimitChange(key, change.before(), change.after(), sentence(change.reason())),
                 stats.permits(),
-                stats.paused());
+                stats.paused(),
+                stats.breaker());
     }
 
     static String key(String text) {
