@@ -329,6 +329,6 @@ class PauseAndExplainTest {
     }
 
     private static GroupStats paused(String key, int running, int waiting, int limit) {
-        return new GroupStats(key, running, waiting, limit, Integer.MAX_VALUE, null, null, null, null, true);
+        return new GroupStats(key, running, waiting, limit, Integer.MAX_VALUE, null, null, null, null, true, null);
     }
 }
