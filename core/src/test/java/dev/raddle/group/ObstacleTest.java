@@ -37,6 +37,12 @@ class ObstacleTest {
         COMMON_RATE(WaitReason.GLOBAL_RATE, "rate", policy -> policy.globalRate(ONE)),
         FLEET(WaitReason.FLEET_LIMIT, "permits", policy -> policy.permits(new FakePermits())),
         HOLD(WaitReason.HOLD, "group-queue", policy -> policy, executor -> executor.holdGroup("a", ONE.period())),
+        BREAKER(
+                WaitReason.BREAKER,
+                "group-queue",
+                policy -> policy.breaker(
+                        key -> CircuitBreaker.failureRate(1).openWaits()),
+                executor -> executor.openBreaker("a", ONE.period())),
         PAUSE(WaitReason.PAUSED, "group-queue", policy -> policy, executor -> executor.pauseGroup("a"));
 
         final WaitReason obstacle;
