@@ -22,9 +22,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class BreakerTest {
@@ -49,7 +51,7 @@ class BreakerTest {
                 .timeSource(time)
                 .defaultMaxConcurrencyPerGroup(100)
                 .exceptionSink(ExceptionSink.to((source, failure) -> reported.add(failure)))
-                .taskListener(new TaskListener() {
+                .addListener(new TaskListener() {
                     @Override
                     public void onChanged(OwnerChange change) {
                         changes.add(change);
@@ -245,17 +247,18 @@ class BreakerTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             submit(executor, BAD);
             submit(executor, BAD);
-            List<TaskHandle<String>> waiting = new ArrayList<>();
+            List<CompletableFuture<Boolean>> waiting = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 int number = i;
-                TaskHandle<String> handle = submit(executor, GOOD);
-                handle.toCompletableFuture().whenComplete((result, thrown) -> rejected.add(number));
-                waiting.add(handle);
+                waiting.add(submit(executor, GOOD).toCompletableFuture().handle((result, thrown) -> {
+                    rejected.add(number);
+                    return thrown instanceof RejectedTaskException refused
+                            && refused.rejection().reason() == Rejection.Reason.BREAKER;
+                }));
             }
             steps.runNext();
             assertThat(breaker(executor).ends()).isEqualTo(1);
-            waiting.forEach(handle ->
-                    assertThat(rejection(handle).reason()).isEqualTo(Rejection.Reason.BREAKER));
+            waiting.forEach(isRefused -> assertThat(isRefused.join()).isTrue());
             assertThat(rejected).containsExactly(0, 1, 2);
             steps.runAll();
 
@@ -267,6 +270,7 @@ class BreakerTest {
     void tasks_wait_for_the_first_probe_if_it_is_told_to_let_them() {
         try (GroupExecutor executor = executor(HALF.openWaits())) {
             run(executor, BAD, 4);
+            int alarms = time.alarms();
             List<TaskHandle<String>> waiting = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
                 waiting.add(submit(executor, GOOD));
@@ -277,7 +281,7 @@ class BreakerTest {
             assertThat(why.toString())
                     .isEqualTo("waits for the breaker of its group, which is open, 100 % of 4 tasks failed,"
                             + " next start in 30000 ms, 1 before it");
-            assertThat(time.alarms()).as("one for all").isEqualTo(1);
+            assertThat(time.alarms()).as("one for all").isEqualTo(alarms);
 
             time.advance(Duration.ofSeconds(30));
             assertThat(steps.size()).as("the probes").isEqualTo(2);
@@ -312,7 +316,33 @@ class BreakerTest {
 
             assertThat(breaker(executor).state()).isEqualTo(CLOSED);
             assertThat(breaker(executor).ends()).isZero();
-            assertThat(states()).containsExactly("closed > open", "open > half-open", "half-open > closed");
+            assertThat(states())
+                    .containsExactly("closed > open", "open > half-open", "100 > 1000", "half-open > closed");
+        }
+    }
+
+    @Test // K3
+    void threads_that_submit_at_once_admit_no_more_than_the_probes() throws InterruptedException {
+        try (GroupExecutor executor = executor(HALF.probes(3))) {
+            for (int round = 1; round <= 50; round++) {
+                executor.openBreaker("a", Duration.ofSeconds(1));
+                time.advance(Duration.ofSeconds(1));
+                AtomicInteger arrivals = new AtomicInteger();
+                List<Thread> threads = new ArrayList<>();
+                for (int i = 0; i < 4; i++) {
+                    threads.add(Thread.ofPlatform().start(() -> {
+                        TestTasks.meet(arrivals, 4);
+                        submit(executor, GOOD);
+                        submit(executor, GOOD);
+                    }));
+                }
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+                assertThat(steps.size()).isEqualTo(3);
+                steps.runAll();
+                assertThat(breaker(executor).state()).isEqualTo(CLOSED);
+            }
         }
     }
 
