@@ -3,6 +3,7 @@ package dev.raddle.examples.reports;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.pool.ThreadPool;
 import dev.raddle.processes.ReadmeCommands;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
@@ -16,9 +17,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,6 +136,25 @@ class ReportsTest {
         try (Service service = Service.start(true, HeldBackends.Instead.class)) {
             assertThat(get(service, "/silent/statements/2026-11").get().body())
                     .isEqualTo("2026-11: 106 rows at 108, no news");
+        }
+    }
+
+    @Test
+    void a_job_that_the_pool_hands_back_is_in_the_file_of_what_is_left(@TempDir Path directory) throws Exception {
+        try (Service service = Service.start(List.of("--reports.directory=" + directory))) {
+            ThreadPool night = service.context().getBean(ThreadPool.class);
+            CountDownLatch never = new CountDownLatch(1);
+            for (int i = 0; i < night.getMaximumPoolSize(); i++) {
+                night.submit(() -> {
+                    never.await();
+                    return null;
+                });
+            }
+            service.context().getBean(Nightly.class).accept("acme");
+
+            night.drain(Duration.ZERO);
+
+            assertThat(directory.resolve("left")).hasContent("acme\n");
         }
     }
 
