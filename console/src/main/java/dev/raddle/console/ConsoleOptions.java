@@ -1,5 +1,6 @@
 package dev.raddle.console;
 
+import dev.raddle.task.CheckReturnValue;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * console from other machines, and to change limits or cancel tasks in it. It can also be in the environment variable
  * {@code RADDLE_CONSOLE_TOKEN}, which applies if no token is set here.
  */
+@CheckReturnValue
 public final class ConsoleOptions {
 
     /** The environment variable that has the token if the options have none. */

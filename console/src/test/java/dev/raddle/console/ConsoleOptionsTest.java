@@ -18,7 +18,7 @@ class ConsoleOptionsTest {
 
     @Test
     void options_are_immutable() {
-        OPTIONS.withClients(3).withControls(true);
+        assertThat(OPTIONS.withClients(3).withControls(true)).isNotSameAs(OPTIONS);
 
         assertThat(OPTIONS.all.clients).isEqualTo(50);
         assertThat(OPTIONS.all.controls).isFalse();

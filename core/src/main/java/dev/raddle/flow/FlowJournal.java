@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -78,6 +79,7 @@ public interface FlowJournal {
          * @return work whose parameter is a string
          * @throws IllegalArgumentException if the codec cannot encode the parameter
          */
+        @CheckReturnValue
         public Work withDigest(FlowCodec codec) {
             return new Work(run, flow, plan, parameter == null ? NOTHING : digest(parameter, codec));
         }

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
 import java.util.Objects;
@@ -12,6 +13,7 @@ import java.util.Objects;
  * MapOptions.limit(8).withTimeout(Duration.ofSeconds(2)).withRetry(RetryPolicy.attempts(3))
  * }
  */
+@CheckReturnValue
 public final class MapOptions {
 
     private static final MapOptions DEFAULTS = new MapOptions(0, NodeOptions.NONE);

@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.kernel.Draft;
 import dev.raddle.kernel.Propagation;
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * RunOptions.timeout(Duration.ofMillis(300)).onFailure(OnFailure.FAIL_FAST).withGroups(executor::scheduler)
  * }
  */
+@CheckReturnValue
 public final class RunOptions {
 
     private static final Propagation PLAIN = Propagation.plain(true);

@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import dev.raddle.task.CheckReturnValue;
 import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -32,6 +33,7 @@ import java.util.function.Supplier;
  * @see <a href="https://doi.org/10.1109/49.464716">L. Brakmo, L. Peterson, "TCP Vegas", 1995</a>
  * @see <a href="https://doi.org/10.1287/opre.9.3.383">J. Little, "A Proof for the Queuing Formula L = λW", 1961</a>
  */
+@CheckReturnValue
 public final class AdaptiveLimit {
 
     /**

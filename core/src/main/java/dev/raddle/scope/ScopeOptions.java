@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
@@ -25,6 +26,7 @@ import java.util.function.Consumer;
  * }
  * }
  */
+@CheckReturnValue
 public final class ScopeOptions {
 
     private static final ScopeOptions DEFAULTS = new ScopeOptions(new ScopeSettings());

@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Draft;
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskListener;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  */
+@CheckReturnValue
 public final class StructuredScopeOptions {
 
     private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(new ScopeSettings());

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.CheckReturnValue;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -64,6 +65,7 @@ public interface ThreadHook {
      * @param next the hook to notify after this one
      * @return a new hook
      */
+    @CheckReturnValue
     default ThreadHook andThen(ThreadHook next) {
         return new HookPair(this, Objects.requireNonNull(next, "next"));
     }

@@ -1,6 +1,7 @@
 package dev.raddle.structured;
 
 import dev.raddle.scope.StructuredScopeOptions;
+import dev.raddle.task.CheckReturnValue;
 import java.io.Serial;
 import java.time.Duration;
 import java.util.List;
@@ -350,6 +351,7 @@ public sealed interface StructuredTaskScope<
     }
 
     /** The configuration of a scope. Immutable. */
+    @CheckReturnValue
     sealed interface Configuration permits Settings {
 
         /**

@@ -33,6 +33,7 @@ import java.util.Objects;
  * @param isStrict whether no window of one period has more starts than the count
  * @see <a href="https://www.itu.int/rec/T-REC-I.371">ITU-T I.371, annex A: the generic cell rate algorithm</a>
  */
+@CheckReturnValue
 public record Rate(int count, Duration period, int burst, boolean isStrict) {
 
     /** The longest period of a rate. */

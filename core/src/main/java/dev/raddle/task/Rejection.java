@@ -107,6 +107,7 @@ public record Rejection(
      * @param name the name, or null for none
      * @return the copy
      */
+    @CheckReturnValue
     public Rejection by(@Nullable String name) {
         return new Rejection(reason, text, name, obstacle, nextStart, load);
     }

@@ -122,6 +122,7 @@ public final class TaskContext {
      * @param value the value
      * @return a new context
      */
+    @CheckReturnValue
     public <T> TaskContext with(Key<T> key, T value) {
         Map<Key<?>, Object> copy = new HashMap<>(values);
         copy.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
@@ -152,6 +153,7 @@ public final class TaskContext {
      * @param inside the owner, whose deadline applies to the task, or null
      * @return this context if it has that owner already, otherwise a new one
      */
+    @CheckReturnValue
     public TaskContext within(@Nullable Owner inside) {
         return inside == owner && !member ? this : new TaskContext(values, inside, false, fence);
     }
@@ -162,6 +164,7 @@ public final class TaskContext {
      * @param waiting the owner
      * @return this context if it is for such a task already, otherwise a new one
      */
+    @CheckReturnValue
     public TaskContext ofTask(Owner waiting) {
         return waiting == owner && member ? this : new TaskContext(values, waiting, true, fence);
     }

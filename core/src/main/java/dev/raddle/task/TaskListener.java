@@ -57,6 +57,7 @@ public interface TaskListener {
      * @param next the listener to notify second
      * @return a new listener
      */
+    @CheckReturnValue
     default TaskListener and(TaskListener next) {
         return new TwoListeners(this, next);
     }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the value
  */
+@CheckReturnValue
 public final class TaskSpec<T> {
 
     private final String name;

@@ -253,7 +253,8 @@ class ScopeOptionsTest {
     @Test
     void options_can_be_used_by_any_number_of_scopes_and_do_not_change() throws Exception {
         ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withDeadline(SECOND);
-        options.withDeadline(SECOND.multipliedBy(9)).withConcurrencyLimit(1);
+        assertThat(options.withDeadline(SECOND.multipliedBy(9)).withConcurrencyLimit(1))
+                .isNotSameAs(options);
         try (ThreadScope first = ThreadScope.open("first", options)) {
             first.withFailurePolicy(FailurePolicy.SUPERVISOR);
             time.advance(SECOND.dividedBy(2));

@@ -1,6 +1,7 @@
 package dev.raddle.jackson;
 
 import dev.raddle.flow.FlowCodec;
+import dev.raddle.task.CheckReturnValue;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -97,6 +98,7 @@ public final class JacksonCodec implements FlowCodec {
      * @return a changed copy
      * @throws IllegalArgumentException if another type has the name
      */
+    @CheckReturnValue
     public JacksonCodec with(String name, Class<?> type) {
         Map<String, Class<?>> more = new LinkedHashMap<>(types);
         Class<?> before = more.put(name, type);
@@ -115,6 +117,7 @@ public final class JacksonCodec implements FlowCodec {
      * @param other the mapper; the default is one without settings
      * @return a changed copy
      */
+    @CheckReturnValue
     public JacksonCodec withMapper(JsonMapper other) {
         return new JacksonCodec(FixedOrder.of(other), types);
     }

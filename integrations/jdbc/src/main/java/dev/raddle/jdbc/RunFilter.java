@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import dev.raddle.task.CheckReturnValue;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param after the id of the last run of the previous page, or null for the first page
  * @param limit the greatest number of runs
  */
+@CheckReturnValue
 public record RunFilter(
         @Nullable String flow,
         @Nullable String version,

@@ -1,5 +1,6 @@
 package dev.raddle.opentelemetry;
 
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
@@ -150,6 +151,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
      *     sink, and the task has no span
      * @return a new tracing
      */
+    @CheckReturnValue
     public TaskTracing withSpanName(Function<TaskIdentity, String> name) {
         return new TaskTracing(tracer, Objects.requireNonNull(name, "name"));
     }

@@ -2,6 +2,7 @@ package dev.raddle.restate;
 
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.task.CheckReturnValue;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxValueBytes the largest stored value; see {@link #withMaxValueBytes}
  * @param longestCall the time after which the engine gives up a call; see {@link #withLongestCall}
  */
+@CheckReturnValue
 public record RestateOptions(RunOptions run, @Nullable GroupExecutor groups, int maxValueBytes, Duration longestCall) {
 
     /** How many bytes a stored value may have unless the options say otherwise. */
