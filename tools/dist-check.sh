@@ -113,6 +113,10 @@ use_man() {
   expect_part man '.TH "RADDLE"' "$(alone "$raddle" man)"
 }
 
+use_version() {
+  expect_part 'version for reports' 'processors: ' "$(alone "$raddle" version)"
+}
+
 # The commands that the help text of a command lists.
 commands_of() {
   alone "$raddle" "$@" --help | sed -n '/^Commands:$/,/^Examples:$/s/^  \([a-z][a-z-]*\)  .*/\1/p'

@@ -69,7 +69,9 @@ import picocli.CommandLine.TypeConversionException;
         })
 public final class Main implements Runnable {
     private static final List<String> COMMANDS =
-            List.of("run", "map", "check", "list", "graph", "explain", "schema", "completion", "man", "fleet", "flows");
+            List.of(
+                    "run", "map", "check", "list", "graph", "explain", "schema", "completion", "man", "version",
+                    "fleet", "flows");
 
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli
@@ -89,6 +91,7 @@ public final class Main implements Runnable {
             case "flows" -> new FlowsCommand();
             case "completion" -> new CompletionCommand();
             case "man" -> new ManCommand();
+            case "version" -> new VersionCommand();
             default -> throw new IllegalArgumentException("there is no command \"" + name + "\"");
         };
     }

@@ -148,6 +148,7 @@ class OwnJvmTest {
                 "check",
                 "schema",
                 "man",
+                "version",
                 "completion bash",
                 "explain run a",
                 "run",

@@ -70,6 +70,7 @@ public final class Site {
                 List.of(
                         "docs/performance.md",
                         "docs/compatibility.md",
+                        "docs/bug-report.md",
                         "docs/architecture.md",
                         "docs/INVARIANTS.md",
                         "docs/GLOSSARY.md",
