@@ -31,9 +31,10 @@ class CheckReturnValueTest {
         List<Copying> all = copying();
 
         assertThat(all).hasSizeGreaterThan(60).contains(new Copying("dev.raddle.flow.RunOptions", "withTimeout"));
-        assertThat(all).allSatisfy(method -> assertThat(method.isAnnotatedIn(source(method)))
-                .as("%s.%s has @CheckReturnValue", method.type, method.name)
-                .isTrue());
+        assertThat(all)
+                .allSatisfy(method -> assertThat(method.isAnnotatedIn(source(method)))
+                        .as("%s.%s has @CheckReturnValue", method.type, method.name)
+                        .isTrue());
     }
 
     @Test

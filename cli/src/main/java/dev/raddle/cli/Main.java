@@ -68,10 +68,19 @@ import picocli.CommandLine.TypeConversionException;
             "before 3."
         })
 public final class Main implements Runnable {
-    private static final List<String> COMMANDS =
-            List.of(
-                    "run", "map", "check", "list", "graph", "explain", "schema", "completion", "man", "version",
-                    "fleet", "flows");
+    private static final List<String> COMMANDS = List.of(
+            "run",
+            "map",
+            "check",
+            "list",
+            "graph",
+            "explain",
+            "schema",
+            "completion",
+            "man",
+            "version",
+            "fleet",
+            "flows");
 
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli

@@ -36,15 +36,21 @@ final class VersionCommand extends Subcommand {
         line(text, "java", Runtime.version() + ", " + property.apply("java.vendor"));
         line(text, "vm", property.apply("java.vm.name") + ", " + property.apply("java.vm.info"));
         line(text, "run-time", ModuleLayer.boot().modules().size() + " modules");
-        line(text, "os", property.apply("os.name") + " " + property.apply("os.version") + ", "
-                + property.apply("os.arch"));
+        line(
+                text,
+                "os",
+                property.apply("os.name") + " " + property.apply("os.version") + ", " + property.apply("os.arch"));
         line(text, "processors", Runtime.getRuntime().availableProcessors());
         line(text, "heap", (Runtime.getRuntime().maxMemory() >> 20) + " MiB at most");
         for (String limit : new String[] {"cpu.max", "memory.max", "pids.max"}) {
             line(text, limit, limit(cgroup.resolve(limit)));
         }
         line(text, "encoding", Charset.defaultCharset() + ", names of files " + property.apply("sun.jnu.encoding"));
-        line(text, "locale", Locale.getDefault().toLanguageTag() + ", " + TimeZone.getDefault().getID());
+        line(
+                text,
+                "locale",
+                Locale.getDefault().toLanguageTag() + ", "
+                        + TimeZone.getDefault().getID());
         for (String each : PROPERTIES) {
             line(text, each, Objects.requireNonNullElse(property.apply(each), "not set"));
         }

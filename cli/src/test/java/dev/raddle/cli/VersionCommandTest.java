@@ -24,8 +24,8 @@ class VersionCommandTest {
 
     @Test
     void a_variable_is_named_without_its_value_and_others_are_left_out() {
-        Map<String, String> environment =
-                Map.of("RADDLE_DB", "postgresql://ops:s3cret@db/shop", "AWS_SECRET", "k3y", "JDK_JAVA_OPTIONS", "-Dp=w0rd");
+        Map<String, String> environment = Map.of(
+                "RADDLE_DB", "postgresql://ops:s3cret@db/shop", "AWS_SECRET", "k3y", "JDK_JAVA_OPTIONS", "-Dp=w0rd");
 
         assertThat(VersionCommand.report("raddle 1", System::getProperty, environment, cgroup))
                 .contains("environment: JDK_JAVA_OPTIONS, RADDLE_DB set")

@@ -56,7 +56,8 @@ class ContextTest {
             Task<String> a = TaskContext.current().with(TENANT, "a").call(() -> scope.submit(ContextTest::tenant));
             Task<String> b = TaskContext.current().with(TENANT, "b").call(() -> {
                 Task<String> submitted = scope.submit(ContextTest::tenant);
-                assertThat(TaskContext.current().with(TENANT, "too late").get(TENANT)).isEqualTo("too late");
+                assertThat(TaskContext.current().with(TENANT, "too late").get(TENANT))
+                        .isEqualTo("too late");
                 return submitted;
             });
             TaskContext.current().with(TENANT, "of the runner").run(steps::runAll);
