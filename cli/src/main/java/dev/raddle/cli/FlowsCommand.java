@@ -13,7 +13,12 @@ import picocli.CommandLine.ParameterException;
 @Command(
         name = "flows",
         description = "Shows runs of flows in a database, cancels them and runs them again.",
-        subcommands = {FlowsListCommand.class, FlowsShowCommand.class, FlowsCancelCommand.class, FlowsRerunCommand.class
+        subcommands = {
+            FlowsListCommand.class,
+            FlowsShowCommand.class,
+            FlowsCancelCommand.class,
+            FlowsRerunCommand.class,
+            FlowsSchedulesCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",
         footer = {
@@ -38,7 +43,7 @@ final class FlowsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-        throw wrong("Name a command: list, show, cancel or rerun");
+        throw wrong("Name a command: list, show, cancel, rerun or schedules");
     }
 
     /** Sends a request of a subcommand, prints the answer, and returns the exit code. */

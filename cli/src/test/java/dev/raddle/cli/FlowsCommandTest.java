@@ -10,9 +10,11 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.jdbc.FlowService;
 import dev.raddle.jdbc.RunState;
+import dev.raddle.jdbc.Schedule;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -106,6 +108,23 @@ class FlowsCommandTest {
                 .register(checkout(), "1", FlowCodec.text())
                 .register(irrevocable(), "1", FlowCodec.text())
                 .start();
+    }
+
+    @Test
+    void schedules_are_listed_with_their_next_moments() {
+        FlowPlan<String, String> checkout = checkout();
+        try (FlowService worker = postgres.service(database)
+                .register(checkout, "1", FlowCodec.text())
+                .start()) {
+            assertThat(flows("schedules").succeeded()).isEqualTo("no schedules\n");
+            worker.schedule("nightly", checkout, Schedule.cron("0 3 * * *", ZoneOffset.UTC), moment -> "all");
+
+            assertThat(flows("schedules").succeeded())
+                    .matches("SCHEDULE +FLOW +CRON +ZONE +NEXT +LATEST RUN +PROBLEM\n"
+                            + "nightly +checkout +0 3 \\* \\* \\* +Z +\\S+T03:00:00Z *\n");
+            worker.pauseSchedule("nightly");
+            assertThat(flows("schedules", "--json").succeeded()).contains("\"nextAt\":null");
+        }
     }
 
     @Test
@@ -425,7 +444,7 @@ class FlowsCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "flows                                        | Name a command: list, show, cancel or rerun",
+                "flows                                        | Name a command: list, show, cancel, rerun or schedules",
                 "flows list                                   | Name the database by --db or by the environment",
                 "flows list --db nonsense                     | the URL of the database must be like postgresql://",
                 "flows list --db postgresql:///db             | the URL of the database must be like postgresql://",

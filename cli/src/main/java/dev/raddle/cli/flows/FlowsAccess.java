@@ -8,6 +8,7 @@ import dev.raddle.jdbc.RunFilter;
 import dev.raddle.jdbc.RunState;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
+import dev.raddle.jdbc.StoredSchedule;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -98,6 +99,16 @@ public final class FlowsAccess implements AutoCloseable {
         RunFilter chosen = filter;
         List<StoredRun> runs = ask(() -> service.list(chosen));
         return asJson ? FlowsJson.list(runs) : FlowsTable.list(runs, limit);
+    }
+
+    /**
+     * Returns the schedules, the next round first.
+     *
+     * @param asJson whether to return one line of JSON, not a table
+     */
+    public String schedules(boolean asJson) throws IOException {
+        List<StoredSchedule> schedules = ask(service::schedules);
+        return asJson ? FlowsJson.schedules(schedules) : FlowsTable.schedules(schedules);
     }
 
     private static RunState state(String name) {

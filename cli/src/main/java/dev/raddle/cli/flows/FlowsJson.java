@@ -4,6 +4,7 @@ import dev.raddle.cli.run.Json;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
+import dev.raddle.jdbc.StoredSchedule;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,6 +40,25 @@ final class FlowsJson {
         fields.put("problem", run.problem());
         Instant until = run.waitsUntil();
         fields.put("waitsUntil", Instant.MAX.equals(until) ? "signal" : until);
+        return fields;
+    }
+
+    static String schedules(List<StoredSchedule> schedules) {
+        return Json.text(Map.of(
+                        "schedules", schedules.stream().map(FlowsJson::schedule).toList()))
+                + "\n";
+    }
+
+    private static Map<String, @Nullable Object> schedule(StoredSchedule schedule) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("name", schedule.name());
+        fields.put("flow", schedule.flow());
+        fields.put("cron", schedule.schedule().cron());
+        fields.put("zone", schedule.schedule().zone().getId());
+        fields.put("overlap", schedule.schedule().overlap());
+        fields.put("nextAt", schedule.nextAt());
+        fields.put("lastRun", schedule.lastRun());
+        fields.put("problem", schedule.problem());
         return fields;
     }
 

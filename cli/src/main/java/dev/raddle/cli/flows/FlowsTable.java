@@ -6,6 +6,7 @@ import dev.raddle.console.DurableConsole;
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
+import dev.raddle.jdbc.StoredSchedule;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -42,6 +43,25 @@ final class FlowsTable {
                 time(run.createdAt()),
                 time(run.endedAt()),
                 shortened(reason));
+    }
+
+    static String schedules(List<StoredSchedule> schedules) {
+        if (schedules.isEmpty()) {
+            return "no schedules\n";
+        }
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("SCHEDULE", "FLOW", "CRON", "ZONE", "NEXT", "LATEST RUN", "PROBLEM"));
+        for (StoredSchedule each : schedules) {
+            rows.add(List.of(
+                    Printable.oneLine(each.name()),
+                    Printable.oneLine(each.flow()),
+                    Printable.oneLine(each.schedule().cron()),
+                    each.schedule().zone().getId(),
+                    each.isPaused() ? "paused" : time(each.nextAt()),
+                    Printable.oneLine(Objects.requireNonNullElse(each.lastRun(), NONE)),
+                    Printable.oneLine(Objects.requireNonNullElse(each.problem(), NONE))));
+        }
+        return Columns.text(rows);
     }
 
     private static String shortened(String text) {

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.flow.RecordedFailure;
 import dev.raddle.jdbc.RunState;
+import dev.raddle.jdbc.Schedule;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
+import dev.raddle.jdbc.StoredSchedule;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -47,6 +50,25 @@ class FlowsTextTest {
                 o-\\u001b17  shop  1        FAILED   2       2026-01-31T12:00:00Z  2026-01-31T12:00:09Z  Late: no\\nvan
                 b           shop  2        WAITING  0       2026-01-31T12:00:00Z                        xxxx…
                 """.replace("xxxx", "x".repeat(80)));
+    }
+
+    @Test
+    void a_list_of_schedules_has_the_next_moment_of_each_or_that_it_is_paused() {
+        Schedule nightly = Schedule.cron("0 3 * * *", ZoneOffset.UTC);
+        List<StoredSchedule> schedules = List.of(
+                new StoredSchedule("a", "shop", nightly, NOON, null, "no\nvan"),
+                new StoredSchedule("b\u001b", "shop", nightly, null, "b/1", null));
+
+        assertThat(FlowsTable.schedules(schedules)).isEqualTo("""
+                SCHEDULE  FLOW  CRON       ZONE  NEXT                  LATEST RUN  PROBLEM
+                a         shop  0 3 * * *  Z     2026-01-31T12:00:00Z              no\\nvan
+                b\\u001b   shop  0 3 * * *  Z     paused                b/1
+                """);
+        assertThat(FlowsTable.schedules(List.of())).isEqualTo("no schedules\n");
+        assertThat(FlowsJson.schedules(schedules.subList(1, 2)))
+                .isEqualTo(
+                        "{\"schedules\":[{\"name\":\"b\\u001b\",\"flow\":\"shop\",\"cron\":\"0 3 * * *\","
+                                + "\"zone\":\"Z\",\"overlap\":\"WAIT\",\"nextAt\":null,\"lastRun\":\"b/1\",\"problem\":null}]}\n");
     }
 
     @Test

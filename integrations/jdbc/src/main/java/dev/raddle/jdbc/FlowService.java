@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +55,7 @@ import org.slf4j.LoggerFactory;
 public final class FlowService implements AutoCloseable {
 
     private static final int MAX_ID = 200;
+    private static final int MAX_NAME = 150; // of a schedule; its runs have a moment behind it
     private static final Duration MAX_INTERVAL = Duration.ofHours(1);
     private static final int MAX_MISSED = 10_000;
     private static final int CONNECTIONS = 8; // those of nodes come on top
@@ -63,6 +67,7 @@ public final class FlowService implements AutoCloseable {
     private final Database database;
     private final RunTable runs;
     private final RunQueries queries;
+    private final ScheduleTable schedules;
     private final Map<String, Registration<?>> registrations; // by the names of their tasks
     private final Map<String, Registration<?>> newest; // by flow
     private final JournalWriter writer;
@@ -75,6 +80,7 @@ public final class FlowService implements AutoCloseable {
         database = new Database(builder.source);
         runs = new RunTable(database);
         queries = new RunQueries(database);
+        schedules = new ScheduleTable(database);
         registrations = Map.copyOf(builder.registrations);
         newest = Map.copyOf(builder.newest);
         ServiceSettings settings = builder.settings();
@@ -212,6 +218,119 @@ public final class FlowService implements AutoCloseable {
             throw new IllegalArgumentException("the id of a run must have 1 to " + MAX_ID
                     + " characters, none of them zero, and no half of a surrogate pair; it had " + runId.length());
         }
+    }
+
+    // Schedules.
+
+    /**
+     * Submits a run of a plan at each moment of a schedule, once, however many services have it. Its id is the name and
+     * the moment in UTC: {@code nightly/2026-11-29T02:00:00Z}. Call this after each start; the schedule is kept in the
+     * database, and its rounds are submitted by any service that has called this and has a free place for a run.
+     *
+     * {@snippet :
+     * service.schedule("nightly", report, Schedule.cron("0 3 * * *", zone), moment -> moment.toLocalDate());
+     * }
+     *
+     * <p>If several moments have passed before a round could be submitted, the latest is. If the function throws, or
+     * the parameter cannot be stored, the round keeps its moment and is tried again, after a second at first, and after
+     * a minute at last; {@link StoredSchedule#problem} says why. The latest call of any service determines the moments:
+     * of another expression or zone, those after the call; a round that is due then keeps its moment.
+     *
+     * @param <P> the type of the parameter
+     * @param name the name, at most {@value #MAX_NAME} characters, unique in the database
+     * @param plan a plan that is registered here, in the version of new runs
+     * @param schedule the moments
+     * @param parameter returns the parameter of the run of a moment, which is in the zone of the schedule; may be
+     *     called several times for a moment, in any service
+     * @throws IllegalArgumentException if the name is that of a schedule of another flow, or the plan is not that of
+     *     new runs here
+     * @throws IllegalStateException if this service executes no runs, or is closed
+     */
+    public <P> void schedule(
+            String name,
+            FlowPlan<P, ?> plan,
+            Schedule schedule,
+            Function<ZonedDateTime, ? extends @Nullable P> parameter) {
+        Objects.requireNonNull(parameter, "parameter");
+        if (name.isEmpty() || name.length() > MAX_NAME || !Texts.isStorable(name)) {
+            throw new IllegalArgumentException("the name of a schedule must have 1 to " + MAX_NAME
+                    + " characters, none of them zero, and no half of a surrogate pair; it had " + name.length());
+        }
+        if (isClosed.get() || worker == null) {
+            throw new IllegalStateException("schedule \"" + name
+                    + "\" needs a service that executes runs, and this one "
+                    + (isClosed.get() ? "is closed" : "executes none; register flows, and leave out submitOnly()"));
+        }
+        Registration<?> registration = newest.get(plan.name());
+        if (registration == null || registration.plan() != plan) {
+            throw new IllegalArgumentException(
+                    "the plan of schedule \"" + name + "\" must be that of new runs, and flow \""
+                            + plan.name() + "\" "
+                            + (registration == null
+                                    ? "is not registered here; call register(plan, …) before start()"
+                                    : "has another plan in version " + registration.version() + "; pass that one"));
+        }
+        Rounds rounds = worker.rounds();
+        attempt("store schedule \"" + name + "\"", () -> {
+            rounds.put(name, registration, schedule, moment -> parameter.apply(moment));
+            return true;
+        });
+    }
+
+    /**
+     * Returns all schedules, those that are paused last, else the next round first.
+     *
+     * @return the schedules in the database, whichever service has stored them
+     */
+    public List<StoredSchedule> schedules() {
+        return attempt("list schedules", schedules::list).stream()
+                .map(ScheduleTable.Row::stored)
+                .toList();
+    }
+
+    /**
+     * Pauses a schedule for all services, until it is resumed. Runs that were submitted go on. A restart does not
+     * resume it.
+     *
+     * @param name the name
+     * @throws NoSuchElementException if there is no such schedule
+     */
+    public void pauseSchedule(String name) {
+        existingSchedule(name);
+        attempt("pause schedule \"" + name + "\"", () -> schedules.pause(name));
+    }
+
+    /**
+     * Resumes a schedule: its next round is that of the first moment from now on. No effect if it is not paused.
+     *
+     * @param name the name
+     * @throws NoSuchElementException if there is no such schedule
+     */
+    public void resumeSchedule(String name) {
+        ScheduleTable.Row row = existingSchedule(name);
+        attempt("resume schedule \"" + name + "\"", () -> {
+            Instant now = new DatabaseClock(database).now();
+            return schedules.resume(row, row.schedule().next(now));
+        });
+    }
+
+    private ScheduleTable.Row existingSchedule(String name) {
+        ScheduleTable.Row row = attempt("read schedule \"" + name + "\"", () -> schedules.find(name));
+        if (row == null) {
+            throw new NoSuchElementException("there is no schedule \"" + name + "\"; schedules() has those that exist");
+        }
+        return row;
+    }
+
+    /**
+     * Removes a schedule for all services; runs that were submitted go on. Needed when no service calls
+     * {@link #schedule} with the name any more: a service that is started and does stores it again.
+     *
+     * @param name the name
+     * @return false if there was none
+     */
+    public boolean removeSchedule(String name) {
+        return attempt("remove schedule \"" + name + "\"", () -> schedules.remove(name));
     }
 
     // Looking.

@@ -484,7 +484,7 @@ final class RunTable {
         });
     }
 
-    private static void seeCommitted(Connection connection) throws SQLException {
+    static void seeCommitted(Connection connection) throws SQLException {
         Database.<Boolean>statement(connection, SEE_COMMITTED, PreparedStatement::execute);
     }
 

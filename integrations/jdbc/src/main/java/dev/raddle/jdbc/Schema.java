@@ -21,7 +21,8 @@ final class Schema {
             "V3__order_of_ends.sql",
             "V4__lost_runs.sql",
             "V5__lists_of_runs.sql",
-            "V6__context_of_runs.sql");
+            "V6__context_of_runs.sql",
+            "V7__schedules.sql");
 
     private static final long LOCK = 0x7261_6464_6c65L; // "raddle"
 

@@ -32,8 +32,7 @@ record Submission(Registration<?> registration, String runId, byte @Nullable [] 
 
     /** Stores the run and returns true, or returns false if the same one was stored before. */
     boolean store(Connection connection) throws SQLException {
-        Map<String, String> context = registration.options().savedContext();
-        if (RunTable.submit(connection, runId, registration.flow(), registration.version(), parameter, context)) {
+        if (storeIfNew(connection)) {
             return true;
         }
         RunTable.Submitted before = RunTable.submitted(connection, runId);
@@ -52,6 +51,12 @@ record Submission(Registration<?> registration, String runId, byte @Nullable [] 
         }
         RunTable.restore(connection, runId);
         return false;
+    }
+
+    /** Stores the run and returns true, or returns false if any run has its id. */
+    boolean storeIfNew(Connection connection) throws SQLException {
+        Map<String, String> context = registration.options().savedContext();
+        return RunTable.submit(connection, runId, registration.flow(), registration.version(), parameter, context);
     }
 
     /** Returns whether two encoded parameters are equal. Equal sets and maps may be encoded in another order. */

@@ -9,6 +9,7 @@ import com.github.kagkarlsson.scheduler.serializer.Serializer;
 import com.github.kagkarlsson.scheduler.task.CompletionHandler;
 import com.github.kagkarlsson.scheduler.task.ExecutionComplete;
 import com.github.kagkarlsson.scheduler.task.ExecutionContext;
+import com.github.kagkarlsson.scheduler.task.ExecutionHandler;
 import com.github.kagkarlsson.scheduler.task.ExecutionOperations;
 import com.github.kagkarlsson.scheduler.task.Task;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
@@ -117,6 +118,7 @@ final class Worker {
     private final Retention retention;
     private final Map<String, ClaimedRun> claimed = new ConcurrentHashMap<>(); // by their ids
     private final Queue<Execution> givenUp = new ConcurrentLinkedQueue<>(); // because of the close
+    private final Rounds rounds;
     private final Scheduler scheduler;
     private @Nullable ClaimedRun suspect; // the latest run that has lost its worker; guarded by this
     private volatile boolean isClosing;
@@ -138,12 +140,17 @@ final class Worker {
         this.onEnd = onEnd;
         retention = new Retention(database, settings.retention(), awaited, () -> isClosing);
         this.clock = clock;
+        rounds = new Rounds(database, clock, this::check);
         scheduler = scheduler();
     }
 
     private Scheduler scheduler() {
         List<Task<?>> tasks = new ArrayList<>();
-        registrations.keySet().forEach(name -> tasks.add(taskOf(name)));
+        registrations.keySet().forEach(name -> tasks.add(taskOf(name, "run", this::execute)));
+        registrations.values().stream()
+                .map(registration -> ScheduleTable.taskName(registration.flow()))
+                .distinct()
+                .forEach(name -> tasks.add(taskOf(name, "schedule", this::makeRound)));
         return Scheduler.create(database.source(), tasks)
                 .startTasks(retention())
                 .tableName(TABLE)
@@ -162,18 +169,23 @@ final class Worker {
                 .build();
     }
 
-    private Task<Void> taskOf(String name) {
+    private Task<Void> taskOf(String name, String kind, ExecutionHandler<Void> action) {
         return Tasks.custom(name, Void.class)
                 .onFailure((complete, operations) ->
                         operations.reschedule(complete, complete.getTimeDone().plus(AFTER_FAILURE)))
                 .onDeadExecution((complete, operations) -> {
                     LOG.info(
-                            "run \"{}\" is taken over: its worker is gone",
+                            "{} \"{}\" is taken over: its worker is gone",
+                            kind,
                             complete.getExecution().getId());
                     returnAt(operations, complete, Duration.ZERO); // unless its late worker was only slow
                     check();
                 })
-                .execute(this::execute);
+                .execute(action);
+    }
+
+    private CompletionHandler<Void> makeRound(TaskInstance<Void> instance, ExecutionContext context) {
+        return isClosing ? this::returnNow : rounds.execute(instance.getId());
     }
 
     private RecurringTask<Void> retention() {
@@ -193,6 +205,10 @@ final class Worker {
     /** Looks for runs that are due at once. */
     void check() {
         scheduler.triggerCheckForDueExecutions();
+    }
+
+    Rounds rounds() {
+        return rounds;
     }
 
     /** Returns the runs that this worker executes. */
@@ -325,7 +341,7 @@ final class Worker {
         }
     }
 
-    private static void remove(ExecutionComplete complete, ExecutionOperations<Void> operations) {
+    static void remove(ExecutionComplete complete, ExecutionOperations<Void> operations) {
         try {
             operations.remove();
         } catch (ExecutionException taken) {

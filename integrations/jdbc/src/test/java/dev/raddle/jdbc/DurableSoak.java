@@ -62,6 +62,7 @@ final class DurableSoak {
             while (run.kills() < kills) {
                 run.submit(RUNS_FOR_A_KILL);
                 run.book(BOOKINGS_FOR_A_KILL);
+                run.round();
                 run.fault(STOPS);
                 if (run.kills() == kills / 2 && run.outages() == 0) {
                     run.outage(server, OUTAGE);

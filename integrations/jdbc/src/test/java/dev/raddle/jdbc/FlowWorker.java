@@ -1,6 +1,7 @@
 package dev.raddle.jdbc;
 
 import dev.raddle.flow.FlowCodec;
+import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.processes.Await;
 import dev.raddle.processes.WorkerJvm;
@@ -8,8 +9,10 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.ZonedDateTime;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 
 /**
@@ -23,6 +26,11 @@ final class FlowWorker {
     private static final Duration PAUSE = Duration.ofSeconds(3); // within which the parent stops the process
 
     private FlowWorker() {}
+
+    private static String parameterOfRound(ZonedDateTime moment) {
+        Await.pass(Duration.ofMillis(ThreadLocalRandom.current().nextInt(100))); // so that kills happen meanwhile
+        return Transfers.parameterAt(moment.toInstant());
+    }
 
     public static void main(String[] words) throws Exception {
         Map<String, String> arguments = new HashMap<>();
@@ -62,13 +70,17 @@ final class FlowWorker {
         for (Bookings.Stop stop : Bookings.Stop.values()) {
             builder.register(Bookings.plan(stop, length), stop.name(), FlowCodec.text(), stop.options);
         }
-        FlowService service = builder.register(transfers.plan(), "1", FlowCodec.text(), RunOptions.defaults())
+        FlowPlan<String, String> plan = transfers.plan();
+        FlowService service = builder.register(plan, "1", FlowCodec.text(), RunOptions.defaults())
                 .name(name)
                 .maxRuns(runs)
                 .heartbeat(Duration.ofMillis(Long.parseLong(arguments.get("heartbeat"))), MISSED)
                 .pollInterval(Duration.ofMillis(100))
                 .closeTimeout(Duration.ofSeconds(10))
                 .start();
+        if (pause.isEmpty()) { // a pause is for a run
+            service.schedule(Transfers.SCHEDULE, plan, Transfers.RARELY, FlowWorker::parameterOfRound);
+        }
         WorkerJvm.answer("ready");
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = commands.readLine()) != null; ) {

@@ -9,6 +9,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -28,6 +30,8 @@ final class KillRun implements AutoCloseable {
     /** Longer than the heartbeats of a stopped worker may be missing. */
     private static final Duration BEYOND_LEASE = Duration.ofMillis(HEARTBEAT_MILLIS * (FlowWorker.MISSED + 2L));
 
+    private static final String ROUNDS_DUE = "SELECT count(*) FROM raddle_schedule WHERE next_at <= now()";
+
     private final TestPool pool;
     private final String url;
     private final Map<String, String> options; // of all workers
@@ -36,6 +40,9 @@ final class KillRun implements AutoCloseable {
     private final List<WorkerJvm> workers = new ArrayList<>();
     private final Map<String, String> receipts = new HashMap<>(); // expected, by run
     private final long[] expected = new long[Transfers.ACCOUNTS];
+    private final Instant beforeRounds =
+            Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(Duration.ofDays(1));
+    private int rounds;
     private int bookings;
     private int started;
     private int kills;
@@ -104,6 +111,23 @@ final class KillRun implements AutoCloseable {
         }
     }
 
+    /** Makes a round of the schedule due, when the one before was submitted. */
+    void round() throws SQLException {
+        Await.until("the round before is submitted", () -> number(ROUNDS_DUE) == 0);
+        Instant moment = beforeRounds.plusSeconds(++rounds);
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE raddle_schedule SET next_at = '" + moment + "'");
+            statement.execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'"
+                    + " WHERE task_instance = '" + Transfers.SCHEDULE + "' AND NOT picked");
+        }
+        int from = (int) (moment.getEpochSecond() % Transfers.ACCOUNTS);
+        int to = (from + 1) % Transfers.ACCOUNTS;
+        receipts.put(Transfers.SCHEDULE + "/" + moment, Transfers.receipt(from, to, 1));
+        expected[from]--;
+        expected[to]++;
+    }
+
     /** Submits runs to be undone, of each kind of stop, and cancels those that are to be cancelled. */
     void book(int ofEachKind) throws SQLException {
         List<String> cancelled = new ArrayList<>();
@@ -169,7 +193,9 @@ final class KillRun implements AutoCloseable {
 
     /** Waits until all runs have ended. Returns false if they do not. */
     boolean awaitEnds(Duration bound) {
-        return Await.within(bound, () -> number("SELECT count(*) FROM raddle_run WHERE ended_at IS NULL") == 0);
+        return Await.within(
+                bound,
+                () -> number(ROUNDS_DUE) + number("SELECT count(*) FROM raddle_run WHERE ended_at IS NULL") == 0);
     }
 
     /** Returns all that is wrong, in words; empty if nothing is. */
@@ -242,7 +268,8 @@ final class KillRun implements AutoCloseable {
     }
 
     String report() {
-        return receipts.size() + " runs, " + kills + " kills, " + stops + " stops, " + outages
+        return receipts.size() + " runs, " + rounds + " of them rounds of a schedule, " + kills + " kills, " + stops
+                + " stops, " + outages
                 + " outages of the database, "
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
                 + bookings + " bookings, "

@@ -37,6 +37,31 @@ class KillTest {
     }
 
     @Test
+    void each_round_of_a_schedule_is_one_run_while_workers_are_killed_and_stopped_around_its_moment() throws Exception {
+        try (KillRun run = new KillRun(database.url(), SEED, 3, Map.of())) {
+            for (int fault = 0; fault < 8; fault++) {
+                run.round();
+                run.fault(0.2);
+            }
+            assertThat(run.awaitEnds(Await.BOUND)).as("all runs end").isTrue();
+            System.out.println(run.report());
+
+            assertThat(run.violations()).isEmpty();
+        }
+    }
+
+    @Test
+    void the_judge_finds_a_round_without_a_run() throws Exception {
+        Map<String, String> bug = Map.of("bug", SeededBug.ROUND_IN_TWO_TRANSACTIONS.name());
+        try (KillRun run = new KillRun(database.url(), SEED, 1, bug)) {
+            run.round();
+            assertThat(run.awaitEnds(Await.BOUND)).as("the round is decided").isTrue();
+
+            assertThat(run.violations()).contains("runs: 0 instead of 1");
+        }
+    }
+
+    @Test
     void runs_that_are_stopped_while_workers_are_killed_end_once_and_are_undone_once() throws Exception {
         try (KillRun run = new KillRun(database.url(), SEED, 2, Map.of())) {
             for (int fault = 0; fault < 4; fault++) {

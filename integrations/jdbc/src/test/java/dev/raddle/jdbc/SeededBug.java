@@ -49,6 +49,15 @@ enum SeededBug {
                     "FROM raddle_entry WHERE run_id = ? AND kind <> 'COMPENSATED' ORDER BY");
         }
     },
+    /** A round is decided, and then fails, before its run is stored in another transaction. */
+    ROUND_IN_TWO_TRANSACTIONS {
+        @Override
+        String change(String sql) {
+            return sql.startsWith("UPDATE raddle_schedule SET next_at = ?, last_run")
+                    ? sql + "; COMMIT; SELECT 1"
+                    : sql;
+        }
+    },
     /** The end of a node is recorded after the transaction of its action, in another one. */
     TWO_TRANSACTIONS {
         @Override

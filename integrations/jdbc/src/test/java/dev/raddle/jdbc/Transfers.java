@@ -10,6 +10,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
@@ -22,6 +24,11 @@ final class Transfers {
     static final String FLOW = "transfer";
     static final int ACCOUNTS = 16;
     static final int INITIAL = 1_000;
+
+    static final String SCHEDULE = "rounds";
+
+    /** Has no moment while a test runs: the judge makes the rounds due. */
+    static final Schedule RARELY = Schedule.cron("0 0 29 2 *", ZoneOffset.UTC);
 
     static final String TABLES = "CREATE TABLE account (id int PRIMARY KEY, balance bigint NOT NULL);"
             + " INSERT INTO account SELECT i, " + INITIAL + " FROM generate_series(0, " + (ACCOUNTS - 1) + ") i;"
@@ -52,6 +59,12 @@ final class Transfers {
 
     static String parameter(int from, int to, int amount) {
         return from + " " + to + " " + amount;
+    }
+
+    /** Returns the parameter of a round: one from an account to the next. */
+    static String parameterAt(Instant moment) {
+        int from = (int) (moment.getEpochSecond() % ACCOUNTS);
+        return parameter(from, (from + 1) % ACCOUNTS, 1);
     }
 
     private static int number(NodeContext<String> context, int index) {

@@ -2,11 +2,14 @@ package dev.raddle.examples.orders;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.jdbc.FlowService;
+import dev.raddle.jdbc.Schedule;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.ZoneId;
 import javax.sql.DataSource;
 import org.slf4j.MDC;
 
@@ -37,9 +40,17 @@ public final class OrdersInDatabase {
         return new HikariDataSource(config);
     }
 
-    private static FlowService.Builder service(DataSource source, String name, FlowPlan<String, String> plan) {
+    /** Counts the orders of a day. The parameter is the date. */
+    private static FlowPlan<String, String> report(ShopInDatabase shop) {
+        FlowBuilder<String> f = FlowPlan.define("report", String.class);
+        return f.returning(f.node("count", c -> c.param() + " " + shop.summary()));
+    }
+
+    private static FlowService.Builder service(
+            DataSource source, String name, FlowPlan<String, String> plan, FlowPlan<String, String> report) {
         return FlowService.on(source)
                 .register(plan, "1", FlowCodec.text(), OrderFlow.OPTIONS)
+                .register(report, "1", FlowCodec.text())
                 .applySchema()
                 .name(name)
                 .heartbeat(Duration.ofMillis(250), 4)
@@ -47,9 +58,16 @@ public final class OrdersInDatabase {
     }
 
     private static void work(DataSource source, OrderFlow flow) throws IOException {
+        FlowPlan<String, String> report = report(new ShopInDatabase(source));
         FlowService service =
-                service(source, flow.worker(), flow.plan()).maxRuns(4).start();
+                service(source, flow.worker(), flow.plan(), report).maxRuns(4).start();
+        ZoneId berlin = ZoneId.of("Europe/Berlin");
         try (service) {
+            service.schedule(
+                    "nightly",
+                    report,
+                    Schedule.cron("0 3 * * *", berlin),
+                    moment -> moment.toLocalDate().toString());
             WorkerProcess.awaitEndOfInput();
         }
     }
@@ -58,7 +76,8 @@ public final class OrdersInDatabase {
         ShopInDatabase shop = new ShopInDatabase(source);
         shop.createTables();
         FlowPlan<String, String> plan = new OrderFlow("shop", "", shop).plan();
-        try (FlowService service = service(source, "shop", plan).submitOnly().start()) {
+        try (FlowService service =
+                service(source, "shop", plan, report(shop)).submitOnly().start()) {
             for (String order : OrderFlow.ORDERS) {
                 try (var _ = MDC.putCloseable(OrderFlow.REQUEST, "request " + order)) { // which the web server does
                     service.submit("order", "order-" + order, order);
@@ -72,6 +91,7 @@ public final class OrdersInDatabase {
                     System.out.println("order-" + order + ": "
                             + service.await("order-" + order).state());
                 }
+                service.schedules().forEach(each -> System.out.println(each.name() + " report at " + each.nextAt()));
             }
         }
         System.out.println(shop.summary());

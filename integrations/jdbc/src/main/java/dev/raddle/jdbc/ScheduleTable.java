@@ -1,0 +1,228 @@
+package dev.raddle.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The statements of schedules. */
+final class ScheduleTable {
+
+    /**
+     * A schedule.
+     *
+     * @param nextAt the moment of the next round
+     * @param isOpen whether the run of the latest round has not ended
+     * @param problem why the next round, which is due, could not be submitted, or null
+     * @param isLate whether the next round has been due for longer than a worker needs
+     */
+    record Row(
+            String name,
+            String flow,
+            Schedule schedule,
+            boolean isPaused,
+            Instant nextAt,
+            @Nullable String lastRun,
+            boolean isOpen,
+            @Nullable String problem,
+            boolean isLate) {
+
+        StoredSchedule stored() {
+            String waits = isOpen
+                    ? "waits for the end of run \"" + lastRun + "\""
+                    : "due, and no worker has submitted the round; a worker that lives must call schedule(\"" + name
+                            + "\", …) and have a free place for a run";
+            String text = problem != null || isPaused || !isLate ? problem : waits;
+            return new StoredSchedule(name, flow, schedule, isPaused ? null : nextAt, lastRun, text);
+        }
+    }
+
+    private static final Duration LATE = Duration.ofSeconds(10);
+
+    private static final String SELECT = "SELECT name, s.flow, cron, zone, overlap, is_paused, next_at, last_run,"
+            + " r.id IS NOT NULL AS is_open, s.problem, next_at < clock_timestamp() - interval '" + LATE.toSeconds()
+            + " seconds' AS is_late FROM raddle_schedule s"
+            + " LEFT JOIN raddle_run r ON r.id = s.last_run AND r.ended_at IS NULL";
+
+    /* A round that is due keeps its moment if the expression changes. */
+    private static final String PUT = "INSERT INTO raddle_schedule AS s (name, flow, cron, zone, overlap, next_at)"
+            + " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET cron = excluded.cron,"
+            + " zone = excluded.zone, overlap = excluded.overlap, next_at ="
+            + " CASE WHEN (s.cron, s.zone) = (excluded.cron, excluded.zone) OR s.next_at <= clock_timestamp()"
+            + " THEN s.next_at ELSE excluded.next_at END WHERE s.flow = excluded.flow";
+
+    private static final String WAKE = "INSERT INTO raddle_task (task_name, task_instance, execution_time, picked,"
+            + " version) SELECT ?, name, next_at, false, 1 FROM raddle_schedule WHERE name = ?"
+            + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time"
+            + " WHERE NOT raddle_task.picked";
+
+    private static final String PAUSE = "UPDATE raddle_schedule SET is_paused = true WHERE name = ?";
+
+    private static final String RESUME =
+            "UPDATE raddle_schedule SET is_paused = false, next_at = ?, problem = NULL WHERE name = ? AND is_paused";
+
+    private static final String REMOVE = "DELETE FROM raddle_schedule WHERE name = ?";
+
+    /* Fails if another worker has submitted the round, or if the schedule has changed. */
+    private static final String ADVANCE = "UPDATE raddle_schedule SET next_at = ?, last_run = ?, problem = ?"
+            + " WHERE name = ? AND next_at = ? AND cron = ? AND zone = ? AND NOT is_paused";
+
+    /* Waits for a request that has locked the row; a later one finds that the task is not picked. */
+    private static final String RETURN_TASK = "WITH s AS (SELECT next_at, is_paused FROM raddle_schedule"
+            + " WHERE name = ? FOR UPDATE)"
+            + " UPDATE raddle_task SET picked = false, picked_by = NULL, last_heartbeat = NULL,"
+            + " consecutive_failures = 0, last_success = now(), version = version + 1, execution_time ="
+            + " CASE WHEN is_paused THEN now() + interval '36500 days'"
+            + " ELSE greatest(next_at, clock_timestamp() + ? * interval '1 second') END"
+            + " FROM s WHERE task_name = ? AND task_instance = ? AND picked AND version = ?";
+
+    private final Database database;
+
+    ScheduleTable(Database database) {
+        this.database = database;
+    }
+
+    /** Returns the name of the tasks of the schedules of a flow. No version has such characters. */
+    static String taskName(String flow) {
+        return RunTable.taskName(flow, "* schedules");
+    }
+
+    private interface Arguments {
+        void set(PreparedStatement statement) throws SQLException;
+    }
+
+    private static boolean update(Connection connection, String sql, Arguments arguments) throws SQLException {
+        return Database.statement(connection, sql, statement -> {
+            arguments.set(statement);
+            return statement.executeUpdate() == 1;
+        });
+    }
+
+    private static OffsetDateTime time(Instant moment) {
+        return moment.atOffset(ZoneOffset.UTC);
+    }
+
+    /** Stores a schedule, or changes it. Returns false if the name is that of a schedule of another flow. */
+    boolean put(String name, String flow, Schedule schedule, Instant next) throws SQLException {
+        return database.transaction(connection -> {
+            RunTable.seeCommitted(connection);
+            boolean isPut = update(connection, PUT, statement -> {
+                statement.setString(1, name);
+                statement.setString(2, flow);
+                statement.setString(3, schedule.cron());
+                statement.setString(4, schedule.zone().getId());
+                statement.setString(5, schedule.overlap().name());
+                statement.setObject(6, time(next));
+            });
+            return isPut && wake(connection, name, flow);
+        });
+    }
+
+    /** Lets the task look at the next moment. A worker that has it now does so by itself. */
+    private static boolean wake(Connection connection, String name, String flow) throws SQLException {
+        boolean _ = update(connection, WAKE, statement -> {
+            statement.setString(1, taskName(flow));
+            statement.setString(2, name);
+        });
+        return true;
+    }
+
+    boolean pause(String name) throws SQLException {
+        return database.<Boolean>autoCommit(
+                connection -> update(connection, PAUSE, statement -> statement.setString(1, name)));
+    }
+
+    /** Lets a schedule continue with a moment, if it is paused. */
+    boolean resume(Row row, Instant next) throws SQLException {
+        return database.<Boolean>transaction(connection -> {
+            RunTable.seeCommitted(connection);
+            boolean isResumed = update(connection, RESUME, statement -> {
+                statement.setObject(1, time(next));
+                statement.setString(2, row.name());
+            });
+            return isResumed && wake(connection, row.name(), row.flow());
+        });
+    }
+
+    /** Returns whether there was such a schedule. Its task is removed when a worker finds that it is gone. */
+    boolean remove(String name) throws SQLException {
+        return database.<Boolean>autoCommit(
+                connection -> update(connection, REMOVE, statement -> statement.setString(1, name)));
+    }
+
+    @Nullable
+    Row find(String name) throws SQLException {
+        List<Row> found = database.statement(SELECT + " WHERE name = ?", statement -> {
+            statement.setString(1, name);
+            return rows(statement);
+        });
+        return found.isEmpty() ? null : found.getFirst();
+    }
+
+    List<Row> list() throws SQLException {
+        return database.statement(SELECT + " ORDER BY is_paused, next_at, name", ScheduleTable::rows);
+    }
+
+    private static List<Row> rows(PreparedStatement statement) throws SQLException {
+        List<Row> rows = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery()) {
+            while (row.next()) {
+                Schedule schedule = new Schedule(
+                        row.getString("cron"),
+                        ZoneId.of(row.getString("zone")),
+                        Schedule.Overlap.valueOf(row.getString("overlap")));
+                rows.add(new Row(
+                        row.getString("name"),
+                        row.getString("flow"),
+                        schedule,
+                        row.getBoolean("is_paused"),
+                        Objects.requireNonNull(EntryRow.instant(row, "next_at")),
+                        row.getString("last_run"),
+                        row.getBoolean("is_open"),
+                        row.getString("problem"),
+                        row.getBoolean("is_late")));
+            }
+        }
+        return rows;
+    }
+
+    /**
+     * Ends a round, in the transaction of its run, or keeps it at its moment with a problem.
+     *
+     * @param row the schedule as it was when the round began
+     * @return false if the schedule has changed since, so that the round is not this one's to end
+     */
+    static boolean advance(
+            Connection connection, Row row, Instant next, @Nullable String lastRun, @Nullable String problem)
+            throws SQLException {
+        return update(connection, ADVANCE, statement -> {
+            statement.setObject(1, time(next));
+            statement.setString(2, lastRun);
+            statement.setString(3, JournalWriter.storable(problem));
+            statement.setString(4, row.name());
+            statement.setObject(5, time(row.nextAt()));
+            statement.setString(6, row.schedule().cron());
+            statement.setString(7, row.schedule().zone().getId());
+        });
+    }
+
+    /** Lets the task look again at the next moment, but not before a delay. */
+    void returnTask(String flow, String name, long version, Duration delay) throws SQLException {
+        boolean _ = database.<Boolean>autoCommit(connection -> update(connection, RETURN_TASK, statement -> {
+            statement.setString(1, name);
+            statement.setDouble(2, delay.toMillis() / 1e3);
+            statement.setString(3, taskName(flow));
+            statement.setString(4, name);
+            statement.setLong(5, version);
+        }));
+    }
+}
