@@ -70,7 +70,10 @@ final class ScheduleTable {
     private static final String RESUME =
             "UPDATE raddle_schedule SET is_paused = false, next_at = ?, problem = NULL WHERE name = ? AND is_paused";
 
-    private static final String REMOVE = "DELETE FROM raddle_schedule WHERE name = ?";
+    /* The task, too, also if a worker has it: a schedule that is stored again gets another one. */
+    private static final String REMOVE = "WITH task AS (DELETE FROM raddle_task t USING raddle_schedule s"
+            + " WHERE s.name = ? AND t.task_name = s.flow || '/* schedules' AND t.task_instance = s.name)"
+            + " DELETE FROM raddle_schedule WHERE name = ?";
 
     /* Fails if another worker has submitted the round, or if the schedule has changed. */
     private static final String ADVANCE = "UPDATE raddle_schedule SET next_at = ?, last_run = ?, problem = ?"
@@ -96,13 +99,12 @@ final class ScheduleTable {
         return RunTable.taskName(flow, "* schedules");
     }
 
-    private interface Arguments {
-        void set(PreparedStatement statement) throws SQLException;
-    }
-
-    private static boolean update(Connection connection, String sql, Arguments arguments) throws SQLException {
+    private static boolean update(Connection connection, String sql, @Nullable Object... arguments)
+            throws SQLException {
         return Database.statement(connection, sql, statement -> {
-            arguments.set(statement);
+            for (int i = 0; i < arguments.length; i++) {
+                statement.setObject(i + 1, arguments[i]);
+            }
             return statement.executeUpdate() == 1;
         });
     }
@@ -113,50 +115,33 @@ final class ScheduleTable {
 
     /** Stores a schedule, or changes it. Returns false if the name is that of a schedule of another flow. */
     boolean put(String name, String flow, Schedule schedule, Instant next) throws SQLException {
-        return database.transaction(connection -> {
-            RunTable.seeCommitted(connection);
-            boolean isPut = update(connection, PUT, statement -> {
-                statement.setString(1, name);
-                statement.setString(2, flow);
-                statement.setString(3, schedule.cron());
-                statement.setString(4, schedule.zone().getId());
-                statement.setString(5, schedule.overlap().name());
-                statement.setObject(6, time(next));
-            });
-            return isPut && wake(connection, name, flow);
-        });
-    }
-
-    /** Lets the task look at the next moment. A worker that has it now does so by itself. */
-    private static boolean wake(Connection connection, String name, String flow) throws SQLException {
-        boolean _ = update(connection, WAKE, statement -> {
-            statement.setString(1, taskName(flow));
-            statement.setString(2, name);
-        });
-        return true;
-    }
-
-    boolean pause(String name) throws SQLException {
-        return database.<Boolean>autoCommit(
-                connection -> update(connection, PAUSE, statement -> statement.setString(1, name)));
+        String zone = schedule.zone().getId();
+        String overlap = schedule.overlap().name();
+        return changeAndWake(name, flow, PUT, name, flow, schedule.cron(), zone, overlap, time(next));
     }
 
     /** Lets a schedule continue with a moment, if it is paused. */
     boolean resume(Row row, Instant next) throws SQLException {
-        return database.<Boolean>transaction(connection -> {
+        return changeAndWake(row.name(), row.flow(), RESUME, time(next), row.name());
+    }
+
+    /** Changes a schedule, and lets its task look at the next moment; a worker that has the task does so by itself. */
+    private boolean changeAndWake(String name, String flow, String sql, Object... arguments) throws SQLException {
+        return database.transaction(connection -> {
             RunTable.seeCommitted(connection);
-            boolean isResumed = update(connection, RESUME, statement -> {
-                statement.setObject(1, time(next));
-                statement.setString(2, row.name());
-            });
-            return isResumed && wake(connection, row.name(), row.flow());
+            boolean isChanged = update(connection, sql, arguments);
+            boolean _ = isChanged && update(connection, WAKE, taskName(flow), name);
+            return isChanged;
         });
     }
 
-    /** Returns whether there was such a schedule. Its task is removed when a worker finds that it is gone. */
+    boolean pause(String name) throws SQLException {
+        return database.<Boolean>autoCommit(connection -> update(connection, PAUSE, name));
+    }
+
+    /** Returns whether there was such a schedule. */
     boolean remove(String name) throws SQLException {
-        return database.<Boolean>autoCommit(
-                connection -> update(connection, REMOVE, statement -> statement.setString(1, name)));
+        return database.<Boolean>autoCommit(connection -> update(connection, REMOVE, name, name));
     }
 
     @Nullable
@@ -204,25 +189,24 @@ final class ScheduleTable {
     static boolean advance(
             Connection connection, Row row, Instant next, @Nullable String lastRun, @Nullable String problem)
             throws SQLException {
-        return update(connection, ADVANCE, statement -> {
-            statement.setObject(1, time(next));
-            statement.setString(2, lastRun);
-            statement.setString(3, JournalWriter.storable(problem));
-            statement.setString(4, row.name());
-            statement.setObject(5, time(row.nextAt()));
-            statement.setString(6, row.schedule().cron());
-            statement.setString(7, row.schedule().zone().getId());
-        });
+        String text = JournalWriter.storable(problem);
+        Schedule schedule = row.schedule();
+        return update(
+                connection,
+                ADVANCE,
+                time(next),
+                lastRun,
+                text,
+                row.name(),
+                time(row.nextAt()),
+                schedule.cron(),
+                schedule.zone().getId());
     }
 
     /** Lets the task look again at the next moment, but not before a delay. */
     void returnTask(String flow, String name, long version, Duration delay) throws SQLException {
-        boolean _ = database.<Boolean>autoCommit(connection -> update(connection, RETURN_TASK, statement -> {
-            statement.setString(1, name);
-            statement.setDouble(2, delay.toMillis() / 1e3);
-            statement.setString(3, taskName(flow));
-            statement.setString(4, name);
-            statement.setLong(5, version);
-        }));
+        double seconds = delay.toMillis() / 1e3;
+        boolean _ = database.<Boolean>autoCommit(
+                connection -> update(connection, RETURN_TASK, name, seconds, taskName(flow), name, version));
     }
 }

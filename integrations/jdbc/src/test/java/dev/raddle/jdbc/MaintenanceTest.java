@@ -210,7 +210,7 @@ class MaintenanceTest {
             thread.join();
         }
         assertThat(failures).isEmpty();
-        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("6");
+        assertThat(database.query("SELECT count(*) FROM raddle_schema")).isEqualTo("7");
     }
 
     @Test
@@ -221,10 +221,11 @@ class MaintenanceTest {
         database.execute("ALTER TABLE raddle_run DROP COLUMN losses");
         database.execute("ALTER TABLE raddle_run DROP COLUMN context");
         database.execute("DROP INDEX raddle_run_stuck, raddle_run_flow");
+        database.execute("DROP TABLE raddle_schedule");
         database.execute("DELETE FROM raddle_schema WHERE version > 1");
         Schema schema = new Schema(new Database(database.pool()));
 
-        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 6");
+        assertThatThrownBy(schema::verify).hasMessageContaining("have version 1, and this library needs 7");
         schema.apply();
 
         assertThat(database.query("SELECT waits_until FROM raddle_run")).isNull();
