@@ -67,19 +67,24 @@ final class Durable implements Subject {
             long createdAt,
             @Nullable Long endedAt) {}
 
+    /** A schedule. Without a next moment it is paused. */
+    record ScheduleRow(String flow, String cron, @Nullable Long nextAt, @Nullable String why) {}
+
     /**
      * Runs, those first that need a person, and the newest first among these.
      *
      * @param counts the numbers of runs by their states, among the newest
      * @param isCut whether there are more runs than those that were counted
      * @param next the cursor of the next page, or null if there is none
+     * @param schedules all schedules, by their names
      */
     record Page(
             Map<String, Integer> counts,
             boolean isCut,
             List<String> order,
             Map<String, RunRow> rows,
-            @Nullable String next) {}
+            @Nullable String next,
+            Map<String, ScheduleRow> schedules) {}
 
     /**
      * What the page shows of the runs of one service.

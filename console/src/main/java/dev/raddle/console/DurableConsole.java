@@ -7,6 +7,7 @@ import dev.raddle.jdbc.RunFilter;
 import dev.raddle.jdbc.RunState;
 import dev.raddle.jdbc.StoredEntry;
 import dev.raddle.jdbc.StoredRun;
+import dev.raddle.jdbc.StoredSchedule;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -142,7 +143,19 @@ public final class DurableConsole {
             return found;
         }
 
-        private static Durable.Page page(Map<RunState, Integer> counts, boolean isCut, List<StoredRun> found) {
+        private Map<String, Durable.ScheduleRow> schedules() {
+            Map<String, Durable.ScheduleRow> rows = new LinkedHashMap<>();
+            for (StoredSchedule each : service.schedules()) {
+                String moments = each.schedule().cron() + " " + each.schedule().zone();
+                Instant next = each.nextAt();
+                String why = each.problem() == null ? null : Failures.cut(each.problem());
+                Long nextAt = next == null ? null : next.toEpochMilli();
+                rows.put(each.name(), new Durable.ScheduleRow(each.flow(), moments, nextAt, why));
+            }
+            return rows;
+        }
+
+        private Durable.Page page(Map<RunState, Integer> counts, boolean isCut, List<StoredRun> found) {
             Map<String, Integer> words = new LinkedHashMap<>();
             ORDER.stream().filter(counts::containsKey).forEach(state -> words.put(wordOf(state), counts.get(state)));
             Map<String, Durable.RunRow> rows = new LinkedHashMap<>();
@@ -151,7 +164,8 @@ public final class DurableConsole {
                 rows.put(run.id(), row(run));
                 last = wordOf(run.state()) + " " + run.id();
             }
-            return new Durable.Page(words, isCut, List.copyOf(rows.keySet()), rows, found.size() > PAGE ? last : null);
+            String next = found.size() > PAGE ? last : null;
+            return new Durable.Page(words, isCut, List.copyOf(rows.keySet()), rows, next, schedules());
         }
 
         private static String wordOf(RunState state) {

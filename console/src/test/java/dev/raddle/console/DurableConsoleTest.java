@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.console.RawClient.Answer;
 import dev.raddle.jdbc.FlowService;
 import dev.raddle.jdbc.RunState;
+import dev.raddle.jdbc.Schedule;
 import dev.raddle.jdbc.StoredRun;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -126,6 +128,22 @@ class DurableConsoleTest {
         assertThat(order(see("view=durable&filter=o-2&state=stuck", now -> now.has("page"))))
                 .isEmpty();
         see("view=groups", now -> now.at("/summary/durable/stuck").asInt(0) == 1);
+    }
+
+    @Test
+    void schedules_have_their_next_moments_below_the_runs() throws Exception {
+        Schedule nightly = Schedule.cron("0 3 * * *", ZoneId.of("Asia/Tokyo"));
+        worker.schedule("nightly", worker.plan("order", "2").orElseThrow(), nightly, moment -> null);
+
+        ObjectNode state = see("view=durable", now -> now.at("/page/schedules").has("nightly"));
+
+        assertThat(state.at("/page/schedules/nightly/flow").asString()).isEqualTo("order");
+        assertThat(state.at("/page/schedules/nightly/cron").asString()).isEqualTo("0 3 * * * Asia/Tokyo");
+        assertThat(state.at("/page/schedules/nightly/nextAt").asLong() % 86_400_000)
+                .isEqualTo(18 * 3_600_000);
+        worker.pauseSchedule("nightly");
+        see("view=durable", now -> now.at("/page/schedules").has("nightly")
+                && !now.at("/page/schedules/nightly").has("nextAt"));
     }
 
     @Test

@@ -26,7 +26,8 @@ class DurableTest {
             false,
             List.of("o-1"),
             Map.of("o-1", new Durable.RunRow("shop", "1", "stuck", "lost", null, "w", 1, 2L)),
-            null);
+            null,
+            Map.of());
 
     /** A database whose answers are those of its fields. */
     private static final class Database implements Durable.Source {

@@ -22,6 +22,13 @@ const columns = [
   { title: 'Age', by: row => -row.createdAt, number: true, cell: row => html`<span class="nowrap"><${Since} row=${row} of="created"/></span>` },
 ];
 
+const schedules = [
+  { title: 'Schedule', by: (row, name) => name, cell: (row, name) => html`<${Name} text=${name}/>`, below: row => row.why ? html`<p class="why"><${Name} text=${sentence(row.why)} most=${300}/></p>` : null },
+  { title: 'Next', by: row => row.nextAt, cell: row => row.nextAt == null ? 'paused' : html`<span class="nowrap">${moment(row.nextAt, now.value)}</span>` },
+  { title: 'Flow', by: row => row.flow, cell: row => html`<${Name} text=${row.flow} most=${40}/>` },
+  { title: 'Moments', by: row => row.cron, wide: true, cell: row => html`<${Name} text=${row.cron} most=${60}/>` },
+];
+
 /** Why what is shown is old, or missing. */
 const Trouble = ({ of, isOld }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database could not be read since ${moment(of.sinceAt, now.value)}.</strong> ${isOld ? 'What is shown was read before. ' : ''}
   <${Name} text=${of.text} most=${300}/></p>`;
@@ -44,7 +51,9 @@ export function Durable({ data, params, question }) {
       empty=${params.after ? 'There are no more runs.' : filtered ? 'No run matches.' : 'There are no runs.'}/>` : !data.problem && html`<p class="dim">Reading…</p>`}
     ${(params.after || page?.next) && html`<nav class="bar pages" aria-label="Pages">
       <button type="button" class="small" disabled=${!params.after} onClick=${() => change({ after: '' })}>First</button>
-      <button type="button" class="small" disabled=${!page?.next} onClick=${() => change({ after: page.next })}>Next</button></nav>`}`;
+      <button type="button" class="small" disabled=${!page?.next} onClick=${() => change({ after: page.next })}>Next</button></nav>`}
+    ${Object.keys(page?.schedules || {}).length > 0 && html`<section><h2>Schedules</h2>
+      <${Table} label="Schedules" name="schedules" columns=${schedules} ids=${Object.keys(page.schedules)} rows=${page.schedules}/></section>`}`;
 }
 
 const entries = [

@@ -6,7 +6,9 @@ import com.microsoft.playwright.options.ColorScheme;
 import dev.raddle.console.DurableConsole;
 import dev.raddle.console.LocalDatabase;
 import dev.raddle.jdbc.FlowService;
+import dev.raddle.jdbc.Schedule;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
@@ -89,11 +91,14 @@ class DurableScreenTest extends InChromium {
             submitWaiting(service, "order-17");
             DurableConsole.watch(program.console, "shop", service);
             DurableConsole.watch(program.console, "mail", service);
+            Schedule nightly = Schedule.cron("0 3 * * *", ZoneOffset.UTC);
+            service.schedule("nightly", service.plan("order", "2").orElseThrow(), nightly, moment -> null);
             for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
                 newPage(400, 800, scheme);
                 open(program.console, "#/durable?service=shop");
                 awaitText(find("tbody tr").first(), "stuck");
                 awaitText(button("mail"), "1 stuck");
+                awaitText(find("section tbody tr"), "nightly");
                 check("durable-" + scheme);
                 row("trip-7").click();
                 awaitText(find("table").last(), "compensates");
