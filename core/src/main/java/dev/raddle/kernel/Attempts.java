@@ -285,11 +285,12 @@ public final class Attempts<T> implements Callable<T> {
             TimeLimit limit,
             Throwable failure,
             List<Throwable> earlier) {
+        Duration left = limit.deadline().remaining(); // negative if the attempt has ended after the limit
         TaskTimeoutException late = new TaskTimeoutException(
                 "task \"" + task + "\" gave up after attempt " + attempt + " of " + most
                         + ": the next would begin in " + TimeLimit.text(delay) + ", and of its "
                         + TimeLimit.text(limit.budget()) + " only "
-                        + TimeLimit.text(limit.deadline().remaining()) + " are left",
+                        + TimeLimit.text(left.isNegative() ? Duration.ZERO : left) + " are left",
                 task,
                 limit.budget(),
                 attempt,

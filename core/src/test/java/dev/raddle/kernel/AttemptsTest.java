@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,18 @@ class AttemptsTest {
                 .hasMessage("" + attempts)
                 .satisfies(last -> assertSuppressed(
                         last, IntStream.concat(IntStream.range(1, 9), IntStream.range(attempts - 8, attempts))));
+    }
+
+    @Test
+    void after_an_attempt_that_ends_after_the_limit_no_time_is_left() {
+        VirtualTime time = new VirtualTime();
+        TimeLimit limit = TimeLimit.of(time, Duration.ofMillis(50), null);
+        time.advance(Duration.ofMillis(57));
+
+        assertThat(Attempts.noTimeFor(Duration.ZERO, "t", 1, 3, limit, new IOException(), List.of()))
+                .hasMessage(
+                        "task \"t\" gave up after attempt 1 of 3: the next would begin in 0 ms, and of its 50 ms only"
+                                + " 0 ms are left");
     }
 
     @Test
