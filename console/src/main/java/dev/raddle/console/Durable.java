@@ -68,7 +68,11 @@ final class Durable implements Subject {
             @Nullable Long endedAt) {}
 
     /** A schedule. Without a next moment it is paused. */
-    record ScheduleRow(String flow, String cron, @Nullable Long nextAt, @Nullable String why) {}
+    record ScheduleRow(
+            String flow,
+            String cron,
+            @Nullable Long nextAt,
+            @Nullable String why) {}
 
     /**
      * Runs, those first that need a person, and the newest first among these.

@@ -142,8 +142,10 @@ class DurableConsoleTest {
         assertThat(state.at("/page/schedules/nightly/nextAt").asLong() % 86_400_000)
                 .isEqualTo(18 * 3_600_000);
         worker.pauseSchedule("nightly");
-        see("view=durable", now -> now.at("/page/schedules").has("nightly")
-                && !now.at("/page/schedules/nightly").has("nextAt"));
+        see(
+                "view=durable",
+                now -> now.at("/page/schedules").has("nightly")
+                        && !now.at("/page/schedules/nightly").has("nextAt"));
     }
 
     @Test

@@ -91,7 +91,9 @@ class BreakerTest {
     }
 
     private List<String> states() {
-        return changes.stream().map(change -> change.before() + " > " + change.after()).toList();
+        return changes.stream()
+                .map(change -> change.before() + " > " + change.after())
+                .toList();
     }
 
     @Test // K1
@@ -107,8 +109,7 @@ class BreakerTest {
 
             assertThat(breaker(executor).state()).as("3 of 6").isEqualTo(OPEN);
             assertThat(breaker(executor).failureRate()).isEqualTo(0.5);
-            assertThat(changes)
-                    .containsExactly(new OwnerChange("a", OwnerChange.Kind.BREAKER, true, "closed", "open"));
+            assertThat(changes).containsExactly(new OwnerChange("a", OwnerChange.Kind.BREAKER, true, "closed", "open"));
         }
     }
 
@@ -118,7 +119,9 @@ class BreakerTest {
             run(executor, BAD, 3);
             assertThat(breaker(executor).state()).isEqualTo(CLOSED);
             run(executor, GOOD, 1);
-            assertThat(breaker(executor).state()).as("a good end may be the one").isEqualTo(OPEN);
+            assertThat(breaker(executor).state())
+                    .as("a good end may be the one")
+                    .isEqualTo(OPEN);
         }
     }
 
@@ -180,7 +183,9 @@ class BreakerTest {
     void a_timeout_counts_and_cancels_and_rejections_do_not() {
         try (GroupExecutor executor = executor(HALF.countWhen(error -> false))) {
             run(executor, BAD, 4);
-            assertThat(breaker(executor).failureRate()).as("the callee has answered").isZero();
+            assertThat(breaker(executor).failureRate())
+                    .as("the callee has answered")
+                    .isZero();
             assertThat(breaker(executor).ends()).isEqualTo(4);
             run(
                     executor,
@@ -208,7 +213,9 @@ class BreakerTest {
         try (GroupExecutor executor = executor(broken)) {
             run(executor, BAD, 4);
             assertThat(breaker(executor).state()).isEqualTo(OPEN);
-            assertThat(reported).hasSize(4).allMatch(failure -> failure.getMessage().equals("broken"));
+            assertThat(reported)
+                    .hasSize(4)
+                    .allMatch(failure -> failure.getMessage().equals("broken"));
         }
     }
 
@@ -262,7 +269,9 @@ class BreakerTest {
             assertThat(rejected).containsExactly(0, 1, 2);
             steps.runAll();
 
-            assertThat(breaker(executor).ends()).as("the second ended when it was open").isEqualTo(1);
+            assertThat(breaker(executor).ends())
+                    .as("the second ended when it was open")
+                    .isEqualTo(1);
         }
     }
 
@@ -310,7 +319,8 @@ class BreakerTest {
             executor.setMaxConcurrency("a", 1_000);
             assertThat(rejection(submit(executor, GOOD)).reason()).isEqualTo(Rejection.Reason.BREAKER);
             steps.runNext();
-            assertThat(rejection(submit(executor, GOOD)).reason()).as("its place stays taken")
+            assertThat(rejection(submit(executor, GOOD)).reason())
+                    .as("its place stays taken")
                     .isEqualTo(Rejection.Reason.BREAKER);
             steps.runNext();
 
@@ -348,9 +358,8 @@ class BreakerTest {
 
     @Test // K3
     void tasks_that_wait_for_a_slot_have_the_places_of_the_probes_that_follow() {
-        GroupPolicy policy = policy().breaker(key -> HALF)
-                .defaultMaxConcurrencyPerGroup(1)
-                .build();
+        GroupPolicy policy =
+                policy().breaker(key -> HALF).defaultMaxConcurrencyPerGroup(1).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             run(executor, BAD, 4);
             time.advance(Duration.ofSeconds(30));
@@ -458,7 +467,9 @@ class BreakerTest {
             time.advance(Duration.ofSeconds(59));
             assertThat(breaker(executor).state()).isEqualTo(OPEN);
             time.advance(Duration.ofSeconds(1));
-            assertThat(executor.groupStats("a")).as("30 s after the first probe was due").isEmpty();
+            assertThat(executor.groupStats("a"))
+                    .as("30 s after the first probe was due")
+                    .isEmpty();
         }
     }
 

@@ -40,8 +40,7 @@ class ObstacleTest {
         BREAKER(
                 WaitReason.BREAKER,
                 "group-queue",
-                policy -> policy.breaker(
-                        key -> CircuitBreaker.failureRate(1).openWaits()),
+                policy -> policy.breaker(key -> CircuitBreaker.failureRate(1).openWaits()),
                 executor -> executor.openBreaker("a", ONE.period())),
         PAUSE(WaitReason.PAUSED, "group-queue", policy -> policy, executor -> executor.pauseGroup("a"));
 

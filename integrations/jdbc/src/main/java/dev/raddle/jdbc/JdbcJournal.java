@@ -239,8 +239,8 @@ final class JdbcJournal implements FlowJournal {
 
     private EntryRow rowOf(Entry entry) throws IOException {
         EntryRow row = maker.row(nextNumber.getAndIncrement(), entry);
-        boolean isOfLoss =
-                entry instanceof Entry.AttemptFailed failed && failed.failure().type().equals(RecordedFailure.LOST);
+        boolean isOfLoss = entry instanceof Entry.AttemptFailed failed
+                && failed.failure().type().equals(RecordedFailure.LOST);
         hasAdvanced |= row.kind().isProgress() && !isOfLoss;
         return row;
     }

@@ -33,10 +33,29 @@ class StoredEntryTest {
 
     private static Object sampleFor(Class<?> type) {
         Map<Class<?>, Object> samples = Map.of(
-                String.class, "a", List.class, List.of("a", "b"), Instant.class, NOON, int.class, 2, long.class, 7L,
-                boolean.class, true, NodeState.class, NodeState.SUCCESS, ValueSource.class, ValueSource.FALLBACK,
-                FlowStatus.class, FlowStatus.FAILED, RecordedFailure.class, FAILURE);
-        assertThat(samples.keySet().contains(type) || type == Object.class).as("a sample of %s", type).isTrue();
+                String.class,
+                "a",
+                List.class,
+                List.of("a", "b"),
+                Instant.class,
+                NOON,
+                int.class,
+                2,
+                long.class,
+                7L,
+                boolean.class,
+                true,
+                NodeState.class,
+                NodeState.SUCCESS,
+                ValueSource.class,
+                ValueSource.FALLBACK,
+                FlowStatus.class,
+                FlowStatus.FAILED,
+                RecordedFailure.class,
+                FAILURE);
+        assertThat(samples.keySet().contains(type) || type == Object.class)
+                .as("a sample of %s", type)
+                .isTrue();
         return samples.get(type);
     }
 

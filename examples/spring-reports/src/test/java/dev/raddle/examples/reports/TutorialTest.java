@@ -33,9 +33,11 @@ class TutorialTest {
                 .map(snippet -> withoutIndentation(snippet.replaceAll("```\\w*\n?", "")))
                 .toList();
 
-        assertThat(snippets).hasSizeGreaterThan(6).allSatisfy(snippet -> assertThat(sources)
-                .as("no file of the example has these lines:\n" + snippet)
-                .anyMatch(source -> source.contains(snippet)));
+        assertThat(snippets)
+                .hasSizeGreaterThan(6)
+                .allSatisfy(snippet -> assertThat(sources)
+                        .as("no file of the example has these lines:\n" + snippet)
+                        .anyMatch(source -> source.contains(snippet)));
     }
 
     @Test
