@@ -295,6 +295,11 @@ in_shaded_jar() {
     host -cp program/target/hosts-program-1-relocated.jar program.Main
 }
 
+in_bundles() {
+  host -cp 'outside/target/classes:outside/target/lib/*' outside.Bundles \
+    "$(printf %s "$work"/m2/dev/raddle/raddle-core/*/raddle-core-*.jar)" "$work/bundles"
+}
+
 # With AOTMode=on a JVM that cannot use its cache ends.
 with_aot_cache() {
   local jar=program/target/hosts-program-1-shaded.jar
@@ -323,4 +328,5 @@ hosts_check() {
   step 'a shaded jar, and one with other package names' in_shaded_jar
   step 'an image of jlink' in_image
   step 'an AOT cache' with_aot_cache
+  step 'bundles of OSGi' in_bundles
 }
