@@ -492,7 +492,9 @@ final class GroupEngine implements Function<String, Group> {
         }
         String before = change.before().toString();
         String after = change.after().toString();
-        changed(new OwnerChange(change.group().key, OwnerChange.Kind.BREAKER, isAdaptive, before, after));
+        if (!before.equals(after)) {
+            changed(new OwnerChange(change.group().key, OwnerChange.Kind.BREAKER, isAdaptive, before, after));
+        }
     }
 
     // Adaptive limits.

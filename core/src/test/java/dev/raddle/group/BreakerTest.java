@@ -502,6 +502,7 @@ class BreakerTest {
             executor.resetBreaker("a");
             run(executor, GOOD, 1);
             assertThat(breaker(executor).ends()).isEqualTo(1);
+            executor.resetBreaker("a");
             executor.resetBreaker("unknown");
             assertThat(states()).containsExactly("closed > open", "open > closed");
             assertThat(changes).noneMatch(OwnerChange::isAdaptive);
