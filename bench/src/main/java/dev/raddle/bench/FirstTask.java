@@ -28,8 +28,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How long does the first task of a JVM take, from the creation of its executor to its result, beside the JDK's
- * counterpart, and how long with an AOT cache of the program (JEP 514)? Each number is of a JVM of its own: {@code ./dev
- * bench first}.
+ * counterpart, and how long with an AOT cache of the program (JEP 514)? Each number is of a JVM of its own: {@code
+ * ./dev bench first}.
  */
 public final class FirstTask {
 

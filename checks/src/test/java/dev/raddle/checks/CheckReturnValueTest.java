@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the sources with docs/api: a published method that returns a changed copy of its object must be annotated, or
- * its type, so that a checker reports a call whose copy is dropped.
+ * Compares the sources with docs/api: a published method that returns a changed copy of its object must be annotated,
+ * or its type, so that a checker reports a call whose copy is dropped.
  */
 class CheckReturnValueTest {
 

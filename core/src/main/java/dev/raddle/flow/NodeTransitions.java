@@ -39,9 +39,9 @@ final class NodeTransitions {
      * processed once: by the thread whose compare-and-set succeeded.
      *
      * A step returns its consequences in the Runner of the calling thread, which the engine takes from there: the ended
-     * nodes, to be processed by `settle`; the ready nodes; the nested runs whose nodes were ended; the count of finished
-     * nodes. The run above (Run) is called only for a fallback that it defers, for a default, and to enter it anew for a
-     * step that must be made later, at a timeout or when a begin callback has returned.
+     * nodes, to be processed by `settle`; the ready nodes; the nested runs whose nodes were ended; the count of
+     * finished nodes. The run above (Run) is called only for a fallback that it defers, for a default, and to enter it
+     * anew for a step that must be made later, at a timeout or when a begin callback has returned.
      *
      * When the run is stopped (RunProgress), all nodes that have not ended are ended. Meanwhile other threads may still
      * change the states of nodes; each node nevertheless ends exactly once, and no node begins after all have ended. If

@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.Draft;
+import dev.raddle.task.CheckReturnValue;
 import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.Arrays;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @see <a href="https://pragprog.com/titles/mnee2/release-it-second-edition/">M. Nygard, "Release It!", 2018</a>
  */
+@CheckReturnValue
 public final class CircuitBreaker {
 
     /** What a breaker allows. {@link #toString} returns a word for people and for tags of meters. */

@@ -203,8 +203,8 @@ class Group extends TaskGate {
     }
 
     /**
-     * Lets a run enter, or rejects it if a queue is full or the breaker open. If the time was not needed so far, tries once more with it: a
-     * new rate needs it, and so does the description of a rejection.
+     * Lets a run enter, or rejects it if a queue is full or the breaker open. If the time was not needed so far, tries
+     * once more with it: a new rate needs it, and so does the description of a rejection.
      */
     Entry admit(GroupRun<?> run) {
         probeIfDue();

@@ -334,8 +334,8 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Removes the limits and ends a pause and what a breaker stops, after {@link #drain}. Permits that enter from now on wait until limits are
-     * set again. Held permits stay held and are counted.
+     * Removes the limits and ends a pause and what a breaker stops, after {@link #drain}. Permits that enter from now
+     * on wait until limits are set again. Held permits stay held and are counted.
      *
      * @param unknown bounds without slots
      */

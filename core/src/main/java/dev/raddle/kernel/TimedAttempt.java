@@ -20,8 +20,8 @@ final class TimedAttempt extends InterruptWindow {
      * closes it; so the runner knows whether it was in time, and no interrupt of the alarm reaches what it does next.
      *
      * The interrupt status is cleared after an interrupt of the alarm. Another interrupt that arrives at the same time
-     * is lost with it. One that belongs to the end of the run does no harm: that is decided, or noted in the run, before
-     * the interrupt is sent, and no attempt begins after that.
+     * is lost with it. One that belongs to the end of the run does no harm: that is decided, or noted in the run,
+     * before the interrupt is sent, and no attempt begins after that.
      */
     private final Thread runner = Thread.currentThread();
 

@@ -92,8 +92,8 @@ final class MultiWait {
 
     /**
      * Called when a run has failed, before it releases its permit. Cancels the other tasks if the policy requires that
-     * and no task failed before. This wait may be notified twice concurrently of the first failure, by the runner and by
-     * the thread that has ended the run from outside. Both cancel the others, so that neither continues before that.
+     * and no task failed before. This wait may be notified twice concurrently of the first failure, by the runner and
+     * by the thread that has ended the run from outside. Both cancel the others, so that neither continues before that.
      */
     void failed(ScopeRun<?> run, Throwable error) {
         JoinDecision<ScopeRun<?>, ScopeRun<?>> made = decision();

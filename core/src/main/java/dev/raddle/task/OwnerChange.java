@@ -32,7 +32,9 @@ public record OwnerChange(
         BREAKER,
         /** A pause, or its end. */
         PAUSE,
-        /** The rejection of all tasks that wait, with which the limits are forgotten; also when a group is shut down. */
+        /**
+         * The rejection of all tasks that wait, with which the limits are forgotten; also when a group is shut down.
+         */
         EVICTION
     }
 }

@@ -68,7 +68,8 @@ class FlowsTextTest {
         assertThat(FlowsJson.schedules(schedules.subList(1, 2)))
                 .isEqualTo(
                         "{\"schedules\":[{\"name\":\"b\\u001b\",\"flow\":\"shop\",\"cron\":\"0 3 * * *\","
-                                + "\"zone\":\"Z\",\"overlap\":\"WAIT\",\"nextAt\":null,\"lastRun\":\"b/1\",\"problem\":null}]}\n");
+                                + "\"zone\":\"Z\",\"overlap\":\"WAIT\",\"nextAt\":null,"
+                                + "\"lastRun\":\"b/1\",\"problem\":null}]}\n");
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.raddle.jdbc;
 
 import com.github.kagkarlsson.scheduler.task.schedule.CronSchedule;
 import com.github.kagkarlsson.scheduler.task.schedule.CronStyle;
+import dev.raddle.task.CheckReturnValue;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -27,6 +28,7 @@ import java.util.Objects;
  * @param zone the time zone of the fields
  * @param overlap what happens to a round that is due while the run before has not ended
  */
+@CheckReturnValue
 public record Schedule(String cron, ZoneId zone, Overlap overlap) {
 
     private static final int WITH_SECONDS = 6;

@@ -138,7 +138,8 @@ class SiteTest {
 
         assertThat(written("guide/a.html")).contains("""
                         <pre tabindex="0"><code class="language-java"><span class="comment">/* one</span>
-                        <span class="comment">   comment */</span> <span class="name">@Override</span> <span class="word">var</span> s = \
+                        <span class="comment">   comment */</span> <span class="name">@Override</span> \
+                        <span class="word">var</span> s = \
                         <span class="string">&quot;&lt;b&gt;&quot;</span> + <span class="number">12</span>; \
                         <span class="comment">// end</span>
                         </code></pre>""", """

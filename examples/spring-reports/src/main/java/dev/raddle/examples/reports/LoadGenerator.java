@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * Virtual users of the reports. Each sends one request after the other. A user of tenant B pauses between two requests; the
- * users of tenant A flood the service, and pause only after they were rejected, for the time of the answer.
+ * Virtual users of the reports. Each sends one request after the other. A user of tenant B pauses between two requests;
+ * the users of tenant A flood the service, and pause only after they were rejected, for the time of the answer.
  *
  * <p>Starts the service twice, with and without limits, and prints a table of the times that tenant B waited for.
  */
