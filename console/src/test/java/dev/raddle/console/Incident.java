@@ -65,6 +65,7 @@ public enum Incident {
             GroupExecutor orders = stage.executor(
                     "orders",
                     GroupPolicy.builder()
+                            .scheduler(key -> Runnable::run) // no task is between two moments when the time is advanced
                             .rateResolver(key -> key.equals("search") ? Rate.of(1, Duration.ofSeconds(20)) : null));
             stage.submit(orders, "search", "query", 120, () -> "found");
         }

@@ -253,7 +253,8 @@ class FlowServiceBeanTest {
                                 + "classpath:META-INF/raddle/jdbc/V3__order_of_ends.sql,"
                                 + "classpath:META-INF/raddle/jdbc/V4__lost_runs.sql,"
                                 + "classpath:META-INF/raddle/jdbc/V5__lists_of_runs.sql,"
-                                + "classpath:META-INF/raddle/jdbc/V6__context_of_runs.sql")
+                                + "classpath:META-INF/raddle/jdbc/V6__context_of_runs.sql,"
+                                + "classpath:META-INF/raddle/jdbc/V7__schedules.sql")
                 .run(context -> assertThat(context.getBean(FlowService.class).count(RunFilter.all()))
                         .isEqualTo(Map.of()));
     }
