@@ -1,5 +1,6 @@
 package dev.raddle.micrometer;
 
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.task.Rejection;
 import dev.raddle.task.TaskStatus;
 import io.micrometer.core.instrument.Counter;
@@ -28,8 +29,17 @@ final class RowMeters {
     static final List<TaskStatus> UNSTARTED =
             List.of(TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.SKIPPED, TaskStatus.SUCCESS);
 
-    /** The number of meters of a row, besides those of limits. */
-    static final int COUNT = 3 + RAN.size() + UNSTARTED.size() + Rejection.Reason.values().length;
+    /** The prefix of the meters of groups, which have breakers. */
+    static final String GROUPS = "raddle.group";
+
+    /** The number of meters of a row of groups, besides gauges of limits and the state of the breaker. */
+    static final int COUNT = 3
+            + RAN.size()
+            + UNSTARTED.size()
+            + Rejection.Reason.values().length
+            + CircuitBreaker.State.values().length;
+
+    private static final CircuitBreaker.State[] NO_STATES = {};
 
     private final List<Meter> all = new ArrayList<>(); // changed by one thread at a time
     private boolean showsLimits; // changed by one thread at a time
@@ -37,6 +47,7 @@ final class RowMeters {
     private final Map<TaskStatus, Timer> running = new HashMap<>();
     private final Map<TaskStatus, Counter> unstarted = new HashMap<>();
     private final Map<Rejection.Reason, Counter> rejected = new EnumMap<>(Rejection.Reason.class);
+    private final Map<String, Counter> breakerChanges = new HashMap<>(); // by the state; empty unless of groups
 
     /**
      * Registers the meters.
@@ -87,6 +98,15 @@ final class RowMeters {
                             .tag("reason", reason.toString())
                             .register(registry)));
         }
+        for (CircuitBreaker.State state : prefix.equals(GROUPS) ? CircuitBreaker.State.values() : NO_STATES) {
+            breakerChanges.put(
+                    state.toString(),
+                    noted(Counter.builder(prefix + ".breaker.changes")
+                            .description("Changes of the circuit breaker to a state")
+                            .tags(tags)
+                            .tag("state", state.toString())
+                            .register(registry)));
+        }
     }
 
     /** Registers the gauges of the limits of the row's group, unless they are registered. */
@@ -107,6 +127,10 @@ final class RowMeters {
                     tags,
                     executors,
                     watched -> watched.queueCapacity(key));
+            noted(Gauge.builder(prefix + ".breaker", executors, watched -> watched.breaker(key))
+                    .description("State of the circuit breaker: 0 closed, 1 half-open, 2 open")
+                    .tags(tags)
+                    .register(registry));
         }
     }
 
@@ -146,6 +170,14 @@ final class RowMeters {
     /** Counts a rejection by the rule that caused it. */
     void rejected(Rejection.Reason reason) {
         Objects.requireNonNull(rejected.get(reason)).increment();
+    }
+
+    /** Counts a change of the breaker to a state. */
+    void breakerChanged(String state) {
+        Counter counter = breakerChanges.get(state);
+        if (counter != null) {
+            counter.increment();
+        }
     }
 
     void remove(MeterRegistry registry) {

@@ -2,6 +2,7 @@ package dev.raddle.micrometer;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.OwnerChange;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -37,9 +38,11 @@ import java.util.function.Function;
  *   <li>counter {@code .unstarted}, by {@code outcome} ({@code failed}, {@code cancelled}, {@code skipped},
  *       {@code success}): tasks that ended without having been started or rejected, such as those whose timeout passed
  *       while they waited, and nodes whose upstreams failed or whose values come from a journal
+ *   <li>of groups, counter {@code .breaker.changes}, by {@code state} (the words of
+ *       {@link dev.raddle.group.CircuitBreaker.State}): each change of a circuit breaker to that state
  * </ul>
  *
- * <p>{@link #watch} adds gauges of limits. {@link #close} removes all meters.
+ * <p>{@link #watch} adds gauges of limits and breakers. {@link #close} removes all meters.
  *
  * <h2>Which keys have meters</h2>
  *
@@ -57,8 +60,8 @@ import java.util.function.Function;
  * </ol>
  *
  * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when no task is submitted, starts or
- * ends. There are at most 17 meters, and 2 for limits, for each key with meters and for {@code other}. At most eleven
- * times {@code topKeys} keys are remembered, and one map entry for each task that has not ended. A key that is named
+ * ends. There are at most 24 meters for each key with meters and for {@code other}, and with {@link #watch} 3 gauges for
+ * each key with meters. At most eleven times {@code topKeys} keys are remembered, and one map entry for each task that has not ended. A key that is named
  * {@code other} shares the meters of the others. The tag of a key of more than 200 characters is cut, with a hash.
  *
  * <p>One object may serve several executors, or scopes, or flows, which then share its meters. Two objects on one
@@ -122,7 +125,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
      * @throws IllegalArgumentException if {@code topKeys} is negative
      */
     public static TaskMeters forGroups(MeterRegistry registry, int topKeys, Tags tags) {
-        return new TaskMeters(registry, "raddle.group", "group", topKeys, tags);
+        return new TaskMeters(registry, RowMeters.GROUPS, "group", topKeys, tags);
     }
 
     /**
@@ -198,7 +201,9 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
      * Adds gauges of the limits of an executor that has this object as its listener: {@code raddle.group.limit} and
      * {@code raddle.group.queue.capacity} of each key with meters of its own, {@code raddle.group.cap},
      * {@code .cap.used} and {@code .queue.threshold} of the executor. A missing limit is infinite; the gauges of a
-     * group that was evicted show no value. For several executors the gauges show the sums.
+     * group that was evicted show no value. For several executors the gauges show the sums. The gauge
+     * {@code raddle.group.breaker} of a key is 0 if its circuit breaker is closed, 1 if it is half-open, 2 if it is
+     * open, and has no value without one; for several executors it is the highest.
      *
      * {@snippet :
      * TaskMeters meters = TaskMeters.forGroups(registry);
@@ -278,6 +283,14 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
         }
         if (outcome instanceof Outcome.Rejected<?> rejected) {
             metersOf(row).rejected(rejected.rejection().reason());
+        }
+    }
+
+    @Override
+    public void onChanged(OwnerChange change) {
+        if (change.kind() == OwnerChange.Kind.BREAKER && change.owner() != null && change.after() != null) {
+            Row row = topKeys.row(change.owner());
+            (row == null ? otherMeters : metersOf(row)).breakerChanged(change.after());
         }
     }
 

@@ -203,6 +203,12 @@ final class TopKeys {
         }
     }
 
+    /** Returns the row of a key, or null if it has none. */
+    @Nullable
+    Row row(String key) {
+        return rows.get(key);
+    }
+
     /** Returns the current rows. */
     Collection<Row> rows() {
         return rows.values();

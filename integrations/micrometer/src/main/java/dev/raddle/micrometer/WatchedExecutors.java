@@ -1,5 +1,6 @@
 package dev.raddle.micrometer;
 
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupExecutorStats;
 import dev.raddle.group.GroupStats;
@@ -96,6 +97,27 @@ final class WatchedExecutors {
 
     double queueCapacity(String key) {
         return sum(key, GroupStats::queueCapacity);
+    }
+
+    /** Returns 2 if the breaker of a group is open in an executor, 1 if half-open, 0 if closed, NaN without one. */
+    double breaker(String key) {
+        double most = Double.NaN;
+        for (GroupExecutor executor : executors) {
+            GroupStats stats = executor.groupStats(key).orElse(null);
+            if (stats != null && stats.breaker() != null) {
+                int level = level(stats.breaker().state());
+                most = Double.isNaN(most) ? level : Math.max(most, level);
+            }
+        }
+        return most;
+    }
+
+    private static int level(CircuitBreaker.State state) {
+        return switch (state) {
+            case CLOSED -> 0;
+            case HALF_OPEN -> 1;
+            case OPEN -> 2;
+        };
     }
 
     /** Returns a sum over the executors that know a group, or NaN if none does. */

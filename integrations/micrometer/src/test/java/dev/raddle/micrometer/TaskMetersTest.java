@@ -10,6 +10,7 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.AdaptiveLimit;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
@@ -300,7 +301,7 @@ class TaskMetersTest {
         run(meters, "a", 1);
 
         assertThat(registry.getMeters())
-                .hasSize(3 * RowMeters.COUNT)
+                .hasSize(3 * RowMeters.COUNT - 2 * CircuitBreaker.State.values().length) // scopes have no breakers
                 .allSatisfy(
                         meter -> assertThat(meter.getId().getTag("executor")).isEqualTo("imports"));
     }
@@ -648,6 +649,61 @@ class TaskMetersTest {
                 steps.runNext();
             }
             assertThat(gauge("raddle.group.limit", "a")).isEqualTo(9);
+            steps.runAll();
+        }
+        meters.close();
+    }
+
+    private double changesTo(String state, String key) {
+        return registry.get("raddle.group.breaker.changes")
+                .tags("group", key, "state", state)
+                .counter()
+                .count();
+    }
+
+    @Test
+    void the_state_of_a_breaker_is_a_gauge_and_its_changes_are_counted() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
+        GroupPolicy policy = metered(meters)
+                .breaker(key -> key.equals("none") ? null : CircuitBreaker.failureRate(1).over(1).probes(2))
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            meters.watch(executor);
+            executor.submit("a", () -> "value");
+            steps.runAll();
+            assertThat(gauge("raddle.group.breaker", "a")).isZero();
+
+            executor.openBreaker("a", Duration.ofSeconds(1));
+            assertThat(gauge("raddle.group.breaker", "a")).isEqualTo(2);
+
+            time.advance(Duration.ofSeconds(1));
+            executor.submit("a", () -> "probe");
+            steps.runAll();
+            assertThat(gauge("raddle.group.breaker", "a")).isEqualTo(1);
+
+            executor.resetBreaker("a");
+            assertThat(gauge("raddle.group.breaker", "a")).isZero();
+            assertThat(changesTo("open", "a")).isEqualTo(1);
+            assertThat(changesTo("half-open", "a")).isEqualTo(1);
+            assertThat(changesTo("closed", "a")).isEqualTo(1);
+
+            executor.openBreaker("b", Duration.ofSeconds(1)); // has no meters of its own
+            assertThat(changesTo("open", "other")).isEqualTo(1);
+            meters.close();
+            assertThat(registry.getMeters()).isEmpty();
+        }
+        assertThat(suppressed).isEmpty();
+    }
+
+    @Test
+    void a_group_without_a_breaker_has_no_state_of_one() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(metered(meters).build())) {
+            meters.watch(executor);
+            executor.submit("a", () -> "value");
+
+            assertThat(gauge("raddle.group.breaker", "a")).isNaN();
             steps.runAll();
         }
         meters.close();
