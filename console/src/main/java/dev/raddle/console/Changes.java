@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The latest changes of limits: by the program, a console, a resolver, or by a limit that adapts. */
+/** The latest changes of limits: by the program, a console, a resolver, a limit that adapts, or a breaker. */
 final class Changes {
 
     private static final int MOST_ROWS = 500;
@@ -52,6 +52,7 @@ final class Changes {
                 case "console" -> "the console, by " + from;
                 case "resolver" -> "a resolver of the policy";
                 case "adaptive" -> "itself, as it is adaptive";
+                case "breaker" -> "its breaker";
                 default -> "the program";
             };
         }
@@ -72,13 +73,13 @@ final class Changes {
 
     /** Adds what a listener was notified of. */
     void add(String executor, OwnerChange change, long now) {
-        if (change.isAdaptive()) {
+        if (change.isAdaptive() && change.kind() == OwnerChange.Kind.LIMIT) {
             addAdaptive(executor, change, now);
             return;
         }
         String user = USER.isBound() ? USER.get() : null;
         String what = change.kind().name().toLowerCase(Locale.ROOT);
-        String who = user == null ? "program" : "console";
+        String who = change.isAdaptive() ? "breaker" : user == null ? "program" : "console";
         add(new Row(
                 ids.incrementAndGet(),
                 now,

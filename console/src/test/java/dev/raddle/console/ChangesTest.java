@@ -28,6 +28,16 @@ class ChangesTest {
     }
 
     @Test
+    void a_change_of_a_breaker_by_its_tasks_is_one_of_the_breaker() {
+        changes.add("e", new OwnerChange("a", Kind.BREAKER, true, "closed", "open"), 1);
+
+        Changes.Row row = changes.latest("e", "a", "breaker");
+        assertThat(changes.latest(10, _ -> true)).containsExactly(row);
+        assertThat(row.by()).isEqualTo("its breaker");
+        assertThat(row.after()).isEqualTo("open");
+    }
+
+    @Test
     void a_limit_that_is_another_one_without_a_call_was_decided_by_a_resolver() {
         AtomicInteger limit = new AtomicInteger(8);
         Activity activity = new Activity("e", new Failures(), changes, () -> true);
