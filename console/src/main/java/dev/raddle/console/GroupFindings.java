@@ -33,7 +33,8 @@ final class GroupFindings {
      * Overview.
      *
      * A group is a finding when one of its tasks has waited for two seconds, unless only the cap keeps it waiting: then
-     * its executor is. Of groups the reason is that of the gate. A wait for slots of the group has one of these causes,
+     * its executor is. A group whose breaker is not closed is one, too, since its tasks need not wait: they are
+     * rejected. Of groups the reason is that of the gate. A wait for slots of the group has one of these causes,
      * and the first that holds is said:
      *
      *   self-wait   a running task awaits one that waits in the same group
@@ -81,10 +82,10 @@ final class GroupFindings {
         int all = 0;
         for (Member member : groups.members()) {
             boolean isStopped = member.stats().paused() && member.stats().queuedCount() > 0;
-            if (member.waitedMillis() < LONG_WAIT && !isStopped) {
+            if (member.waitedMillis() < LONG_WAIT && !isStopped && !member.isTripped()) {
                 continue;
             }
-            WaitReason reason = member.state().waitingFor();
+            WaitReason reason = member.isTripped() ? WaitReason.BREAKER : member.state().waitingFor();
             if (reason == WaitReason.GLOBAL_CAP || reason == WaitReason.GLOBAL_RATE) {
                 atCap.merge(member.id().executor(), new AtCap(member, 1), AtCap::plus);
             } else {
@@ -144,6 +145,10 @@ final class GroupFindings {
     // One group.
 
     private Finding ofGroup(Member member) {
+        GroupStats.Breaker breaker = member.stats().breaker();
+        if (breaker != null && member.isTripped()) {
+            return ofBreaker(member, breaker);
+        }
         return switch (member.state().waitingFor()) {
             case PAUSED -> {
                 Draft draft = begin("paused", Level.stuck, member).say(" is paused: ");
@@ -163,6 +168,18 @@ final class GroupFindings {
             }
             case GROUP_LIMIT, BULKHEAD, GLOBAL_CAP, BREAKER, NOTHING -> ofSlots(member);
         };
+    }
+
+    private Finding ofBreaker(Member member, GroupStats.Breaker breaker) {
+        Draft draft = begin("breaker", Level.slow, member).say(": its breaker is {}", breaker.toString());
+        if (breaker.nextProbe() != null) {
+            Until probe = new Until(now + breaker.nextProbe().toMillis());
+            draft.say("; the next probe may start in {}", probe);
+        }
+        if (member.stats().queuedCount() > 0) {
+            addWait(draft.say("; "), member);
+        }
+        return withChange(draft, member, "breaker");
     }
 
     private Draft begin(String kind, Level level, Member member) {

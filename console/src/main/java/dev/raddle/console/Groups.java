@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import dev.raddle.group.Explanation;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupState;
 import dev.raddle.group.GroupStats;
@@ -59,7 +60,14 @@ final class Groups implements Subject {
 
         boolean isIdle() {
             GroupStats stats = stats();
-            return stats.activeCount() + stats.queuedCount() == 0 && !stats.paused() && stats.holdLeft() == null;
+            return stats.activeCount() + stats.queuedCount() == 0 && !stats.paused() && stats.holdLeft() == null
+                    && !isTripped();
+        }
+
+        /** Returns whether its circuit breaker keeps tasks from starting. */
+        boolean isTripped() {
+            GroupStats.Breaker breaker = stats().breaker();
+            return breaker != null && breaker.state() != CircuitBreaker.State.CLOSED;
         }
 
         /** Returns for how many milliseconds its oldest task has waited; 0 if that is unknown, or none waits. */

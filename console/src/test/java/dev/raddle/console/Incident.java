@@ -4,6 +4,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
@@ -68,6 +69,26 @@ public enum Incident {
                             .scheduler(key -> Runnable::run) // no task is between two moments when the time is advanced
                             .rateResolver(key -> key.equals("search") ? Rate.of(1, Duration.ofSeconds(20)) : null));
             stage.submit(orders, "search", "query", 120, () -> "found");
+        }
+    },
+
+    /** A callee fails, and its breaker is open. */
+    BREAKER {
+        @Override
+        void stage(Stage stage) throws InterruptedException {
+            GroupExecutor orders = stage.executor(
+                    "orders",
+                    GroupPolicy.builder()
+                            .breaker(key -> CircuitBreaker.failureRate(0.5)
+                                    .over(10)
+                                    .atLeast(4)
+                                    .openFor(Duration.ofMinutes(10))));
+            for (int i = 0; i < 4; i++) {
+                TaskHandle<String> charge = orders.submit("payments", "charge-" + i, () -> {
+                    throw new IllegalStateException("unavailable");
+                });
+                charge.await();
+            }
         }
     },
 
