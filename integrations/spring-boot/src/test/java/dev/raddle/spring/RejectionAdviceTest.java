@@ -6,6 +6,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.scope.ScopeOptions;
@@ -94,6 +95,26 @@ class RejectionAdviceTest {
                     assertThat(response.getHeader("Retry-After")).isEqualTo("19");
                     assertThat(response.getStatus()).isEqualTo(429);
                     assertThat(get(mvc, "/run/mails").getStatus()).isEqualTo(200);
+                });
+    }
+
+    @Test
+    void while_a_breaker_is_open_the_answer_says_when_its_next_probe_may_start() {
+        runner.withPropertyValues("raddle.groups.calls.max-concurrency=1")
+                .withBean(TimeSource.class, VirtualTime::new)
+                .withBean(
+                        GroupPolicyCustomizer.class,
+                        () -> (name, builder) -> builder.breaker(key -> CircuitBreaker.failureRate(0.5)))
+                .run(context -> {
+                    MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+                    context.getBean("calls", GroupExecutor.class)
+                            .openBreaker("secret-tenant", Duration.ofSeconds(90));
+                    context.getBean(VirtualTime.class).advance(Duration.ofMillis(11_500));
+
+                    MockHttpServletResponse response = get(mvc, "/run/calls");
+
+                    assertThat(response.getStatus()).isEqualTo(503);
+                    assertThat(response.getHeader("Retry-After")).isEqualTo("79");
                 });
     }
 
