@@ -60,7 +60,9 @@ final class Groups implements Subject {
 
         boolean isIdle() {
             GroupStats stats = stats();
-            return stats.activeCount() + stats.queuedCount() == 0 && !stats.paused() && stats.holdLeft() == null
+            return stats.activeCount() + stats.queuedCount() == 0
+                    && !stats.paused()
+                    && stats.holdLeft() == null
                     && !isTripped();
         }
 
