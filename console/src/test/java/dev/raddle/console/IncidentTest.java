@@ -24,7 +24,7 @@ class IncidentTest {
                     HANG      | hang      | 4 tasks are in Incident | payments
                     LIMIT     | limit     | Its limit is 1 | by the program, from 8 to 1
                     RATE      | rate      | "search" of orders may start 1 per 20 s: | next one starts in
-                    BREAKER   | breaker   | its breaker is open, 100 % of 4 tasks failed | by its breaker, from closed to open
+                    BREAKER   | breaker   | its breaker is open, 100 % of 4 tasks failed | its breaker, from closed to
                     CAP       | cap       | 16 groups like "req-…" hold 16 slots (100 %) | 25 groups wait for it
                     WEIGHTS   | weights   | "bulk" holds 9 slots (90 %), with the weight 100 | " is 1.
                     PRIORITY  | priority  | "nightly" waits with the priority -5 | 12 tasks of higher priority

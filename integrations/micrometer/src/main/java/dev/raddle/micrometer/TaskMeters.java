@@ -60,8 +60,9 @@ import java.util.function.Function;
  * </ol>
  *
  * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when no task is submitted, starts or
- * ends. There are at most 24 meters for each key with meters and for {@code other}, and with {@link #watch} 3 gauges for
- * each key with meters. At most eleven times {@code topKeys} keys are remembered, and one map entry for each task that has not ended. A key that is named
+ * ends. There are at most 24 meters for each key with meters and for {@code other}, and with {@link #watch} 3 gauges
+ * for each key with meters. At most eleven times {@code topKeys} keys are remembered, and one map entry for each task
+ * that has not ended. A key that is named
  * {@code other} shares the meters of the others. The tag of a key of more than 200 characters is cut, with a hash.
  *
  * <p>One object may serve several executors, or scopes, or flows, which then share its meters. Two objects on one
