@@ -143,10 +143,10 @@ public final class CircuitBreaker {
      */
     public CircuitBreaker slowerThan(Duration time, double rate) {
         requirePositive("slowerThan", time);
-        requireRate("rate of slow tasks", rate);
+        double checked = requireRate("rate of slow tasks", rate);
         return new CircuitBreaker(values.with(draft -> {
             draft.slow = time;
-            draft.slowRate = rate;
+            draft.slowRate = checked;
         }));
     }
 
