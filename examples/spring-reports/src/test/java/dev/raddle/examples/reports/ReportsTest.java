@@ -143,13 +143,16 @@ class ReportsTest {
     void a_job_that_the_pool_hands_back_is_in_the_file_of_what_is_left(@TempDir Path directory) throws Exception {
         try (Service service = Service.start(List.of("--reports.directory=" + directory))) {
             ThreadPool night = service.context().getBean(ThreadPool.class);
+            CountDownLatch begun = new CountDownLatch(night.getMaximumPoolSize());
             CountDownLatch never = new CountDownLatch(1);
             for (int i = 0; i < night.getMaximumPoolSize(); i++) {
                 night.submit(() -> {
+                    begun.countDown();
                     never.await();
                     return null;
                 });
             }
+            begun.await();
             service.context().getBean(Nightly.class).accept("acme");
 
             night.drain(Duration.ZERO);
