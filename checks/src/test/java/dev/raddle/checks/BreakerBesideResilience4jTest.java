@@ -38,7 +38,7 @@ class BreakerBesideResilience4jTest {
 
     private static final int SEQUENCES = 100_000;
     private static final int CALLS = 24;
-    private static final int OPEN = 1_000; // ms; it and its doubles are no multiples of 3, as the times between calls are
+    private static final int OPEN = 1_000; // ms; not a multiple of 3, unlike the times between calls
 
     /** A clock with the time of both breakers, in milliseconds. */
     private static final class Millis extends Clock {
