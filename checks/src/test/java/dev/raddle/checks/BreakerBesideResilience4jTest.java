@@ -114,9 +114,10 @@ class BreakerBesideResilience4jTest {
         io.github.resilience4j.circuitbreaker.CircuitBreaker peer = new CircuitBreakerStateMachine("peer", config);
         ours.clear();
         theirs.clear();
-        peer.getEventPublisher().onStateTransition(event -> theirs.add(
-                word(event.getStateTransition().getFromState()) + " > "
-                        + word(event.getStateTransition().getToState())));
+        peer.getEventPublisher()
+                .onStateTransition(
+                        event -> theirs.add(word(event.getStateTransition().getFromState()) + " > "
+                                + word(event.getStateTransition().getToState())));
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = GroupPolicy.builder()
                 .scheduler(key -> steps)
@@ -146,7 +147,9 @@ class BreakerBesideResilience4jTest {
                     }
                     return "good";
                 }));
-                assertThat(steps.size() > before).as("seed %d, call %d is admitted", seed, i).isEqualTo(isAdmitted);
+                assertThat(steps.size() > before)
+                        .as("seed %d, call %d is admitted", seed, i)
+                        .isEqualTo(isAdmitted);
                 steps.runAll();
                 assertThat(handle.isDone()).isTrue();
                 if (isAdmitted && fails) {

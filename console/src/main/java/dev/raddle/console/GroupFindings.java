@@ -85,7 +85,8 @@ final class GroupFindings {
             if (member.waitedMillis() < LONG_WAIT && !isStopped && !member.isTripped()) {
                 continue;
             }
-            WaitReason reason = member.isTripped() ? WaitReason.BREAKER : member.state().waitingFor();
+            WaitReason reason =
+                    member.isTripped() ? WaitReason.BREAKER : member.state().waitingFor();
             if (reason == WaitReason.GLOBAL_CAP || reason == WaitReason.GLOBAL_RATE) {
                 atCap.merge(member.id().executor(), new AtCap(member, 1), AtCap::plus);
             } else {

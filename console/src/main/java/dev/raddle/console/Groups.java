@@ -1,7 +1,7 @@
 package dev.raddle.console;
 
-import dev.raddle.group.Explanation;
 import dev.raddle.group.CircuitBreaker;
+import dev.raddle.group.Explanation;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupState;
 import dev.raddle.group.GroupStats;

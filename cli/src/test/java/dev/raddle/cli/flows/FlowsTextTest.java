@@ -66,10 +66,9 @@ class FlowsTextTest {
                 """);
         assertThat(FlowsTable.schedules(List.of())).isEqualTo("no schedules\n");
         assertThat(FlowsJson.schedules(schedules.subList(1, 2)))
-                .isEqualTo(
-                        "{\"schedules\":[{\"name\":\"b\\u001b\",\"flow\":\"shop\",\"cron\":\"0 3 * * *\","
-                                + "\"zone\":\"Z\",\"overlap\":\"WAIT\",\"nextAt\":null,"
-                                + "\"lastRun\":\"b/1\",\"problem\":null}]}\n");
+                .isEqualTo("{\"schedules\":[{\"name\":\"b\\u001b\",\"flow\":\"shop\",\"cron\":\"0 3 * * *\","
+                        + "\"zone\":\"Z\",\"overlap\":\"WAIT\",\"nextAt\":null,"
+                        + "\"lastRun\":\"b/1\",\"problem\":null}]}\n");
     }
 
     @Test

@@ -33,11 +33,8 @@ final class RowMeters {
     static final String GROUPS = "raddle.group";
 
     /** The number of meters of a row of groups, besides gauges of limits and the state of the breaker. */
-    static final int COUNT = 3
-            + RAN.size()
-            + UNSTARTED.size()
-            + Rejection.Reason.values().length
-            + CircuitBreaker.State.values().length;
+    static final int COUNT =
+            3 + RAN.size() + UNSTARTED.size() + Rejection.Reason.values().length + CircuitBreaker.State.values().length;
 
     private static final CircuitBreaker.State[] NO_STATES = {};
 

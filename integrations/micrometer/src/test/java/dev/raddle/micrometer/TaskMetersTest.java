@@ -665,7 +665,9 @@ class TaskMetersTest {
     void the_state_of_a_breaker_is_a_gauge_and_its_changes_are_counted() {
         TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
         GroupPolicy policy = metered(meters)
-                .breaker(key -> key.equals("none") ? null : CircuitBreaker.failureRate(1).over(1).probes(2))
+                .breaker(key -> key.equals("none")
+                        ? null
+                        : CircuitBreaker.failureRate(1).over(1).probes(2))
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             meters.watch(executor);

@@ -107,8 +107,7 @@ class RejectionAdviceTest {
                         () -> (name, builder) -> builder.breaker(key -> CircuitBreaker.failureRate(0.5)))
                 .run(context -> {
                     MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
-                    context.getBean("calls", GroupExecutor.class)
-                            .openBreaker("secret-tenant", Duration.ofSeconds(90));
+                    context.getBean("calls", GroupExecutor.class).openBreaker("secret-tenant", Duration.ofSeconds(90));
                     context.getBean(VirtualTime.class).advance(Duration.ofMillis(11_500));
 
                     MockHttpServletResponse response = get(mvc, "/run/calls");
