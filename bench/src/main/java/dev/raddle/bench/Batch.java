@@ -4,6 +4,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,6 +55,13 @@ final class Batch {
             tasks.add(Bulkhead.decorateCallable(Bulkhead.of("group-" + i, config), EMPTY));
         }
         return tasks;
+    }
+
+    /** Returns the same tasks, each behind a circuit breaker of its own. */
+    static List<Callable<Void>> behindBreakers(List<Callable<Void>> tasks) {
+        return tasks.stream()
+                .map(task -> CircuitBreaker.decorateCallable(CircuitBreaker.ofDefaults("breaker"), task))
+                .toList();
     }
 
     static void onBareThreads(List<Callable<Void>> tasks) {

@@ -41,6 +41,7 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows),
             new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows),
             new Chapter("rate-start", CpuPerRatedTask.class, CpuPerRatedTask::rows),
+            new Chapter("rate-breaker", CpuPerGuardedTask.class, CpuPerGuardedTask::rows),
             new Chapter("adaptive-sample", CpuPerSampledTask.class, CpuPerSampledTask::rows),
             new Chapter("late-limits", LateLimits.class, LateLimits::rows),
             new Chapter("scale-units", Scale.class, Scale::rows),
