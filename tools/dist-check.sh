@@ -102,6 +102,10 @@ use_flows_rerun() {
   expect_part 'flows rerun' 'will be run again' "$(alone "$raddle" flows rerun failed --db "$database")"
 }
 
+use_flows_schedules() {
+  expect_part 'flows schedules' 'no schedules' "$(alone "$raddle" flows schedules --db "$database")"
+}
+
 use_completion() {
   local shell
   for shell in bash zsh fish; do
