@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How much of a processor and of the heap does a console take while nobody looks? How much of a processor while five
+ * How much of a processor and of the heap does a console take without an open page? How much of a processor while five
  * pages look at 1,000 active groups? How much of its throughput does a program keep whose tasks have one processor,
  * while 500 pages look? Three times each is measured without the console or the pages, and then with them. The pages
  * are in another JVM, whose CPU time does not count. The five have a processor of their own; if the machine has none

@@ -26,7 +26,7 @@ import java.util.Objects;
  * @param cron five fields as in a crontab: minute, hour, day of month, month, day of week; or six, with the second
  *     first. If both kinds of days are restricted in five fields, either may match
  * @param zone the time zone of the fields
- * @param overlap what happens to a round that is due while the run before has not ended
+ * @param overlap the behaviour of a round that is due while the run before has not ended
  */
 @CheckReturnValue
 public record Schedule(String cron, ZoneId zone, Overlap overlap) {
@@ -82,7 +82,7 @@ public record Schedule(String cron, ZoneId zone, Overlap overlap) {
     /**
      * Returns this schedule with another behaviour of rounds that overlap.
      *
-     * @param other what happens to a round that is due while the run before has not ended
+     * @param other the behaviour of a round that is due while the run before has not ended
      * @return a new schedule
      */
     public Schedule withOverlap(Overlap other) {
