@@ -129,6 +129,7 @@ class IncidentScreensTest extends InChromium {
         find("section").first().locator("[data-row]").first().click();
 
         awaitText(find("tr.detail .stack"), "Taking the stack…");
+        page.waitForCondition(() -> !held.isEmpty());
         awaitCount(find("tr.detail button.copy"), 0);
         held.forEach(Route::resume);
         awaitText(find("tr.detail pre"), "PaymentClient.charge");
