@@ -4,8 +4,6 @@ import dev.raddle.group.CircuitBreaker.State;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
-import dev.raddle.task.Rejection;
-import dev.raddle.task.WaitReason;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -122,18 +120,6 @@ class BreakerGroup extends Group {
                     || (own.state() == State.HALF_OPEN && isHeld(run) && !run.isUncounted);
             return isAllowed ? null : breakerRefusal(now);
         });
-    }
-
-    @Override
-    Refusal breakerRefusal(long now) {
-        Explanation why = withBreaker(new Explanation(WaitReason.BREAKER, 0, 0), now);
-        return new Refusal(Rejection.Reason.BREAKER, why, load());
-    }
-
-    @Override
-    Explanation withBreaker(Explanation plain, long now) {
-        Breaker own = breaker;
-        return own == null ? plain : plain.withBreaker(own.stats(now));
     }
 
     // Changes.

@@ -50,8 +50,9 @@ public record Explanation(
         return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, needed, status, breaker);
     }
 
-    Explanation withBreaker(GroupStats.Breaker stats) {
-        return new Explanation(waitingFor, place, rank, rate, stats.nextProbe(), limitChange, permits, fleet, stats);
+    Explanation withBreaker(GroupStats.@Nullable Breaker stats) {
+        Duration probe = stats == null ? null : stats.nextProbe();
+        return new Explanation(waitingFor, place, rank, rate, probe, limitChange, permits, fleet, stats);
     }
 
     /** Returns the first part of the sentence: for what it waits, and when that ends. */

@@ -167,16 +167,6 @@ class Group extends TaskGate {
         return null;
     }
 
-    /** Returns why the breaker refuses a task. Called under the lock. */
-    Refusal breakerRefusal(long now) {
-        throw new AssertionError(this + " has no breaker");
-    }
-
-    /** Adds the state of the breaker. Called under the lock. */
-    Explanation withBreaker(Explanation plain, long now) {
-        return plain;
-    }
-
     /** Returns the state of the breaker, or null. Called under the lock. */
     GroupStats.@Nullable Breaker breakerStats(long now) {
         return null;
@@ -912,7 +902,7 @@ class Group extends TaskGate {
                 long allowed = engine.cap.isThrottled() ? engine.cap.allowedAt() : now; // else it is unknown
                 yield plain.withNextStart(rate(engine.cap.rate()), atLeastZero(allowed - now));
             }
-            case BREAKER -> withBreaker(plain, now);
+            case BREAKER -> plain.withBreaker(breakerStats(now));
             case FLEET_LIMIT -> plain.withPermits(slotsOf(run), PermitStatus.UNKNOWN);
             case BULKHEAD, GLOBAL_CAP, PAUSED, NOTHING -> plain;
         };
@@ -950,6 +940,12 @@ class Group extends TaskGate {
             case BULKHEAD -> new Refusal(Rejection.Reason.BULKHEAD, why, load());
             default -> new Refusal(Rejection.Reason.GROUP_QUEUE, why, load());
         };
+    }
+
+    /** Returns why the breaker refuses a task. Called under the lock. */
+    Refusal breakerRefusal(long now) {
+        Explanation why = new Explanation(WaitReason.BREAKER, 0, 0).withBreaker(breakerStats(now));
+        return new Refusal(Rejection.Reason.BREAKER, why, load());
     }
 
     /** Returns the end of a run's queue timeout, with what has kept it waiting. */

@@ -323,7 +323,7 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         return switch (placedOutcome()) {
             case Outcome.Success<?> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
             case Outcome.Failure<?>(TaskTimeoutException late) ->
-                ranNanos >= Deadline.nanos(late.budget()) / 2 ? Adaptation.Kind.DROPPED : null; // else it has waited
+                hasMostlyRun(late, ranNanos) ? Adaptation.Kind.DROPPED : null;
             case Outcome.Failure<?> failure -> limit.isDrop(failure.error()) ? Adaptation.Kind.DROPPED : null;
             default -> null;
         };
@@ -339,8 +339,15 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
         if (!(outcome instanceof Outcome.Failure<?>(Throwable error)) || error instanceof RejectedExecutionException) {
             return null;
         }
-        boolean hasFailed = error instanceof TaskTimeoutException || countsFor(breaker, error);
-        return Breaker.End.of(hasFailed, isSlow);
+        if (error instanceof TaskTimeoutException late) {
+            return hasMostlyRun(late, ranNanos) ? Breaker.End.of(true, isSlow) : null;
+        }
+        return Breaker.End.of(countsFor(breaker, error), isSlow);
+    }
+
+    /** Returns whether a task that was too late has run for at least half of its time; else the queue was too slow. */
+    private static boolean hasMostlyRun(TaskTimeoutException late, long ranNanos) {
+        return ranNanos >= Deadline.nanos(late.budget()) / 2;
     }
 
     private boolean countsFor(CircuitBreaker breaker, Throwable error) {

@@ -5,6 +5,7 @@ import static dev.raddle.group.CircuitBreaker.State.HALF_OPEN;
 import static dev.raddle.group.CircuitBreaker.State.OPEN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.OwnerChange;
@@ -72,6 +73,12 @@ class BreakerTest {
         TaskHandle<String> handle = submit(executor, task);
         steps.runAll();
         return handle;
+    }
+
+    /** Performs an action and everything that the executor offloads because of it, in the calling thread. */
+    private void perform(Runnable action) {
+        time.after(Duration.ZERO, action);
+        time.advance(Duration.ZERO);
     }
 
     private void run(GroupExecutor executor, Callable<String> task, int times) {
@@ -180,7 +187,33 @@ class BreakerTest {
     }
 
     @Test // K1
-    void a_timeout_counts_and_cancels_and_rejections_do_not() {
+    void a_timeout_is_a_failure_if_the_task_has_run_for_half_of_it() {
+        Callable<String> tenSeconds = () -> {
+            time.advance(Duration.ofSeconds(10));
+            return "too late";
+        };
+        GroupPolicy policy = policy().breaker(key -> HALF.countWhen(error -> false))
+                .defaultMaxConcurrencyPerGroup(1)
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            submit(executor, tenSeconds);
+            submit(executor, tenSeconds);
+            executor.submit(
+                    "a", TaskSpec.named("waits for 20 s of 25", tenSeconds).timeout(Duration.ofSeconds(25)));
+            steps.runAll();
+            assertThat(breaker(executor).ends())
+                    .as("the callee of the third need not be slow")
+                    .isEqualTo(2);
+            assertThat(breaker(executor).failureRate()).isZero();
+
+            executor.submit("a", TaskSpec.named("only runs", tenSeconds).timeout(Duration.ofSeconds(10)));
+            steps.runAll();
+            assertThat(breaker(executor).failureRate()).isBetween(0.33, 0.34);
+        }
+    }
+
+    @Test // K1
+    void cancels_and_rejections_do_not_count() {
         try (GroupExecutor executor = executor(HALF.countWhen(error -> false))) {
             run(executor, BAD, 4);
             assertThat(breaker(executor).failureRate())
@@ -413,6 +446,59 @@ class BreakerTest {
     }
 
     @Test // K3
+    void a_probe_that_does_not_end_in_time_opens_it() {
+        try (GroupExecutor executor = executor(HALF)) {
+            run(executor, BAD, 4);
+            time.advance(Duration.ofSeconds(30));
+            Callable<String> hangs = () -> {
+                time.advance(Duration.ofSeconds(5));
+                return "too late";
+            };
+            executor.submit("a", TaskSpec.named("hangs", hangs).timeout(Duration.ofSeconds(5)));
+            steps.runAll();
+
+            assertThat(breaker(executor).state()).isEqualTo(OPEN);
+        }
+    }
+
+    @Test // K3
+    void a_call_is_a_probe_like_any_other_task() throws Exception {
+        try (GroupExecutor executor = executor(HALF.probes(1))) {
+            executor.openBreaker("a", Duration.ofSeconds(1));
+            assertThatThrownBy(() -> executor.call("a", GOOD)).isInstanceOf(RejectedTaskException.class);
+            time.advance(Duration.ofSeconds(1));
+            String nested = executor.call("a", () -> {
+                assertThat(breaker(executor).state()).isEqualTo(HALF_OPEN);
+                return rejection(submit(executor, GOOD)).text();
+            });
+
+            assertThat(nested).startsWith("breaker: half-open");
+            assertThat(breaker(executor).state()).isEqualTo(CLOSED);
+        }
+    }
+
+    @Test // K3
+    void a_probe_keeps_its_place_while_it_waits_for_a_permit_of_the_fleet() {
+        FakePermits fleet = new FakePermits();
+        GroupPolicy policy =
+                policy().breaker(key -> HALF.probes(1)).permits(fleet).build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            executor.openBreaker("a", Duration.ofSeconds(1));
+            time.advance(Duration.ofSeconds(1));
+            perform(() -> submit(executor, GOOD));
+            assertThat(executor.groupStats("a").orElseThrow().queuedCount()).isEqualTo(1);
+            assertThat(fleet.wanted("a")).isEqualTo(1);
+            assertThat(rejection(submit(executor, GOOD)).reason()).isEqualTo(Rejection.Reason.BREAKER);
+
+            perform(() -> fleet.grant("a", 1));
+            assertThat(breaker(executor).state()).isEqualTo(HALF_OPEN);
+            perform(steps::runAll);
+
+            assertThat(breaker(executor).state()).isEqualTo(CLOSED);
+        }
+    }
+
+    @Test // K3
     void a_task_from_before_the_opening_is_no_probe() {
         try (GroupExecutor executor = executor(HALF.probes(1))) {
             submit(executor, BAD);
@@ -489,6 +575,42 @@ class BreakerTest {
             assertThat(next.isDone()).isTrue();
             assertThat(breaker(executor).state()).isEqualTo(CLOSED);
             assertThat(breaker(executor).ends()).isEqualTo(1);
+        }
+    }
+
+    @Test // K2
+    void a_shutdown_of_its_group_ends_what_waits_for_it_and_the_running_task_does_not_count() {
+        try (GroupExecutor executor = executor(HALF.openWaits().atLeast(1))) {
+            submit(executor, BAD);
+            executor.openBreaker("a", Duration.ofHours(1));
+            TaskHandle<String> waits = submit(executor, GOOD);
+            executor.shutdownGroup("a");
+            assertThat(rejection(waits).reason()).isEqualTo(Rejection.Reason.SHUTDOWN);
+
+            TaskHandle<String> next = submit(executor, GOOD);
+            steps.runAll();
+            assertThat(next.isDone()).isTrue();
+            assertThat(breaker(executor).ends()).isEqualTo(1);
+        }
+    }
+
+    @Test // K2
+    void a_shutdown_with_a_timeout_waits_for_the_probes() throws InterruptedException {
+        try (GroupExecutor executor = executor(HALF.openWaits().probes(1))) {
+            executor.openBreaker("a", Duration.ofSeconds(1));
+            TaskHandle<String> waits = submit(executor, GOOD);
+            CompletableFuture<Boolean> drained = new CompletableFuture<>();
+            int alarms = time.alarms();
+            Thread closer = Thread.ofPlatform()
+                    .start(() -> drained.complete(executor.shutdownGroup("a", Duration.ofSeconds(10))));
+            time.awaitAlarms(alarms + 1);
+            assertThat(rejection(submit(executor, GOOD)).reason()).isEqualTo(Rejection.Reason.SHUTDOWN);
+            time.advance(Duration.ofSeconds(1));
+            steps.runAll();
+            closer.join();
+
+            assertThat(drained).isCompletedWithValue(true);
+            assertThat(waits.join().status()).isEqualTo(TaskStatus.SUCCESS);
         }
     }
 
