@@ -1,5 +1,6 @@
 package dev.raddle.spring;
 
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.PermitSource;
@@ -18,9 +19,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.convert.DurationStyle;
 
 /** Creates the executors and pools that are configured by properties. Their bean definitions name its methods. */
 final class ConfiguredExecutors {
@@ -107,6 +110,10 @@ final class ConfiguredExecutors {
         set(group.maxInFlight(), policy::defaultMaxInFlightPerGroup);
         set(group.queueThreshold(), policy::defaultQueueThresholdPerGroup);
         set(group.globalQueueThreshold(), policy::globalQueueThreshold);
+        set(group.breaker(), settings -> {
+            CircuitBreaker breaker = breakerOf(settings);
+            policy.breaker(key -> breaker);
+        });
         set(group.rejectionPolicy(), policy::rejectionPolicy);
         set(group.lostPermits(), policy::lostPermits);
         set(group.idleGroupTtl(), policy::idleGroupTtl);
@@ -119,6 +126,35 @@ final class ConfiguredExecutors {
         Map<String, Rate> rates = new HashMap<>();
         texts.forEach((key, text) -> rates.put(key, Objects.requireNonNull(RateText.parse(text))));
         return rates;
+    }
+
+    private static CircuitBreaker breakerOf(RaddleProperties.Breaker settings) {
+        CircuitBreaker breaker = CircuitBreaker.failureRate(Objects.requireNonNull(settings.failureRate()));
+        breaker = with(breaker, settings.over(), ConfiguredExecutors::over);
+        breaker = with(breaker, settings.atLeast(), CircuitBreaker::atLeast);
+        breaker = with(breaker, settings.openFor(), CircuitBreaker::openFor);
+        breaker = with(breaker, settings.maxOpen(), CircuitBreaker::maxOpen);
+        breaker = with(breaker, settings.probes(), CircuitBreaker::probes);
+        if (settings.slowerThan() != null && settings.slowRate() != null) {
+            breaker = breaker.slowerThan(settings.slowerThan(), settings.slowRate());
+        }
+        List<Class<? extends Throwable>> counted = settings.countWhen();
+        if (!counted.isEmpty()) {
+            breaker = breaker.countWhen(error -> counted.stream().anyMatch(type -> type.isInstance(error)));
+        }
+        return settings.openWaits() ? breaker.openWaits() : breaker;
+    }
+
+    private static <T> CircuitBreaker with(
+            CircuitBreaker breaker, @Nullable T value, BiFunction<CircuitBreaker, T, CircuitBreaker> setter) {
+        return value == null ? breaker : setter.apply(breaker, value);
+    }
+
+    /** Returns a breaker over a number of tasks, such as {@code 100}, or those of a time, such as {@code 60s}. */
+    static CircuitBreaker over(CircuitBreaker breaker, String text) {
+        return text.chars().allMatch(Character::isDigit)
+                ? breaker.over(Integer.parseInt(text))
+                : breaker.over(DurationStyle.detectAndParse(text));
     }
 
     /** Creates the pool of a name. */

@@ -1,5 +1,6 @@
 package dev.raddle.spring;
 
+import dev.raddle.group.CircuitBreaker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,8 +57,33 @@ final class PropertyCheck {
         rate(prefix + "rate", group.rate());
         rate(prefix + "global-rate", group.globalRate());
         group.rateByKey().forEach((key, rate) -> rate(prefix + "rate-by-key[" + key + "]", rate));
+        if (group.breaker() != null) {
+            breaker(prefix + "breaker.", group.breaker());
+        }
         if (properties.pools().containsKey(name)) {
             errors.add("raddle.groups." + name + " and raddle.pools." + name + " must not have the same name");
+        }
+    }
+
+    private void breaker(String prefix, RaddleProperties.Breaker breaker) {
+        if (breaker.failureRate() == null) {
+            errors.add(prefix + "failure-rate must be set");
+        }
+        if ((breaker.slowerThan() == null) != (breaker.slowRate() == null)) {
+            errors.add(prefix + "slower-than must be set together with slow-rate");
+        }
+        part(prefix + "failure-rate", breaker.failureRate());
+        part(prefix + "slow-rate", breaker.slowRate());
+        over(prefix + "over", breaker.over());
+        atLeast(1, prefix + "at-least", breaker.atLeast());
+        atLeast(1, prefix + "probes", breaker.probes());
+        positive(prefix + "slower-than", breaker.slowerThan());
+        positive(prefix + "open-for", breaker.openFor());
+        positive(prefix + "max-open", breaker.maxOpen());
+        for (Class<?> type : breaker.countWhen()) { // the binder does not check that it is an exception
+            if (!Throwable.class.isAssignableFrom(type)) {
+                errors.add(prefix + "count-when must have types of exceptions, had " + type.getName());
+            }
         }
     }
 
@@ -69,9 +95,7 @@ final class PropertyCheck {
         atLeast(1, prefix + "queue-capacity", pool.queueCapacity());
         notNegative(prefix + "keep-alive", pool.keepAlive());
         notNegative(prefix + "block-timeout", pool.blockTimeout());
-        if (pool.stuckAfter() != null && !pool.stuckAfter().isPositive()) {
-            errors.add(prefix + "stuck-after must be more than zero, was " + pool.stuckAfter());
-        }
+        positive(prefix + "stuck-after", pool.stuckAfter());
         if (pool.threads() != null && (pool.coreThreads() != null || pool.maxThreads() != null)) {
             errors.add(prefix + "threads must not be set together with core-threads or max-threads");
         }
@@ -132,6 +156,29 @@ final class PropertyCheck {
     private void notNegative(String name, @Nullable Duration value) {
         if (value != null && value.isNegative()) {
             errors.add(name + " must not be negative, was " + value);
+        }
+    }
+
+    private void positive(String name, @Nullable Duration value) {
+        if (value != null && !value.isPositive()) {
+            errors.add(name + " must be more than zero, was " + value);
+        }
+    }
+
+    private void part(String name, @Nullable Double value) {
+        if (value != null && !(value > 0 && value <= 1)) {
+            errors.add(name + " must be more than 0 and at most 1, was " + value);
+        }
+    }
+
+    private void over(String name, @Nullable String text) {
+        try {
+            if (text != null) {
+                ConfiguredExecutors.over(CircuitBreaker.failureRate(1), text);
+            }
+        } catch (IllegalArgumentException invalid) {
+            errors.add(name + " must be a number of tasks such as 100, or a time such as 60s, was \"" + text + "\": "
+                    + invalid.getMessage());
         }
     }
 

@@ -69,6 +69,7 @@ public record RaddleProperties(
      * strict"
      * @param rateByKey the rates of single keys
      * @param globalRate how many tasks of all keys together may start per time
+     * @param breaker the circuit breaker of each key; none by default
      * @param rejectionPolicy the treatment of rejected tasks
      * @param lostPermits what happens to running tasks whose permits the fleet has lost
      * @param idleGroupTtl how long a group without tasks is kept
@@ -90,6 +91,7 @@ public record RaddleProperties(
             @Nullable String rate,
             @DefaultValue Map<String, String> rateByKey,
             @Nullable String globalRate,
+            @Nullable Breaker breaker,
             @Nullable RejectionPolicy rejectionPolicy,
             @Nullable LostPermitPolicy lostPermits,
             @Nullable Duration idleGroupTtl,
@@ -97,6 +99,34 @@ public record RaddleProperties(
             @Nullable Boolean reuseThreads,
             @DefaultValue("true") boolean fleet,
             @Nullable String pool) {}
+
+    /**
+     * The rule of a circuit breaker. Each key has a state of its own.
+     *
+     * @param failureRate the part of the latest tasks that opens it when they have failed, more than 0 and at most 1;
+     *     must be set
+     * @param over which tasks are the latest: a number of them, such as "100", or a time, such as "60s"; 100 by default
+     * @param atLeast the number of tasks before which it does not open; 20 by default
+     * @param slowerThan the run time of the slowest task that is not slow; no task is slow by default
+     * @param slowRate the part of the latest tasks that opens it when they were slow, more than 0 and at most 1
+     * @param openFor the time to the first probe, which doubles with each round of probes that fails; 30 seconds by
+     *     default
+     * @param maxOpen the longest time to the next probe; ten minutes by default
+     * @param probes how many tasks start half-open, and decide; 5 by default
+     * @param countWhen the types of the exceptions that are failures of the callee; all by default
+     * @param openWaits whether tasks wait while it is open; otherwise they are rejected
+     */
+    public record Breaker(
+            @Nullable Double failureRate,
+            @Nullable String over,
+            @Nullable Integer atLeast,
+            @Nullable Duration slowerThan,
+            @Nullable Double slowRate,
+            @Nullable Duration openFor,
+            @Nullable Duration maxOpen,
+            @Nullable Integer probes,
+            @DefaultValue List<Class<? extends Throwable>> countWhen,
+            @DefaultValue("false") boolean openWaits) {}
 
     /**
      * A thread pool.

@@ -108,6 +108,28 @@ class ObservabilityTest {
         assertThat(registry.getMeters()).isEmpty();
     }
 
+    @Test
+    void the_breaker_of_a_configured_key_has_its_meters() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        runner.withBean(MeterRegistry.class, () -> registry)
+                .withPropertyValues("raddle.groups.tenants.breaker.failure-rate=0.5")
+                .run(context -> {
+                    GroupExecutor executor = context.getBean(GroupExecutor.class);
+                    executor.submit("acme", "t", () -> "done").await();
+                    executor.openBreaker("acme", Duration.ofMinutes(1));
+                    assertThat(registry.get("raddle.group.breaker")
+                                    .tags("executor", "tenants", "group", "acme")
+                                    .gauge()
+                                    .value())
+                            .isEqualTo(2);
+                    assertThat(registry.get("raddle.group.breaker.changes")
+                                    .tags("executor", "tenants", "group", "acme", "state", "open")
+                                    .counter()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
     // Spans.
 
     @Test

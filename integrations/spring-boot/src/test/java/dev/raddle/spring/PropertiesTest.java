@@ -1,20 +1,35 @@
 package dev.raddle.spring;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.group.CircuitBreaker.State;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.GroupStats;
 import dev.raddle.group.RejectionPolicy;
+import dev.raddle.group.TaskHandle;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.Rate;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.TimeSource;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.ByteArrayResource;
 
 class PropertiesTest {
 
@@ -62,6 +77,152 @@ class PropertiesTest {
                     assertThat(policy.reuseThreads()).isTrue();
                     assertThat(policy.closeTimeout()).isEqualTo(Duration.ofSeconds(9));
                 });
+    }
+
+    @Test
+    void a_breaker_is_configured_by_its_properties() {
+        VirtualTime time = new VirtualTime();
+        runner.withBean(TimeSource.class, () -> time).withInitializer(yaml("""
+                        raddle:
+                          groups:
+                            calls:
+                              breaker:
+                                failure-rate: 0.5
+                                over: 4
+                                at-least: 2
+                                slower-than: 2s
+                                slow-rate: 0.75
+                                open-for: 10s
+                                max-open: 15s
+                                probes: 1
+                                count-when: [java.io.IOException, java.sql.SQLException]
+                        """)).run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            fail(executor, "a", IllegalStateException::new, 3); // does not count
+            fail(executor, "a", IOException::new, 1);
+            assertThat(breaker(executor, "a").state()).isEqualTo(State.CLOSED);
+            fail(executor, "a", SQLException::new, 1);
+            assertThat(breaker(executor, "a")).isEqualTo(open(4, 0.5, 0, Duration.ofSeconds(10)));
+            time.advance(Duration.ofSeconds(10));
+            fail(executor, "a", IOException::new, 1);
+            assertThat(breaker(executor, "a").nextProbe()).isEqualTo(Duration.ofSeconds(15));
+            time.advance(Duration.ofSeconds(15));
+            executor.call("a", () -> "answer");
+            assertThat(breaker(executor, "a").state()).isEqualTo(State.CLOSED);
+
+            for (int seconds = 1; seconds <= 4; seconds++) {
+                Duration length = Duration.ofSeconds(seconds);
+                executor.call("slow", () -> {
+                    time.advance(length);
+                    return "answer";
+                });
+            }
+            assertThat(breaker(executor, "slow").state()).isEqualTo(State.CLOSED); // 2 of 4
+            executor.call("slow", () -> {
+                time.advance(Duration.ofSeconds(3));
+                return "answer";
+            });
+            assertThat(breaker(executor, "slow")).isEqualTo(open(4, 0, 0.75, Duration.ofSeconds(10)));
+        });
+    }
+
+    @Test
+    void a_breaker_may_consider_the_tasks_of_a_time_and_let_tasks_wait() {
+        VirtualTime time = new VirtualTime();
+        runner.withBean(TimeSource.class, () -> time)
+                .withPropertyValues(
+                        "raddle.groups.calls.breaker.failure-rate=1",
+                        "raddle.groups.calls.breaker.over=60s",
+                        "raddle.groups.calls.breaker.at-least=2",
+                        "raddle.groups.calls.breaker.open-waits=true")
+                .run(context -> {
+                    GroupExecutor executor = context.getBean(GroupExecutor.class);
+                    fail(executor, "a", IOException::new, 1);
+                    time.advance(Duration.ofSeconds(70));
+                    fail(executor, "a", IOException::new, 1);
+                    assertThat(breaker(executor, "a").ends()).isEqualTo(1);
+                    fail(executor, "a", IllegalStateException::new, 1); // all exceptions count
+                    assertThat(breaker(executor, "a")).isEqualTo(open(2, 1, 0, Duration.ofSeconds(30)));
+
+                    TaskHandle<String> waiting = executor.submit("a", "t", () -> "answer");
+                    assertThat(executor.groupStats("a").orElseThrow().queuedCount())
+                            .isEqualTo(1);
+                    executor.resetBreaker("a");
+                    assertThat(waiting.await().orElseThrow()).isEqualTo("answer");
+                });
+    }
+
+    private static ApplicationContextInitializer<ConfigurableApplicationContext> yaml(String text) {
+        return context -> {
+            try {
+                new YamlPropertySourceLoader()
+                        .load("yaml", new ByteArrayResource(text.getBytes(UTF_8)))
+                        .forEach(context.getEnvironment().getPropertySources()::addLast);
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            }
+        };
+    }
+
+    private static void fail(GroupExecutor executor, String key, Supplier<Exception> failure, int times) {
+        for (int i = 0; i < times; i++) {
+            Exception thrown = failure.get();
+            assertThatThrownBy(() -> executor.call(key, () -> {
+                        throw thrown;
+                    }))
+                    .isSameAs(thrown);
+        }
+    }
+
+    private static GroupStats.Breaker breaker(GroupExecutor executor, String key) {
+        return executor.groupStats(key).orElseThrow().breaker();
+    }
+
+    private static GroupStats.Breaker open(int ends, double failureRate, double slowRate, Duration nextProbe) {
+        return new GroupStats.Breaker(State.OPEN, ends, failureRate, slowRate, nextProbe);
+    }
+
+    @Test
+    void every_wrong_value_of_a_breaker_is_reported_with_the_name_of_its_property() {
+        runner.withInitializer(yaml("""
+                        raddle:
+                          groups:
+                            none:
+                              breaker:
+                                probes: 0
+                                over: fast
+                                slower-than: 0s
+                            calls:
+                              breaker:
+                                failure-rate: 50
+                                over: 1000001
+                                at-least: 0
+                                slower-than: 2s
+                                slow-rate: 0
+                                open-for: 0s
+                                max-open: -1s
+                                count-when: java.lang.String
+                        """)).run(context -> {
+            assertThat(context).hasFailed();
+            String none = "raddle.groups.none.breaker.";
+            String calls = "raddle.groups.calls.breaker.";
+            assertThat(analysis(context.getStartupFailure()).getDescription().split("; "))
+                    .containsExactlyInAnyOrder(
+                            none + "failure-rate must be set",
+                            none + "slower-than must be set together with slow-rate",
+                            none + "over must be a number of tasks such as 100, or a time such as 60s,"
+                                    + " was \"fast\": 'fast' is not a valid duration",
+                            none + "probes must be at least 1, was 0",
+                            none + "slower-than must be more than zero, was PT0S",
+                            calls + "failure-rate must be more than 0 and at most 1, was 50.0",
+                            calls + "slow-rate must be more than 0 and at most 1, was 0.0",
+                            calls + "over must be a number of tasks such as 100, or a time such as 60s,"
+                                    + " was \"1000001\": over must be at most 1000000, was 1000001",
+                            calls + "at-least must be at least 1, was 0",
+                            calls + "open-for must be more than zero, was PT0S",
+                            calls + "max-open must be more than zero, was PT-1S",
+                            calls + "count-when must have types of exceptions, had java.lang.String");
+        });
     }
 
     @Test

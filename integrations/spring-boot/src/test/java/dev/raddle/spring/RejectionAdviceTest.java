@@ -6,7 +6,6 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
-import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.scope.ScopeOptions;
@@ -100,11 +99,8 @@ class RejectionAdviceTest {
 
     @Test
     void while_a_breaker_is_open_the_answer_says_when_its_next_probe_may_start() {
-        runner.withPropertyValues("raddle.groups.calls.max-concurrency=1")
+        runner.withPropertyValues("raddle.groups.calls.breaker.failure-rate=0.5")
                 .withBean(TimeSource.class, VirtualTime::new)
-                .withBean(
-                        GroupPolicyCustomizer.class,
-                        () -> (name, builder) -> builder.breaker(key -> CircuitBreaker.failureRate(0.5)))
                 .run(context -> {
                     MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
                     context.getBean("calls", GroupExecutor.class).openBreaker("secret-tenant", Duration.ofSeconds(90));
