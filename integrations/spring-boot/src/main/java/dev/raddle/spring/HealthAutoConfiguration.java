@@ -22,8 +22,12 @@ class HealthAutoConfiguration {
     RaddleHealthIndicator raddleHealthIndicator(
             Map<String, GroupExecutor> executors,
             Map<String, ThreadPool> pools,
-            ObjectProvider<HealthContribution> contributions) {
+            ObjectProvider<HealthContribution> contributions,
+            RaddleProperties properties) {
         return new RaddleHealthIndicator(
-                executors, pools, contributions.orderedStream().toList());
+                executors,
+                pools,
+                contributions.orderedStream().toList(),
+                properties.health().downOnOpenBreaker());
     }
 }

@@ -206,8 +206,12 @@ public record RaddleProperties(
      *
      * @param downOnFleetOutage whether the health is DOWN while the fleet's server does not answer and no task can
      *     start because of that
+     * @param downOnOpenBreaker whether the health is DOWN while the circuit breaker of a key is open and its next probe
+     *     not yet due
      */
-    public record Health(@DefaultValue("false") boolean downOnFleetOutage) {}
+    public record Health(
+            @DefaultValue("false") boolean downOnFleetOutage,
+            @DefaultValue("false") boolean downOnOpenBreaker) {}
 
     /**
      * The fleet.

@@ -15,6 +15,8 @@ import dev.raddle.structured.StructuredTaskScope;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.TimeSource;
 import io.micrometer.context.ContextRegistry;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -359,6 +361,45 @@ class ObservabilityTest {
     }
 
     // The endpoint.
+
+    @Test
+    void open_breakers_are_shown_and_are_a_reason_for_down_only_if_the_application_wants_that() {
+        VirtualTime time = new VirtualTime();
+        ApplicationContextRunner breaking = runner.withBean(TimeSource.class, () -> time)
+                .withPropertyValues("raddle.groups.tenants.breaker.failure-rate=0.5");
+        breaking.run(context -> {
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            executor.call("globex", () -> "");
+            executor.openBreaker("acme", Duration.ofSeconds(10));
+            Health health = context.getBean(RaddleHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails().get("tenants").toString())
+                    .isEqualTo("{running=0, waiting=0, shutDown=false, openBreakers=1, openKeys={acme=open}}");
+        });
+        breaking.withPropertyValues("raddle.health.down-on-open-breaker=true").run(context -> {
+            RaddleHealthIndicator indicator = context.getBean(RaddleHealthIndicator.class);
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+            context.getBean(GroupExecutor.class).openBreaker("acme", Duration.ofSeconds(10));
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+            time.advance(Duration.ofSeconds(10)); // a task may come, but it need not
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+        });
+    }
+
+    @Test
+    void the_health_names_a_bounded_number_of_open_keys() {
+        runner.withPropertyValues("raddle.groups.tenants.breaker.failure-rate=0.5")
+                .run(context -> {
+                    GroupExecutor executor = context.getBean(GroupExecutor.class);
+                    for (int key = 0; key < 100; key++) {
+                        executor.openBreaker(key + "k".repeat(100_000), Duration.ofHours(1));
+                    }
+                    Health health = context.getBean(RaddleHealthIndicator.class).health();
+                    assertThat(health.getDetails().get("tenants").toString())
+                            .contains("openBreakers=100")
+                            .hasSizeLessThan(10_000);
+                });
+    }
 
     @Test
     void the_endpoint_shows_executors_groups_and_why_the_tasks_of_a_key_wait() {
