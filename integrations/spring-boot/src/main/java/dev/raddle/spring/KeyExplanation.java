@@ -1,5 +1,6 @@
 package dev.raddle.spring;
 
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupStats;
 
@@ -13,11 +14,17 @@ final class KeyExplanation {
         String slots = "; " + group.activeCount() + " of " + group.maxConcurrency() + " slots are taken";
         int queued = group.queuedCount();
         if (queued == 0) {
-            return "no task waits" + slots + (group.paused() ? "; the group is paused" : "");
+            return "no task waits" + slots + (group.paused() ? "; the group is paused" : "") + breakerOf(group);
         }
         return executor.explainNext(group.groupKey())
                 .map(why -> (queued == 1 ? "1 task waits" : queued + " tasks wait") + "; the next " + why + slots)
                 .orElse("no task waits any more");
+    }
+
+    private static String breakerOf(GroupStats group) {
+        GroupStats.Breaker breaker = group.breaker();
+        boolean isClosed = breaker == null || breaker.state() == CircuitBreaker.State.CLOSED;
+        return isClosed ? "" : "; the breaker is " + breaker;
     }
 
     /** Explains why the first waiting task with a name waits. */

@@ -37,8 +37,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * The endpoint {@code raddle} of Actuator: what runs and waits, which limits hold, and why the tasks of a key wait. Its
- * writes change limits until the group is evicted; they are off unless {@code management.endpoint.raddle.access} is
- * {@code unrestricted}.
+ * writes change limits until the group is evicted, and open and reset breakers; they are off unless
+ * {@code management.endpoint.raddle.access} is {@code unrestricted}.
  */
 @Endpoint(id = "raddle", defaultAccess = Access.READ_ONLY)
 final class RaddleEndpoint {
@@ -125,7 +125,8 @@ final class RaddleEndpoint {
     }
 
     /**
-     * Changes the limits of a group, pauses or resumes it, or holds its tasks. A wrong value changes none of them.
+     * Changes the limits of a group, pauses or resumes it, holds its tasks, or opens or resets its breaker. A wrong
+     * value changes none of them.
      *
      * @return the report of the group, or a response with the status 404
      */
@@ -138,6 +139,8 @@ final class RaddleEndpoint {
             @Nullable String rate,
             @Nullable Boolean paused,
             @Nullable Duration hold,
+            @Nullable Duration openBreaker,
+            @Nullable Boolean resetBreaker,
             @Nullable Principal user,
             @Selector(match = Selector.Match.ALL_REMAINING) String... key) {
         GroupExecutor found = executors.get(executor);
@@ -150,8 +153,13 @@ final class RaddleEndpoint {
                 "maxConcurrency must be at least 1, was " + maxConcurrency);
         require(weight == null || weight > 0, "weight must be at least 1, was " + weight);
         require(hold == null || !hold.isNegative(), "hold must not be negative, was " + hold);
+        require(resetBreaker == null || resetBreaker, "resetBreaker must be true, was false");
+        require(resetBreaker == null || hasBreaker(found, group), "the key is unknown, or has no breaker");
         Rate newRate = rateOf(rate);
         List<String> changes = new ArrayList<>();
+        // This one is the first, because only it may still be refused.
+        change("openBreaker", openBreaker, time -> openBreaker(found, group, time), changes);
+        change("resetBreaker", resetBreaker, _ -> found.resetBreaker(group), changes);
         change("maxConcurrency", maxConcurrency, limit -> found.setMaxConcurrency(group, limit), changes);
         change("weight", weight, share -> found.setWeight(group, share), changes);
         change("rate", rate, text -> found.setRate(group, newRate), changes);
@@ -178,6 +186,18 @@ final class RaddleEndpoint {
             executor.pauseGroup(group);
         } else {
             executor.resumeGroup(group);
+        }
+    }
+
+    private static boolean hasBreaker(GroupExecutor executor, String group) {
+        return executor.groupStats(group).map(GroupStats::breaker).isPresent();
+    }
+
+    private static void openBreaker(GroupExecutor executor, String group, Duration time) {
+        try {
+            executor.openBreaker(group, time);
+        } catch (IllegalArgumentException refused) {
+            throw invalid(ShortText.sentence(String.valueOf(refused.getMessage())));
         }
     }
 

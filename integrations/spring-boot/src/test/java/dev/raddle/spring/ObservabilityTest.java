@@ -8,7 +8,9 @@ import static org.springframework.test.web.servlet.request.MockMvcRequestBuilder
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupStats;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.structured.StructuredTaskScope;
@@ -66,6 +68,8 @@ import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 
 class ObservabilityTest {
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
 
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch hold = new CountDownLatch(1);
@@ -355,14 +359,6 @@ class ObservabilityTest {
     }
 
     @Test
-    void the_health_can_be_disabled_as_that_of_others_can() {
-        runner.withPropertyValues("management.health.raddle.enabled=false")
-                .run(context -> assertThat(context).doesNotHaveBean(RaddleHealthIndicator.class));
-    }
-
-    // The endpoint.
-
-    @Test
     void open_breakers_are_shown_and_are_a_reason_for_down_only_if_the_application_wants_that() {
         VirtualTime time = new VirtualTime();
         ApplicationContextRunner breaking = runner.withBean(TimeSource.class, () -> time)
@@ -400,6 +396,14 @@ class ObservabilityTest {
                             .hasSizeLessThan(10_000);
                 });
     }
+
+    @Test
+    void the_health_can_be_disabled_as_that_of_others_can() {
+        runner.withPropertyValues("management.health.raddle.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(RaddleHealthIndicator.class));
+    }
+
+    // The endpoint.
 
     @Test
     void the_endpoint_shows_executors_groups_and_why_the_tasks_of_a_key_wait() {
@@ -509,20 +513,65 @@ class ObservabilityTest {
     void a_write_changes_the_limits_of_a_group() {
         runner.run(context -> {
             RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
-            RaddleEndpoint.KeyReport report =
-                    (RaddleEndpoint.KeyReport) endpoint.change("tenants", 5, 2, "10/s", null, null, null, "acme");
+            RaddleEndpoint.KeyReport report = (RaddleEndpoint.KeyReport)
+                    endpoint.change("tenants", 5, 2, "10/s", null, null, null, null, null, "acme");
             assertThat(report.stats().maxConcurrency()).isEqualTo(5);
             assertThat(report.stats().rate()).hasToString("10 per second");
-            endpoint.change("tenants", null, null, null, true, null, null, "acme");
+            endpoint.change("tenants", null, null, null, true, null, null, null, null, "acme");
             GroupExecutor executor = context.getBean(GroupExecutor.class);
             executor.submit("acme", "t", () -> "");
             assertThat(executor.groupStats("acme").orElseThrow().queuedCount()).isEqualTo(1);
-            endpoint.change("tenants", null, null, "", false, null, null, "acme");
+            endpoint.change("tenants", null, null, "", false, null, null, null, null, "acme");
             assertThat(executor.awaitIdle(Duration.ofSeconds(30))).isTrue();
-            endpoint.change("tenants", 3, null, null, null, null, null, "acme", "eu");
+            endpoint.change("tenants", 3, null, null, null, null, null, null, null, "acme", "eu");
             assertThat(executor.groupStats("acme/eu").orElseThrow().maxConcurrency())
                     .isEqualTo(3);
         });
+    }
+
+    @Test
+    void a_write_opens_and_resets_the_breaker_of_a_group() {
+        runner.withBean(TimeSource.class, VirtualTime::new)
+                .withPropertyValues("raddle.groups.tenants.breaker.failure-rate=0.5")
+                .run(context -> {
+                    RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+                    endpoint.change("tenants", null, null, null, null, null, MINUTE, null, null, "acme", "eu");
+                    RaddleEndpoint.KeyReport open = endpoint.key("tenants", null, "acme", "eu");
+                    assertThat(open.stats().breaker())
+                            .isEqualTo(new GroupStats.Breaker(CircuitBreaker.State.OPEN, 0, 0, 0, MINUTE));
+                    assertThat(open.explanation())
+                            .isEqualTo("no task waits; 0 of 1 slots are taken; the breaker is open");
+                    RaddleEndpoint.KeyReport closed = (RaddleEndpoint.KeyReport)
+                            endpoint.change("tenants", null, null, null, null, null, null, true, null, "acme", "eu");
+                    assertThat(closed.stats().breaker().state()).isEqualTo(CircuitBreaker.State.CLOSED);
+                    assertThat(closed.explanation()).isEqualTo("no task waits; 0 of 1 slots are taken");
+                });
+    }
+
+    @Test
+    void a_write_to_a_breaker_that_makes_no_sense_is_refused_and_changes_nothing() {
+        runner.run(context -> {
+            RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
+            GroupExecutor executor = context.getBean(GroupExecutor.class);
+            assertRefused(
+                    () -> endpoint.change("tenants", 5, null, null, null, null, MINUTE, null, null, "acme"),
+                    "group \"acme\" has no breaker");
+            assertThat(executor.groupStats("acme")).isEmpty();
+            executor.call("acme", () -> "");
+            assertRefused(
+                    () -> endpoint.change("tenants", 5, null, null, null, null, null, true, null, "acme"),
+                    "the key is unknown, or has no breaker");
+            assertRefused(
+                    () -> endpoint.change("tenants", 5, null, null, null, null, null, false, null, "acme"),
+                    "resetBreaker must be true, was false");
+            assertThat(executor.groupStats("acme").orElseThrow().maxConcurrency())
+                    .isEqualTo(1);
+        });
+        runner.withPropertyValues("raddle.groups.tenants.breaker.failure-rate=0.5")
+                .run(context -> assertRefused(
+                        () -> context.getBean(RaddleEndpoint.class)
+                                .change("tenants", 5, null, null, null, null, Duration.ZERO, null, null, "acme"),
+                        "the time for the breaker of group \"acme\" must be positive, was PT0S"));
     }
 
     @Test
@@ -531,16 +580,17 @@ class ObservabilityTest {
             RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
             assertRefused(() -> endpoint.executor("tenants", -1), "count must not be negative, was -1");
             assertRefused(
-                    () -> endpoint.change("tenants", 0, null, null, null, null, null, "acme"),
+                    () -> endpoint.change("tenants", 0, null, null, null, null, null, null, null, "acme"),
                     "maxConcurrency must be at least 1, was 0");
             assertRefused(
-                    () -> endpoint.change("tenants", 5, 0, null, null, null, null, "acme"),
+                    () -> endpoint.change("tenants", 5, 0, null, null, null, null, null, null, "acme"),
                     "weight must be at least 1, was 0");
             assertRefused(
-                    () -> endpoint.change("tenants", 5, null, "fast", null, null, null, "acme"),
+                    () -> endpoint.change("tenants", 5, null, "fast", null, null, null, null, null, "acme"),
                     "rate must be a rate such as 100/s or 5000/h burst 50, was \"fast\"");
             assertRefused(
-                    () -> endpoint.change("tenants", 5, null, null, null, Duration.ofSeconds(-1), null, "acme"),
+                    () -> endpoint.change(
+                            "tenants", 5, null, null, null, Duration.ofSeconds(-1), null, null, null, "acme"),
                     "hold must not be negative, was PT-1S");
             assertThat(context.getBean(GroupExecutor.class).groupStats("acme")).isEmpty();
         });
@@ -559,6 +609,7 @@ class ObservabilityTest {
                         WebMvcEndpointManagementContextConfiguration.class))
                 .withPropertyValues(
                         "raddle.groups.tenants.max-concurrency=1",
+                        "raddle.groups.tenants.breaker.failure-rate=0.5",
                         "management.endpoint.raddle.access=UNRESTRICTED",
                         "management.endpoints.web.exposure.include=raddle")
                 .run(context -> {
@@ -568,9 +619,15 @@ class ObservabilityTest {
                     assertThat(statusOf(mvc, "tenants", "{\"maxConcurency\": 8}"))
                             .isEqualTo(400);
                     assertThat(statusOf(mvc, "tenants", "{\"user\": \"root\"}")).isEqualTo(400);
+                    assertThat(statusOf(mvc, "tenants", "{\"openBreaker\": \"0s\"}"))
+                            .isEqualTo(400);
                     assertThat(context.getBean(GroupExecutor.class).groupStats("acme"))
                             .isEmpty();
                     assertThat(statusOf(mvc, "tenants", "{\"maxConcurrency\": 8}"))
+                            .isEqualTo(200);
+                    assertThat(statusOf(mvc, "tenants", "{\"openBreaker\": \"5m\"}"))
+                            .isEqualTo(200);
+                    assertThat(statusOf(mvc, "tenants", "{\"resetBreaker\": true}"))
                             .isEqualTo(200);
                     assertThat(mvc.perform(get("/actuator/raddle/tenants?count=-1"))
                                     .andReturn()
@@ -600,7 +657,7 @@ class ObservabilityTest {
         runner.run(context -> {
             RaddleEndpoint endpoint = context.getBean(RaddleEndpoint.class);
             RaddleEndpoint.KeyReport report = (RaddleEndpoint.KeyReport)
-                    endpoint.change("tenants", 5, null, "10/s", true, null, () -> "ada", "ac\nme");
+                    endpoint.change("tenants", 5, null, "10/s", true, null, null, null, () -> "ada", "ac\nme");
             assertThat(output)
                     .contains("executor \"tenants\", key \"ac?me\": [maxConcurrency=5, rate=10/s, paused=true] by ada");
             assertThat(report.stats().paused()).isTrue();
