@@ -169,6 +169,8 @@ final class Controls {
                         stats.holdLeft() == null
                                 ? "not on hold"
                                 : "on hold for " + stats.holdLeft().toMillis() + " ms";
+                    case "openBreaker", "resetBreaker" ->
+                        stats.breaker() == null ? null : stats.breaker().toString();
                     default -> null;
                 };
     }
@@ -192,7 +194,8 @@ final class Controls {
     private String applyToGroup(Command command) {
         GroupExecutor executor = groups.executors.get(command.owner);
         String key = command.key;
-        if (executor == null || executor.groupStats(key).isEmpty()) {
+        GroupStats stats = executor == null ? null : executor.groupStats(key).orElse(null);
+        if (executor == null || stats == null) {
             throw new Refusal(404, "there is no such group");
         }
         String group = "group \"" + Failures.cut(key) + "\"";
@@ -217,6 +220,17 @@ final class Controls {
             case "hold" -> {
                 executor.holdGroup(key, Duration.ofMillis(command.number()));
                 yield group + " is on hold for " + command.number() + " ms";
+            }
+            case "openBreaker" -> {
+                executor.openBreaker(key, Duration.ofMillis(command.number()));
+                yield "the breaker of " + group + " is open for " + command.number() + " ms";
+            }
+            case "resetBreaker" -> {
+                if (stats.breaker() == null) {
+                    throw new Refusal(409, group + " has no breaker");
+                }
+                executor.resetBreaker(key);
+                yield "the breaker of " + group + " is closed";
             }
             case "evict" -> {
                 executor.evictGroup(key);

@@ -106,6 +106,7 @@ final class Groups implements Subject {
             @Nullable Long failed,
             boolean paused,
             @Nullable Long holdUntilAt,
+            @Nullable String breaker,
             @Nullable String why,
             @Nullable List<Integer> spark,
             int weight,
@@ -516,6 +517,7 @@ final class Groups implements Subject {
                 stats.holdLeft() == null
                         ? null
                         : toSeconds(now + stats.holdLeft().toMillis()),
+                stats.breaker() == null ? null : stats.breaker().state().toString(),
                 why(member),
                 history == null ? null : history.spark(),
                 member.state.weight(),

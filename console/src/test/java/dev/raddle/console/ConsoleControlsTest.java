@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.TaskHandle;
@@ -132,6 +133,38 @@ class ConsoleControlsTest {
         assertThat(executor.groupStats("a").orElseThrow().holdLeft()).isPositive();
         assertThat(control("evict", "a", null).status()).isEqualTo(200);
         assertThat(waiting.isDone()).isTrue();
+    }
+
+    @Test
+    void the_breaker_of_a_group_can_be_opened_and_reset() throws Exception {
+        try (GroupExecutor breaking = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .breaker(key -> key.equals("none") ? null : CircuitBreaker.failureRate(0.5))
+                .build())) {
+            console.watch("tests", breaking);
+            breaking.call("a", () -> "answer");
+            breaking.call("none", () -> "answer");
+            see(
+                    "view=group&executor=tests&key=a",
+                    now -> now.at("/row/breaker").asString("").equals("closed"));
+
+            Answer opened = control("openBreaker", "a", 60_000);
+
+            assertThat(opened.body()).isEqualTo("{\"done\":\"the breaker of group \\\"a\\\" is open for 60000 ms\"}");
+            see(
+                    "view=group&executor=tests&key=a",
+                    now -> now.at("/row/breaker").asString("").equals("open"));
+            assertThat(control("resetBreaker", "a", null).status()).isEqualTo(200);
+            see(
+                    "view=group&executor=tests&key=a",
+                    now -> now.at("/row/breaker").asString("").equals("closed"));
+            assertThat(control("openBreaker", "a", 0).status()).isEqualTo(400);
+            assertThat(control("openBreaker", "none", 1).problem()).isEqualTo("group \"none\" has no breaker");
+            assertThat(control("resetBreaker", "none", null).problem()).isEqualTo("group \"none\" has no breaker");
+            ObjectNode audit = see("view=audit", now -> now.at("/rows").size() == 5);
+            assertThat(audit.at("/rows/4/action").asString()).isEqualTo("openBreaker");
+            assertThat(audit.at("/rows/4/before").asString()).isEqualTo("closed, 0 % of 1 tasks failed");
+            assertThat(audit.at("/rows/3/before").asString()).isEqualTo("open");
+        }
     }
 
     @Test

@@ -34,6 +34,7 @@ export function Group({ data, params }) {
       ['share of slot-time', row.share == null ? null : percent(row.share)],
       ['starts', perSecond(row.startsPerSecond)],
       ['rate', row.rate && periods(row.rate)],
+      ['breaker', row.breaker],
       ['rejected', count(row.rejected)],
       ['failed', count(row.failed)]]}/>
     <div class="bar"><${Copy} what="this group with its holders, stacks and changes, for a ticket" text=${() => ticket(data, params, found.value)}>Copy for a ticket<//></div>
@@ -138,10 +139,16 @@ function Controls({ executor, group, row }) {
     { label: 'Hold…', title: 'Hold ' + name + ' for a time?', verb: 'Hold', request: request('hold'),
       text: 'Running tasks go on; others wait until the hold ends.',
       field: { label: 'Seconds', type: 'number', min: 1, step: 1, value: 60, read: text => Number(text) * 1000 } },
+    row.breaker && (row.breaker === 'closed'
+      ? { label: 'Open breaker…', title: 'Open the breaker of ' + name + ' for a time?', verb: 'Open it', request: request('openBreaker'),
+        text: 'Running tasks go on. Others are rejected, or wait if its rule says so. After that time the probes decide.',
+        field: { label: 'Seconds', type: 'number', min: 1, step: 1, value: 60, read: text => Number(text) * 1000 } }
+      : { label: 'Reset breaker…', title: 'Reset the breaker of ' + name + '?', verb: 'Reset it', request: request('resetBreaker'),
+        text: 'It is closed, and forgets how tasks have ended. Tasks start again.' }),
     { label: 'Evict…', title: 'Evict ' + name + '?', verb: 'Evict', grave: true, request: request('evict'),
       text: 'Its waiting tasks are rejected, ' + count(row.waiting) + ' now. Running tasks go on. Changes of its limits made here are discarded.' },
   ];
-  return html`<div class="bar" role="group" aria-label="Controls">${buttons.map(button =>
+  return html`<div class="bar" role="group" aria-label="Controls">${buttons.filter(Boolean).map(button =>
     html`<button type="button" key=${button.label} class="small" onClick=${() => ask(button)}>${button.label}</button>`)}</div>`;
 }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.microsoft.playwright.Locator;
+import dev.raddle.group.CircuitBreaker;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupStats;
@@ -228,6 +229,23 @@ class GroupScreensTest extends InChromium {
 
     private static GroupStats stats(GroupExecutor executor) {
         return executor.groupStats("payments").orElseThrow();
+    }
+
+    @Test
+    void the_breaker_of_a_group_is_opened_and_reset() throws Exception {
+        Program program = start(Program.withControls());
+        GroupExecutor executor =
+                program.executor("orders", GroupPolicy.builder().breaker(key -> CircuitBreaker.failureRate(0.5)));
+        program.submit(executor, "payments", "charge", 1);
+        complaintsAreExpected = true; // the browser reports the first answer, a 401
+        open(program.console, "#/group?executor=orders&key=payments");
+        signIn(Program.TOKEN);
+
+        confirm("Open breaker…", "Open the breaker of group “payments” for a time?", "90");
+        awaitText(find("main"), "Reset breaker…");
+        assertThat(stats(executor).breaker().nextProbe()).isEqualTo(Duration.ofSeconds(90));
+        confirm("Reset breaker…", "It is closed, and forgets how tasks have ended.", null);
+        awaitText(find("main"), "Open breaker…");
     }
 
     @Test
