@@ -3,10 +3,10 @@ package dev.raddle.console;
 import dev.raddle.task.OwnerChange;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +49,9 @@ final class Changes {
 
         String by() {
             return switch (who) {
-                case "console" -> "the console, by " + from;
+                case "console" -> from + " in the console";
                 case "resolver" -> "a resolver of the policy";
-                case "adaptive" -> "itself, as it is adaptive";
+                case "adaptive" -> "itself (it is adaptive)";
                 case "breaker" -> "its breaker";
                 default -> "the program";
             };
@@ -62,54 +62,32 @@ final class Changes {
 
     private final Deque<Row> rows = new ArrayDeque<>(); // the latest first; guarded by this
     private final AtomicLong ids = new AtomicLong();
+    private final Map<Limit, Integer> adapted = Failures.newest(MOST_ADAPTIVE); // at the last row; guarded by this
 
-    @SuppressWarnings("serial")
-    private final Map<Limit, Integer> adapted = new LinkedHashMap<>() { // at the last row; guarded by this
-                @Override
-                protected boolean removeEldestEntry(Map.Entry<Limit, Integer> eldest) {
-                    return size() > MOST_ADAPTIVE;
-                }
-            };
-
-    /** Adds what a listener was notified of. */
+    /** Adds what a listener was notified of, without small steps of a limit that adapts. */
     void add(String executor, OwnerChange change, long now) {
-        if (change.isAdaptive() && change.kind() == OwnerChange.Kind.LIMIT) {
-            addAdaptive(executor, change, now);
+        boolean adapts = change.isAdaptive() && change.kind() == OwnerChange.Kind.LIMIT;
+        String before = adapts ? adaptedFrom(executor, change) : change.before();
+        if (adapts && before == null) {
             return;
         }
-        String user = USER.isBound() ? USER.get() : null;
+        String user = USER.isBound() && !change.isAdaptive() ? USER.get() : null;
+        String who = adapts ? "adaptive" : change.isAdaptive() ? "breaker" : user == null ? "program" : "console";
         String what = change.kind().name().toLowerCase(Locale.ROOT);
-        String who = change.isAdaptive() ? "breaker" : user == null ? "program" : "console";
-        add(new Row(
-                ids.incrementAndGet(),
-                now,
-                who,
-                user,
-                what,
-                executor,
-                change.owner(),
-                change.before(),
-                change.after()));
+        String key = change.owner();
+        add(new Row(ids.incrementAndGet(), now, who, user, what, executor, key, before, change.after()));
     }
 
-    private synchronized void addAdaptive(String executor, OwnerChange change, long now) {
+    /** Returns the limit at the last row of one that adapts, or null if the step from there is a small one. */
+    private synchronized @Nullable String adaptedFrom(String executor, OwnerChange change) {
         Limit limit = new Limit(executor, change.owner());
         int before = adapted.computeIfAbsent(limit, _ -> Integer.parseInt(String.valueOf(change.before())));
         int after = Integer.parseInt(String.valueOf(change.after()));
-        if (after >= before * LARGE_STEP || after * LARGE_STEP <= before) {
-            adapted.put(limit, after);
-            String text = Integer.toString(before);
-            add(new Row(
-                    ids.incrementAndGet(),
-                    now,
-                    "adaptive",
-                    null,
-                    "limit",
-                    executor,
-                    change.owner(),
-                    text,
-                    change.after()));
+        if (after < before * LARGE_STEP && after * LARGE_STEP > before) {
+            return null;
         }
+        adapted.put(limit, after);
+        return Integer.toString(before);
     }
 
     /** Adds a limit that is not what it was, although no change was notified: it was looked up again. */
@@ -129,10 +107,11 @@ final class Changes {
         return rows.stream().filter(shown).limit(most).toList();
     }
 
-    /** Returns the latest change of a limit of a group or of its executor, or null. */
+    /** Returns the latest change of a group, or of its executor if the key is null; null if there is none. */
     @Nullable
     Row latest(String executor, @Nullable String key, String what) {
-        List<Row> found = latest(1, row -> row.what.equals(what) && row.isOf(executor, key));
+        List<Row> found = latest(
+                1, row -> row.what.equals(what) && row.executor.equals(executor) && Objects.equals(row.key, key));
         return found.isEmpty() ? null : found.getFirst();
     }
 }

@@ -341,7 +341,7 @@ public final class Console implements AutoCloseable {
             case WRONG -> findings.page(now, groups.total());
             case RUNNING -> running.rows(view, now);
             case GROUPS -> groups.page(view, now);
-            case GROUP -> groups.detail(view, now);
+            case GROUP -> groups.detail(view, now, findings::of);
             case FLOWS -> flows.rows(view);
             case FLOW -> flows.detail(view);
             case FAILURES -> failures.all(view);

@@ -87,7 +87,7 @@ final class Failures implements Subject {
     private long ids; // guarded by this
 
     /** Returns a map that keeps the entries that were used last. */
-    private static <K, V> Map<K, V> newest(int most) {
+    static <K, V> Map<K, V> newest(int most) {
         return new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 

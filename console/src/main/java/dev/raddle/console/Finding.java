@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param sentence texts, and parts of the records below
  * @param sinceAt since when; null if that is unknown
  * @param link the screen that shows more
- * @param holders who has what is waited for
  * @param tasks the running tasks that matter, longest first
  * @param stack the stack that these share
  */
@@ -24,7 +23,6 @@ record Finding(
         List<Object> sentence,
         @Nullable Long sinceAt,
         @Nullable Link link,
-        @Nullable List<Holder> holders,
         @Nullable List<Task> tasks,
         @Nullable String stack) {
 
@@ -109,7 +107,6 @@ record Finding(
         private final @Nullable Long sinceAt;
         private final @Nullable Link link;
         private final List<Object> sentence = new ArrayList<>();
-        private @Nullable List<Holder> holders;
         private @Nullable List<Task> tasks;
         private @Nullable String stack;
 
@@ -134,11 +131,6 @@ record Finding(
             return this;
         }
 
-        Draft holders(List<Holder> all) {
-            holders = all.isEmpty() ? null : all;
-            return this;
-        }
-
         Draft tasks(List<Task> all, @Nullable String shared) {
             tasks = all.isEmpty() ? null : all;
             stack = shared;
@@ -146,7 +138,7 @@ record Finding(
         }
 
         Finding done() {
-            return new Finding(id, kind, level, List.copyOf(sentence), sinceAt, link, holders, tasks, stack);
+            return new Finding(id, kind, level, List.copyOf(sentence), sinceAt, link, tasks, stack);
         }
     }
 }

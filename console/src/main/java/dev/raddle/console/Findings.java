@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import dev.raddle.console.Finding.Level;
+import dev.raddle.console.Finding.Link;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -42,8 +43,6 @@ final class Findings {
         findings.sort(Comparator.comparing(Finding::level)
                 .thenComparingLong(finding -> finding.sinceAt() == null ? Long.MAX_VALUE : finding.sinceAt())
                 .thenComparing(Finding::id));
-        more += Math.max(0, findings.size() - MOST);
-        findings = List.copyOf(findings.subList(0, Math.min(MOST, findings.size())));
     }
 
     void add(Finding finding) {
@@ -64,6 +63,17 @@ final class Findings {
     Page page(long now, History.Both history) {
         int watched = subjects.stream().mapToInt(Subject::watched).sum();
         List<Changes.Row> recent = changes.latest(MOST_CHANGES, row -> row.isRecent(now));
-        return new Page(findings, more, watched, recent, history);
+        int shown = Math.min(MOST, findings.size());
+        int others = more + findings.size() - shown;
+        return new Page(findings.subList(0, shown), others, watched, recent, history);
+    }
+
+    /** Returns what is wrong with a group, the worst of it; null if nothing is. */
+    @Nullable
+    Finding of(Link group) {
+        return findings.stream()
+                .filter(finding -> group.equals(finding.link()))
+                .findFirst()
+                .orElse(null);
     }
 }

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +41,7 @@ final class GroupFindings {
      *   self-wait   a running task awaits one that waits in the same group
      *   cost        the next task needs more slots than are free
      *   priority    the oldest task has a lower priority than the next one
-     *   limit       the limit was lowered in the last hour
+     *   limit       the limit was lowered in the last hour; the finding begins with that
      *   hang        the oldest running task has held its slots for as long as the oldest wait, or for ten seconds
      *   limit       otherwise: more tasks come than run
      *
@@ -53,8 +54,11 @@ final class GroupFindings {
     private static final int MOST_TASKS = 1_000; // of a group
     private static final int MOST_STACKS = 20; // of a group
     private static final int SHOWN_TASKS = 5;
+    private static final int SHOWN_HOLDERS = 3;
     private static final double MOST_OF_CAP = 0.6; // the share of one group that is told
     private static final int LONGEST_COUNT = 10_000;
+    private static final Map<String, String> STOPS = Map.of("pause", "paused", "hold", "put on hold");
+    private static final String UNLIMITED = Groups.limitText(Integer.MAX_VALUE);
 
     private final Groups groups;
     private final Changes changes;
@@ -107,16 +111,22 @@ final class GroupFindings {
         List<Holder> holders = isRate ? List.of() : groups.holders(executor);
         Holder largest = holders.isEmpty() ? null : holders.getFirst();
         int weight = first.state().weight();
-        boolean isUneven = largest != null
-                && largest.groups() == null
-                && largest.share() >= MOST_OF_CAP
-                && largest.weight() > weight;
-        String kind = isRate ? "global-rate" : isUneven ? "weights" : "cap";
+        Link heavy = largest != null && largest.share() >= MOST_OF_CAP && largest.weight() > weight
+                ? largest.link() // none of a class of groups
+                : null;
+        String kind = isRate ? "global-rate" : heavy != null ? "weights" : "cap";
         Long since = groups.oldestAt(first, now);
         Draft draft = new Draft(kind, Level.slow, executor, since, first.link());
         Object itsName = name(executor, Link.to("groups"));
+        String heavyKey = heavy == null ? null : heavy.params().get("key");
+        Changes.Row cause = cause(executor, heavyKey, heavyKey != null ? "weight" : "limit");
         if (isRate) {
             draft.say("The global rate of {} is used up: ", itsName);
+        } else if (cause != null) {
+            Draft begun = heavyKey == null
+                    ? draft.say("The cap of {}", itsName)
+                    : draft.say("The weight of {} at the cap of {}", name(heavyKey, heavy), itsName);
+            addCause(begun, cause, since);
         } else {
             Groups.ExecutorRow row = groups.executorRows().get(executor);
             Integer cap = row == null ? null : row.cap();
@@ -125,22 +135,30 @@ final class GroupFindings {
         }
         String wait = counted(waiting, "group waits", "groups wait");
         draft.say("{} for it, {} for {}.", wait, first.nameAndLink(), since(since));
-        for (Holder holder : holders.subList(0, Math.min(2, holders.size()))) {
+        for (Holder holder : holders.subList(0, Math.min(SHOWN_HOLDERS, holders.size()))) {
             String share = "%s (%,.0f %%)".formatted(counted(holder.slots(), "slot"), 100 * holder.share());
-            Object itsKey = name(holder.name(), holder.link());
-            if (holder.groups() != null) {
-                draft.say(" {} groups like {} hold {}.", holder.groups(), itsKey, share);
-            } else if (isUneven) {
-                draft.say(" {} holds {}, with the weight {}.", itsKey, share, holder.weight());
-            } else {
-                draft.say(" {} holds {}.", itsKey, share);
-            }
+            Integer similar = holder.groups();
+            String holds = similar == null ? " {} holds {}{}." : " %,d groups like {} hold {}{}.".formatted(similar);
+            String itsWeight = heavy == null ? "" : ", with the weight %,d".formatted(holder.weight());
+            draft.say(holds, name(holder.name(), holder.link()), share, itsWeight);
         }
-        if (isUneven) {
+        if (heavy != null) {
             draft.say(" The weight of {} is {}.", first.nameAndLink(), weight);
         }
-        addChange(draft, executor, null, isUneven ? "weight" : "limit");
-        return draft.holders(holders).done();
+        return (isRate ? draft : addHolders(draft, new Running(groups, refs).of(executor, now))).done();
+    }
+
+    /** Says how old the oldest holder of a cap is, and the youngest: while tasks wait, nothing has started since. */
+    private Draft addHolders(Draft draft, List<Finding.Task> running) {
+        Long last = running.isEmpty() ? null : running.getLast().sinceAt();
+        if (last == null) {
+            return draft;
+        }
+        Finding.Task oldest = running.getFirst();
+        draft.say(" {} of {}", name(oldest.name(), oldest.link()), name(oldest.key(), oldest.link()));
+        draft.say(" has held its slot for {}", since(oldest.sinceAt()));
+        boolean isBusy = now - last < LONG_WAIT || running.size() == Running.MOST_READ_FOR_FINDINGS;
+        return draft.say(isBusy ? "." : "; nothing has started for {}.", since(last));
     }
 
     // One group.
@@ -152,19 +170,19 @@ final class GroupFindings {
         }
         return switch (member.state().waitingFor()) {
             case PAUSED -> {
-                Draft draft = begin("paused", Level.stuck, member).say(" is paused: ");
-                yield withChange(addWait(draft, member), member, "pause");
+                Draft draft = begin("paused", Level.stuck, member, cause(member, "pause"), " is paused: ");
+                yield addWait(draft, member).say(".").done();
             }
             case HOLD -> {
                 Duration left = member.stats().holdLeft();
                 Until end = new Until(now + (left == null ? 0 : left.toMillis()));
-                Draft draft = begin("hold", Level.slow, member).say(" is on hold for another {}: ", end);
-                yield withChange(addWait(draft, member), member, "hold");
+                Draft draft = begin("hold", Level.slow, member, cause(member, "hold"), " is on hold: ");
+                yield addWait(draft, member).say(". The hold ends in {}.", end).done();
             }
             case GROUP_RATE, GLOBAL_RATE -> ofRate(member);
             case FLEET_LIMIT -> {
                 String why = explained(member).map(Explanation::toString).orElse("waits for permits of its fleet");
-                Draft draft = begin("fleet-limit", Level.slow, member).say(" {}: ", why);
+                Draft draft = begin("fleet-limit", Level.slow, member, null, " {}: ", why);
                 yield addWait(draft, member).say(".").done();
             }
             case GROUP_LIMIT, BULKHEAD, GLOBAL_CAP, BREAKER, NOTHING -> ofSlots(member);
@@ -172,7 +190,7 @@ final class GroupFindings {
     }
 
     private Finding ofBreaker(Member member, GroupStats.Breaker breaker) {
-        Draft draft = begin("breaker", Level.slow, member).say(": its breaker is {}", breaker.toString());
+        Draft draft = begin("breaker", Level.slow, member, null, ": its breaker is {}", breaker.toString());
         if (breaker.nextProbe() != null) {
             Until probe = new Until(now + breaker.nextProbe().toMillis());
             draft.say("; the next probe may start in {}", probe);
@@ -180,13 +198,23 @@ final class GroupFindings {
         if (member.stats().queuedCount() > 0) {
             addWait(draft.say("; "), member);
         }
-        return withChange(draft, member, "breaker");
+        Changes.Row change = cause(member, "breaker");
+        return (change == null ? draft : addChange(draft.say(". It"), change))
+                .say(".")
+                .done();
     }
 
-    private Draft begin(String kind, Level level, Member member) {
-        String id = member.id().toString();
-        return new Draft(kind, level, id, groups.oldestAt(member, now), member.link())
-                .say("Group {} of {}", member.nameAndLink(), member.id().executor());
+    /** Begins with the change that is the cause; without one, with what holds now. */
+    private Draft begin(
+            String kind, Level level, Member member, Changes.@Nullable Row cause, String otherwise, Object... parts) {
+        Long since = groups.oldestAt(member, now);
+        Draft draft = new Draft(kind, level, member.id().toString(), since, member.link());
+        if (cause == null) {
+            return draft.say("Group {} of {}", member.nameAndLink(), member.id().executor())
+                    .say(otherwise, parts);
+        }
+        String subject = STOPS.containsKey(cause.what()) ? "Group" : "The " + cause.what() + " of";
+        return addCause(draft.say(subject + " {} of {}", member.nameAndLink(), member.id().executor()), cause, since);
     }
 
     private static Optional<Explanation> explained(Member member) {
@@ -200,28 +228,23 @@ final class GroupFindings {
         return draft.say(text, counted(waiting, "task waits", "tasks wait"), since(groups.oldestAt(member, now)));
     }
 
-    private Finding withChange(Draft draft, Member member, String what) {
-        addChange(draft.say("."), member.id().executor(), member.id().key(), what);
-        return draft.done();
-    }
-
     private Finding ofRate(Member member) {
-        Draft draft = begin("rate", Level.slow, member)
-                .say(" may start {}: ", periods(member.stats().rate()));
+        Rate rate = member.stats().rate();
+        String starts = rate == null ? "as many as the global rate allows" : periods(rate.toString());
+        Draft draft = begin("rate", Level.slow, member, cause(member, "rate"), " may start {}: ", starts);
         addWait(draft, member);
         explained(member)
                 .map(Explanation::nextStart)
                 .ifPresent(next -> draft.say("; the next one starts in {}", new Until(now + next.toMillis())));
-        return withChange(draft, member, "rate");
+        return draft.say(".").done();
     }
 
-    private static String periods(@Nullable Rate rate) {
-        return rate == null
-                ? "as many as the global rate allows"
-                : rate.toString()
-                        .replaceFirst("PT(?:(\\d+)H)?(?:(\\d+)M)?(?:([\\d.]+)S)?", "$1 h $2 min $3 s")
-                        .replaceAll("(?<![\\d.]) (h|min|s)\\b", "")
-                        .replaceAll(" +", " ");
+    private static String periods(String rates) {
+        return rates.replaceAll("PT(?=\\d)", "")
+                .replaceAll("(?<=\\d)H", " h ")
+                .replaceAll("(?<=\\d)M", " min ")
+                .replaceAll("(?<=\\d)S", " s")
+                .replaceAll(" (?=[ ,]|$)", "");
     }
 
     private Finding ofSlots(Member member) {
@@ -254,68 +277,53 @@ final class GroupFindings {
     }
 
     private Finding ofLimit(Member member, List<TaskStats> running) {
-        Changes.Row change = changes.latest(member.id().executor(), member.id().key(), "limit");
-        boolean wasLowered = change != null && change.key() != null && change.isRecent(now) && isLower(change);
+        Changes.Row cause = cause(member, "limit");
         long longest = running.isEmpty() ? 0 : ranFor(running.getFirst());
         boolean hangs = longest >= HANG || (longest >= LONG_WAIT && longest >= member.waitedMillis());
-        Draft draft = begin(!wasLowered && hangs ? "hang" : "limit", hangs ? Level.stuck : Level.slow, member);
-        addWait(draft.say(": "), member).say(" for a slot.");
-        if (wasLowered || !hangs) {
-            String faster = hangs ? "." : ", and its tasks come faster than they end.";
-            draft.say(" Its limit is {}{}", member.stats().maxConcurrency(), faster);
+        String kind = cause == null && hangs ? "hang" : "limit";
+        Draft draft = begin(kind, hangs ? Level.stuck : Level.slow, member, cause, ": ");
+        addWait(draft, member).say(" for a slot.");
+        if (cause == null && !hangs) {
+            String faster = groups.waitsGrow(member) ? ", and its tasks come faster than they end" : "";
+            draft.say(" Its limit is {}{}.", member.stats().maxConcurrency(), faster);
         }
-        addChange(draft, member.id().executor(), member.id().key(), "limit");
         addRunning(draft, member, running, hangs);
         return draft.done();
     }
 
-    private static boolean isLower(Changes.Row change) {
-        try {
-            return change.after() != null
-                    && (change.before() == null
-                            || change.before().equals("unlimited")
-                            || Integer.parseInt(change.after()) < Integer.parseInt(change.before()));
-        } catch (NumberFormatException unlimited) {
-            return false;
-        }
-    }
-
     private Finding ofSelfWait(Member member, TaskStats task, String awaited) {
-        Draft draft = begin("self-wait", Level.stuck, member);
-        draft.say(" waits for itself: {} runs in it for {}", nameOf(member, task), since(refs.sinceAt(task, now)));
+        String text = " waits for itself: {} runs in it for {}";
+        Object runs = since(refs.sinceAt(task, now));
+        Draft draft = begin("self-wait", Level.stuck, member, null, text, nameOf(member, task), runs);
         draft.say(", and waits for {}, which is in the same group. ", name(awaited, member.link()));
-        return addWait(draft, member)
-                .say(".")
-                .tasks(tasksOf(member, List.of(task)), null)
-                .done();
+        addWait(draft, member).say(".");
+        return draft.tasks(tasksOf(member, List.of(task)), null).done();
     }
 
     private Finding ofCost(Member member, TaskStats next, int free, List<TaskStats> running) {
-        Draft draft = begin("cost", Level.slow, member).say(": its next task {} needs ", nameOf(member, next));
+        String text = ": its next task {} needs ";
+        Draft draft = begin("cost", Level.slow, member, null, text, nameOf(member, next));
         draft.say("{}, and {} free; ", counted(next.slots(), "slot"), counted(free, "is", "are"));
         if (!running.isEmpty()) {
             TaskStats holder = running.getFirst();
             String slots = counted(holder.slots(), "slot");
             draft.say("{} holds {}, for {}. ", nameOf(member, holder), slots, since(refs.sinceAt(holder, now)));
         }
-        return addWait(draft, member)
-                .say(".")
-                .tasks(tasksOf(member, running), null)
-                .done();
+        addWait(draft, member).say(".");
+        return draft.tasks(tasksOf(member, running), null).done();
     }
 
     private Finding ofPriority(Member member, TaskStats oldest, List<TaskStats> running) {
-        Draft draft = begin("priority", Level.slow, member);
+        Draft draft = begin("priority", Level.slow, member, null, ": ");
         Object waited = since(groups.oldestAt(member, now));
-        draft.say(": {} waits with the priority {} for {}; ", nameOf(member, oldest), oldest.priority(), waited);
+        draft.say("{} waits with the priority {} for {}; ", nameOf(member, oldest), oldest.priority(), waited);
         boolean isShort = member.stats().queuedCount() <= LONGEST_COUNT; // counting takes the group's lock
         int before = isShort ? member.executor().explain(oldest.handle()).place() : LONGEST_COUNT;
         draft.say("{} before it.", counted(before, "task of higher priority is", "tasks of higher priority are"));
         long overtook = groups.startsSince(member, oldest);
         if (overtook > 0) {
-            draft.say(
-                    " At least {} started.",
-                    counted(overtook, "task that came later has", "tasks that came later have"));
+            String later = counted(overtook, "task that came later has", "tasks that came later have");
+            draft.say(" At least {} started.", later);
         }
         return draft.tasks(tasksOf(member, running), null).done();
     }
@@ -360,13 +368,38 @@ final class GroupFindings {
         return task.since() == null ? 0 : task.since().toMillis();
     }
 
-    /** Says when and by whom a limit was changed in the last hour. */
-    private void addChange(Draft draft, String executor, @Nullable String key, String what) {
+    // Changes.
+
+    private Changes.@Nullable Row cause(Member member, String what) {
+        return cause(member.id().executor(), member.id().key(), what);
+    }
+
+    /** Returns the change of the last hour for which tasks wait, or null: not a limit that was raised. */
+    private Changes.@Nullable Row cause(String executor, @Nullable String key, String what) {
         Changes.Row change = changes.latest(executor, key, what);
-        if (change != null && change.isRecent(now)) {
-            String from = change.before() == null ? "" : ", from " + change.before();
-            String to = change.after() == null ? "" : " to " + change.after();
-            draft.say(" It was changed at {} by {}.", new At(change.at()), change.by() + from + to);
+        return change != null && change.isRecent(now) && isRaised(change) == what.equals("weight") ? change : null;
+    }
+
+    private static boolean isRaised(Changes.Row change) {
+        try {
+            return !Objects.equals(change.before(), UNLIMITED)
+                    && (Objects.equals(change.after(), UNLIMITED)
+                            || Integer.parseInt(change.after()) > Integer.parseInt(change.before()));
+        } catch (NumberFormatException notNumbers) {
+            return false;
         }
+    }
+
+    /** Says how something was changed, by whom, and when. */
+    private static Draft addChange(Draft draft, Changes.Row change) {
+        String from = change.before() == null ? "" : " from " + change.before();
+        String to = change.after() == null ? "" : " to " + change.after();
+        String how = STOPS.getOrDefault(change.what(), "changed" + periods(from + to));
+        return draft.say(" was {} by {} at {}", how, change.by(), new At(change.at()));
+    }
+
+    /** Begins a sentence with its cause, and says of what follows that it has been so since then, if it has. */
+    private static Draft addCause(Draft draft, Changes.Row cause, @Nullable Long since) {
+        return addChange(draft, cause).say(since != null && since >= cause.at() ? "; since then " : "; now ");
     }
 }

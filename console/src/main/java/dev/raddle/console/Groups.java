@@ -136,10 +136,12 @@ final class Groups implements Subject {
     /**
      * One group.
      *
+     * @param finding what is wrong with it
      * @param tasks the number of its tasks that run; each takes as many slots as it costs
      */
     record Detail(
             @Nullable Row row,
+            @Nullable Finding finding,
             int tasks,
             Map<String, TaskRow> running,
             Map<String, TaskRow> waiting,
@@ -357,6 +359,11 @@ final class Groups implements Subject {
         return starts - known.starts;
     }
 
+    boolean waitsGrow(Member member) {
+        History history = histories.get(member.id);
+        return history != null && history.waitsGrow();
+    }
+
     List<Member> members() {
         return members;
     }
@@ -536,7 +543,7 @@ final class Groups implements Subject {
 
     // One group.
 
-    Detail detail(View view, long now) {
+    Detail detail(View view, long now, Function<Finding.Link, @Nullable Finding> findings) {
         Id id = new Id(view.text("executor"), view.text("key"));
         GroupExecutor executor = sampled.get(id.executor);
         List<TaskStats> tasks = executor == null ? List.of() : TaskRefs.tasks(executor, id.key);
@@ -559,6 +566,7 @@ final class Groups implements Subject {
         History history = histories.get(id);
         return new Detail(
                 row,
+                findings.apply(Finding.Link.ofGroup(id.executor, id.key)),
                 (int) tasks.stream().filter(task -> !task.isWaiting()).count(),
                 running,
                 waiting,

@@ -1,6 +1,7 @@
 package dev.raddle.console;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ final class History {
     static final int LONG = 300;
     private static final int MINUTES = 60;
     private static final int UNKNOWN = -1;
+    private static final int GROWTH = 10; // seconds in which it shows
     private static final int LONGEST_STEP = 3; // seconds, of a rate
 
     /** The values of curves; the page makes gaps of the times at which no sample was taken. */
@@ -139,7 +141,18 @@ final class History {
     }
 
     List<Integer> spark() {
-        return seconds.recent(SHORT).stream().map(at -> seconds.waiting[at]).toList();
+        return waiting(SHORT);
+    }
+
+    private List<Integer> waiting(int most) {
+        return seconds.recent(most).stream().map(at -> seconds.waiting[at]).toList();
+    }
+
+    /** Returns whether more waited in each of the last five seconds than in any of the five before. */
+    boolean waitsGrow() {
+        List<Integer> last = waiting(GROWTH);
+        int half = last.size() / 2;
+        return half > 1 && Collections.min(last.subList(half, last.size())) > Collections.max(last.subList(0, half));
     }
 
     /** Returns the sum of the slots that were taken in the last minute, one number a second. */

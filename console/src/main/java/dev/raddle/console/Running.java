@@ -30,7 +30,7 @@ final class Running {
      */
 
     private static final int MOST_READ = 5_000;
-    private static final int MOST_READ_FOR_FINDINGS = 500;
+    static final int MOST_READ_FOR_FINDINGS = 500;
     private static final int MOST_STACKS = 100;
     private static final int SHOWN_TASKS = 5; // of a row; of a group for findings
     private static final long LONG = 1_000; // milliseconds for which tasks of a finding have run
@@ -145,6 +145,13 @@ final class Running {
             }
         }
         return "thread \"" + wait.ownerName() + "\"";
+    }
+
+    /** Returns the running tasks of an executor, the longest first; of more than the largest number only so many. */
+    List<Task> of(String executor, long now) {
+        Predicate<Groups.Id> isOfIt = id -> id.executor().equals(executor);
+        List<Found> all = read(isOfIt, MOST_READ_FOR_FINDINGS, MOST_READ_FOR_FINDINGS, now);
+        return all.stream().map(Found::task).toList();
     }
 
     /** Adds the places in which tasks wait for a lock. */

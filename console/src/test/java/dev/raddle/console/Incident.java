@@ -95,13 +95,18 @@ public enum Incident {
     /** I4: each request makes a key of its own, and these fill the cap. */
     CAP {
         @Override
-        void stage(Stage stage) {
+        void stage(Stage stage) throws InterruptedException {
             GroupExecutor orders =
                     stage.executor("orders", GroupPolicy.builder().globalMaxInFlight(16));
+            CountDownLatch begun = new CountDownLatch(16);
             for (int i = 1; i <= 40; i++) {
-                stage.submit(orders, "req-" + (4_000 + i), "import", 1, stage::work);
+                stage.submit(orders, "req-" + (4_000 + i), "import", 1, () -> {
+                    begun.countDown();
+                    return stage.work();
+                });
             }
             stage.submit(orders, "acme", "report", 2, stage::work);
+            begun.await();
         }
     },
 

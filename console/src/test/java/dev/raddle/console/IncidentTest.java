@@ -22,10 +22,11 @@ class IncidentTest {
     @CsvSource(delimiter = '|', textBlock = """
                     HANG      | hang      | "payments" of orders: 33 tasks wait | charge-1" has held its slot
                     HANG      | hang      | 4 tasks are in Incident | payments
-                    LIMIT     | limit     | Its limit is 1 | by the program, from 8 to 1
+                    LIMIT     | limit     | "mails" of orders was changed from 8 to 1 by the program | tasks wait
                     RATE      | rate      | "search" of orders may start 1 per 20 s: | next one starts in
-                    BREAKER   | breaker   | its breaker is open, 100 % of 4 tasks failed | its breaker, from closed to
+                    BREAKER   | breaker   | its breaker is open, 100 % of 4 tasks failed | It was changed from closed to
                     CAP       | cap       | 16 groups like "req-…" hold 16 slots (100 %) | 25 groups wait for it
+                    CAP       | cap       | held its slot for [time]; nothing has started | "import" of "req-40
                     WEIGHTS   | weights   | "bulk" holds 9 slots (90 %), with the weight 100 | " is 1.
                     PRIORITY  | priority  | "nightly" waits with the priority -5 | 12 tasks of higher priority
                     COST      | cost      | "yearly" needs 4 slots, and 3 are free | "slow-audit" holds 1 slot

@@ -56,7 +56,7 @@ document.addEventListener('keydown', event => {
 
 /** What each screen has to report, beside its name. */
 const REPORTS = {
-  wrong: s => s.wrong?.count ? { text: count(s.wrong.count), bad: s.wrong.worst === 'stuck' } : null,
+  wrong: s => s.wrong?.count ? { text: count(s.wrong.count) + ' · ' + s.wrong.worst, bad: s.wrong.worst === 'stuck' } : null,
   groups: s => s.groups?.waiting ? { text: count(s.groups.waiting) + ' waiting' } : null,
   flows: s => s.flows?.failed ? { text: count(s.flows.failed) + ' failed', bad: true } : s.flows?.running ? { text: count(s.flows.running) + ' running' } : null,
   failures: s => s.failures?.kinds ? { text: count(s.failures.kinds), bad: true } : null,

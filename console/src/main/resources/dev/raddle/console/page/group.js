@@ -5,11 +5,11 @@ import { html, useEffect, useMemo, useSignal } from './html.js';
 import { Failures } from './failures.js';
 import { ask } from './controls.js';
 import { Code, Copy, Facts, Name, Since, Table, Until } from './parts.js';
-import { costs, Holders, isFull, stopOf, taken } from './groups.js';
+import { costs, Holders, stopOf, taken } from './groups.js';
 import { changeLines, holderLine, incident, taskLine } from './incident.js';
 import { stackOf } from './stream.js';
 import { count, counted, isolated, length, moment, percent, periods, perSecond, sentence } from './words.js';
-import { Changes, Curves } from './wrong.js';
+import { Changes, Curves, Says } from './wrong.js';
 
 const STACKS = 20; // of so many holders at most
 
@@ -25,7 +25,7 @@ export function Group({ data, params }) {
   }
   return html`
     <h1 tabindex="-1"><${Name} text=${key} most=${200}/> <span class="dim small-text">group of <${Name} text=${executor}/></span></h1>
-    <${Verdict} row=${row} running=${order.running.map(ref => data.running[ref]).filter(Boolean)}/>
+    <${Verdict} row=${row} finding=${data.finding}/>
     <${Facts} of=${[
       ['running', taken(row)],
       ['waiting', count(row.waiting) + (row.capacity == null ? '' : ' of ' + count(row.capacity))],
@@ -86,9 +86,10 @@ function ticket(data, { executor = '', key = '' }, found) {
     found && found.stacks.flatMap(([frames, names]) => ['', counted(names.length, 'task') + ' here: ' + names.slice(0, 5).join(', '), frames.trimEnd()]), changeLines(data.changes));
 }
 
-/** The answer in one or two sentences. */
-function Verdict({ row, running }) {
-  const stop = stopOf(row), holder = running[0];
+/** The answer in one or two sentences: what is wrong, or else what waits. */
+function Verdict({ row, finding }) {
+  const stop = stopOf(row);
+  if (finding) return html`<p class=${'verdict says ' + finding.level}><${Says} of=${finding}/></p>`;
   if (!stop) return html`<p class="verdict">Nothing waits. ${row.limit == null ? '' : taken(row) + ' slots are taken.'}</p>`;
   return html`<p class=${'verdict stop ' + stop.replace(' ', '-')}>
     ${row.waiting > 0 ? html`<strong>${counted(row.waiting, 'task waits', 'tasks wait')}${
@@ -96,8 +97,7 @@ function Verdict({ row, running }) {
       : html`<strong>The group is ${stop}.</strong> `}
     ${stop === 'on hold' && html`The hold ends in <${Until} row=${row} of="holdUntil"/>. `}
     ${costs(row) ? costs(row) + ' ' : row.why && 'The next one ' + sentence(row.why).replace(/^W/, 'w') + ' '}
-    ${row.holders?.length > 0 && html`Held by <${Holders} of=${row.holders}/>. `}
-    ${isFull(row) && holder && html`${row.limit === 1 ? 'Its slot is' : 'All ' + count(row.limit) + ' slots are'} taken; <${Name} text=${holder.name}/> has held one for <${Since} row=${holder}/>.`}</p>`;
+    ${row.holders?.length > 0 && html`Held by <${Holders} of=${row.holders}/>.`}</p>`;
 }
 
 /** The stacks of the holders, equal ones together: a hanging callee shows as one stack. */

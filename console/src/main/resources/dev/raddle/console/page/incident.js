@@ -28,7 +28,6 @@ export const taskLine = task => '    ' + task.name + (task.key == null ? '' : ' 
 
 export const findingLines = finding => [
   '[' + finding.level + '] ' + finding.sentence.map(plain).join('') + (finding.sinceAt == null ? '' : ' (since ' + stamp(finding.sinceAt) + ')'),
-  ...(finding.holders || []).map(holderLine),
   ...(finding.tasks || []).map(taskLine),
   finding.stack?.trimEnd()].filter(Boolean);
 

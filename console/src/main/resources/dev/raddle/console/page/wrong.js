@@ -2,7 +2,6 @@
 
 import { now } from './clock.js';
 import { html } from './html.js';
-import { Holders } from './groups.js';
 import { changeLines, changeText, findingLines, incident } from './incident.js';
 import { Ago, Chip, Code, Copy, Name, Nothing, Table } from './parts.js';
 import { Plot } from './plot.js';
@@ -30,16 +29,18 @@ function Part({ part }) {
     : part.at != null ? moment(part.at, now.value) : length(part.millis)}</span>`;
 }
 
+/** The level of a finding, its sentence, and since when. */
+export const Says = ({ of: { level, sentence, sinceAt } }) => html`<span class="level">${level}</span> ${sentence.map((part, i) => html`<${Part} key=${i} part=${part}/>`)}${
+  sinceAt != null && html` <span class="dim">since ${moment(sinceAt, now.value)}</span>`}`;
+
 function Finding({ finding, data }) {
-  const { level, sentence, sinceAt, holders, tasks = [] } = finding;
+  const { level, tasks = [], link: to } = finding, named = to?.params?.key ?? to?.params?.id;
   return html`<li class=${'finding ' + level}>
-    <p class="says"><span class="level">${level}</span> ${sentence.map((part, i) => html`<${Part} key=${i} part=${part}/>`)}</p>
-    ${holders?.length > 0 && html`<p>Held by <${Holders} of=${holders}/>.</p>`}
+    <p class="says"><${Says} of=${finding}/></p>
     ${tasks.map(task => html`<p key=${task.ref}><a href=${link('group', { executor: task.executor, key: task.key })}><${Name} text=${task.name}/></a> of <${Name} text=${task.key} most=${40}/> ${
       task.sinceAt != null && html`has run for ${length(now.value - task.sinceAt)}`}${task.slots > 1 ? ' with ' + counted(task.slots, 'slot') : ''}</p>`)}
     ${finding.stack && html`<details><summary>Their stack</summary><${Code} text=${finding.stack} label="Stack"/></details>`}
-    <div class="bar">${finding.link && html`<a href=${hrefOf(finding.link)}>Show ${THE[finding.link.view] || 'it'}</a>`}
-      ${sinceAt != null && html`<span class="dim">since ${moment(sinceAt, now.value)}</span>`}
+    <div class="bar">${to && html`<a href=${hrefOf(to)}>Show ${THE[to.view] || 'it'}${named != null && html` <${Name} text=${named} most=${40}/>`}</a>`}
       <${Copy} what="this finding as text" text=${() => incident(data, findingLines(finding), changeLines(data.changes))}/></div></li>`;
 }
 
@@ -62,7 +63,7 @@ export function Changes({ changes }) {
 export function Curves({ history, series, changes, span }) {
   const known = history?.hour, hour = known && span === 'hour';
   return html`${known && html`<div class="bar" role="group" aria-label="Time">
-      <${Chip} on=${!hour} click=${() => change({ span: '' })}>last ${series ? 'minutes' : 'minute'}<//>
+      <${Chip} on=${!hour} click=${() => change({ span: '' })}>last ${series ? 'five minutes' : 'minute'}<//>
       <${Chip} on=${hour} click=${() => change({ span: 'hour' })}>last hour<//></div>`}
     <${Plot} series=${hour ? history.hour : series ?? history?.minute} changes=${changes}/>`;
 }

@@ -77,8 +77,9 @@ class GroupScreensTest extends InChromium {
 
         row("payments").click();
 
-        awaitText(find(".verdict"), "33 tasks wait, the oldest for 40 s, since ");
-        awaitText(find(".verdict"), "All 4 slots are taken; charge-1 has held one for 40 s.");
+        awaitText(find(".verdict.stuck"), "stuck Group payments of orders: 33 tasks wait, the oldest for 40 s ");
+        awaitText(find(".verdict"), "charge-1 has held its slot for 40 s");
+        awaitText(find("nav a", "What is wrong"), "1 · stuck");
         Locator running = find("section").nth(0);
         awaitCount(running.locator("tbody tr"), 4);
         awaitText(running.locator("tbody tr").first(), "charge-1");
@@ -168,7 +169,7 @@ class GroupScreensTest extends InChromium {
         signIn(Program.TOKEN);
 
         confirm("Pause…", "Pause group “payments”?", null);
-        awaitText(find(".verdict"), "waits for the resumption");
+        awaitText(find(".verdict"), "Group payments of orders was paused by 127.0.0.1 in the console at ");
         assertThat(stats(executor).paused()).isTrue();
         confirm("Resume…", "Resume group “payments”?", null);
         awaitText(find("main"), "Pause…");

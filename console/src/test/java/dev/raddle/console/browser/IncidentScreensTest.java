@@ -31,9 +31,10 @@ class IncidentScreensTest extends InChromium {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     HANG      | payments of orders: 33 tasks wait | PaymentClient.readResponse
-                    LIMIT     | Its limit is 1 | from 8 to 1
+                    LIMIT     | The limit of mails of orders was changed from 8 to 1 by the program at | tasks wait
                     RATE      | search of orders may start 1 per 20 s | the next one starts in
                     CAP       | 16 groups like req-… hold 16 slots | 25 groups wait for it
+                    CAP       | import of req-40 | nothing has started for
                     WEIGHTS   | bulk holds 9 slots (90 %), with the weight 100 | weight 100
                     PRIORITY  | nightly waits with the priority -5 | 12 tasks of higher priority are before it
                     COST      | yearly needs 4 slots, and 3 are free | slow-audit holds 1 slot
@@ -65,7 +66,7 @@ class IncidentScreensTest extends InChromium {
         Program program = stage(Incident.LIMIT);
         page.context().grantPermissions(List.of("clipboard-read", "clipboard-write"));
         open(program.console, "");
-        awaitText(find(".findings"), "Its limit is 1");
+        awaitText(find(".findings"), "was changed from 8 to 1");
 
         button("Copy all as text").click();
 
@@ -73,7 +74,7 @@ class IncidentScreensTest extends InChromium {
         String text = (String) page.evaluate("navigator.clipboard.readText()");
         assertThat(text)
                 .contains("“mails” of ")
-                .contains("Its limit is 1")
+                .contains("was changed from 8 to 1 by the program at ")
                 .contains("Changes of the last 10 min:")
                 .contains("limit of orders / mails: 8 → 1, by program")
                 .contains(" UTC")
@@ -82,7 +83,7 @@ class IncidentScreensTest extends InChromium {
                 text.lines().filter(line -> line.startsWith("http")).findFirst().orElseThrow();
         page.navigate(link);
         awaitText(find("main"), "This link was made at ");
-        find(".finding a", "Show the group").first().click();
+        find(".finding a", "Show the group mails").first().click();
         awaitText(find("h1"), "mails");
         button("Copy for a ticket").click();
         String group = (String) page.evaluate("navigator.clipboard.readText()");
