@@ -7,7 +7,7 @@ import { count, counted, percent, periods, perSecond, sentence } from './words.j
 
 const SIZE = 50;
 
-export const isFull = row => row.limit != null && row.running >= row.limit;
+const isFull = row => row.limit != null && row.running >= row.limit;
 
 /** "2 of 4", "2" if there is no limit. */
 export const taken = row => count(row.running) + (row.limit == null ? '' : ' of ' + count(row.limit));
@@ -40,7 +40,8 @@ const columns = [
     } },
   { title: 'Running', sort: 'running', number: true,
     cell: row => html`<span class="nowrap">${taken(row)}</span> <${Taken} taken=${row.running} limit=${row.limit} keeps=${row.waiting > 0}/>` },
-  { title: 'Waiting', sort: 'waiting', number: true, cell: row => html`<${Spark} values=${row.spark}/> ${count(row.waiting)}` },
+  { title: 'Waiting', sort: 'waiting', number: true, cell: row => count(row.waiting) },
+  { title: 'Last minute', wide: true, cell: row => html`<${Spark} values=${row.spark} most=${row.most}/>` },
   { title: 'Oldest wait', sort: 'oldest', number: true,
     cell: row => row.waiting > 0 ? html`<span class="nowrap oldest"><${Since} row=${row} of="oldest"/></span>` : html`<span class="dim">—</span>` },
   { title: 'Weight', sort: 'weight', number: true, wide: true, cell: row => count(row.weight) },
@@ -59,7 +60,8 @@ export function query(params) {
 
 export function Groups({ data, params, question }) {
   const names = Object.keys(data.executors || {}), several = names.length > 1;
-  const rows = several ? Object.fromEntries(Object.entries(data.rows).map(([id, row]) => [id, { ...row, several }])) : data.rows;
+  const most = Math.max(...Object.values(data.rows).flatMap(row => row.spark ?? [])); // one scale for all curves
+  const rows = Object.fromEntries(Object.entries(data.rows).map(([id, row]) => [id, { ...row, several, most }]));
   const pages = Math.max(1, Math.ceil(data.total / SIZE)), page = Math.min(Number(params.page || 0), pages - 1);
   return html`
     <h1 tabindex="-1">Groups</h1>

@@ -70,13 +70,13 @@ export function Taken({ taken, limit, keeps }) {
     <rect class="all" width="40" height="6" rx="1"/><rect class="part" width=${40 * share} height="6" rx="1"/></svg>`;
 }
 
-/** The last 60 seconds of a number. */
-export function Spark({ values }) {
+/** The last 60 seconds of a number, in a scale up to the most of several. */
+export function Spark({ values, most }) {
   if (!values?.some(value => value > 0)) return null;
-  const most = Math.max(...values), step = 60 / Math.max(1, values.length - 1); // null is a gap
+  const step = 60 / Math.max(1, values.length - 1); // null is a gap
   const lines = [[]];
   values.forEach((value, i) => value == null ? lines.push([]) : lines.at(-1).push((i * step).toFixed(1) + ',' + (17 - 16 * value / most).toFixed(1)));
-  return html`<svg class="spark" viewBox="0 0 60 18" preserveAspectRatio="none" role="img" aria-label=${'at most ' + count(most) + ' in the last minute'}>
+  return html`<svg class="spark" viewBox="0 0 60 18" preserveAspectRatio="none" role="img" aria-label=${'at most ' + count(Math.max(...values)) + ' in the last minute'}>
     ${lines.filter(line => line.length).map((line, i) => html`<polyline key=${i} points=${line.join(' ')} fill="none" vector-effect="non-scaling-stroke"/>`)}</svg>`;
 }
 

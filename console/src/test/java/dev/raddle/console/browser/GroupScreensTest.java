@@ -40,6 +40,21 @@ class GroupScreensTest extends InChromium {
     }
 
     @Test
+    void the_small_curves_have_one_scale_and_one_place() throws Exception {
+        Program program = start(new Program());
+        program.flood();
+
+        open(program.console, "#/groups");
+
+        awaitCount(find(".spark"), 2);
+        Locator flooded = row("tenant-a").locator(".spark");
+        Locator calm = row("tenant-d").locator(".spark");
+        assertThat(flooded.locator("polyline").getAttribute("points")).endsWith(",1.0");
+        assertThat(calm.locator("polyline").getAttribute("points")).endsWith(",17.0");
+        assertThat(calm.boundingBox().x).isEqualTo(flooded.boundingBox().x);
+    }
+
+    @Test
     void groups_are_sorted_filtered_and_paged_by_the_server() throws Exception {
         Program program = start(new Program());
         GroupExecutor executor = program.executor("many", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));

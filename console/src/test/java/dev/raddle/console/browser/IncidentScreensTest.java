@@ -153,6 +153,32 @@ class IncidentScreensTest extends InChromium {
         assertThat(page.evaluate("document.documentElement.dataset.mark / document.querySelector('canvas').width"))
                 .asInstanceOf(InstanceOfAssertFactories.DOUBLE)
                 .isBetween(0.0, 1.0);
+        awaitText(find("figure .changed"), "limit of mails 8 → 1");
+    }
+
+    @Test
+    void no_curve_covers_what_waits() throws Exception {
+        Program program = stage(Incident.CAP);
+        page.addInitScript("""
+                const line = Path2D.prototype.lineTo, stroke = CanvasRenderingContext2D.prototype.stroke;
+                Path2D.prototype.lineTo = function (x, y) {
+                    (this.drawn ??= []).push(y);
+                    return line.call(this, x, y);
+                };
+                window.curves = {};
+                CanvasRenderingContext2D.prototype.stroke = function (...path) {
+                    if (path[0]?.drawn) window.curves[this.strokeStyle] = path[0].drawn;
+                    return stroke.apply(this, path);
+                };""");
+
+        open(program.console, "");
+
+        page.waitForCondition(
+                () -> (Boolean) page.evaluate("Boolean(window.curves['#dc6803'] && window.curves['#12924f'])"));
+        assertThat((Boolean)
+                        page.evaluate("Math.max(...window.curves['#dc6803']) < Math.min(...window.curves['#12924f'])"))
+                .as("26 tasks wait, and 16 run")
+                .isTrue();
     }
 
     @Test
