@@ -245,6 +245,14 @@ public final class DurableConsole {
 
         @Override
         public String apply(String action, String id, String node, @Nullable String text) {
+            if (action.equals("pauseSchedule")) {
+                service.pauseSchedule(id);
+                return "schedule \"" + Failures.cut(id) + "\" is paused";
+            }
+            if (action.equals("resumeSchedule")) {
+                service.resumeSchedule(id);
+                return "schedule \"" + Failures.cut(id) + "\" is resumed";
+            }
             StoredRun run = find(id);
             if (run == null) {
                 throw new Refusal(404, "there is no such run; it may have been removed after its end");

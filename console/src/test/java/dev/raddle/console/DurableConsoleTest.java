@@ -141,11 +141,17 @@ class DurableConsoleTest {
         assertThat(state.at("/page/schedules/nightly/cron").asString()).isEqualTo("0 3 * * * Asia/Tokyo");
         assertThat(state.at("/page/schedules/nightly/nextAt").asLong() % 86_400_000)
                 .isEqualTo(18 * 3_600_000);
-        worker.pauseSchedule("nightly");
-        see(
-                "view=durable",
-                now -> now.at("/page/schedules").has("nightly")
-                        && !now.at("/page/schedules/nightly").has("nextAt"));
+        Predicate<ObjectNode> isPaused = now -> now.at("/page/schedules").has("nightly")
+                && !now.at("/page/schedules/nightly").has("nextAt");
+        assertThat(control("pauseSchedule", "nightly", "", null).body())
+                .isEqualTo("{\"done\":\"schedule \\\"nightly\\\" is paused\"}");
+        see("view=durable", isPaused);
+        assertThat(control("resumeSchedule", "nightly", "", null).status()).isEqualTo(200);
+        see("view=durable", isPaused.negate());
+        assertThat(control("pauseSchedule", "weekly", "", null).status()).isEqualTo(404);
+        ObjectNode audit = see("view=audit", now -> now.at("/rows").size() == 3);
+        assertThat(audit.at("/rows/2/action").asString()).isEqualTo("pauseSchedule");
+        assertThat(audit.at("/rows/2/target").asString()).contains("nightly");
     }
 
     @Test

@@ -29,6 +29,13 @@ const schedules = [
   { title: 'Moments', by: row => row.cron, wide: true, cell: row => html`<${Name} text=${row.cron} most=${60}/>` },
 ];
 
+const pauseOrResume = service => ({ title: 'Control', cell: (row, name) => {
+  const verb = row.nextAt == null ? 'Resume' : 'Pause';
+  return html`<button type="button" class="small" onClick=${() => ask({ title: verb + ' schedule “' + isolated(name) + '”?', verb,
+    text: verb === 'Resume' ? 'Its next run is that of the first moment from now on.' : 'It submits no run until it is resumed. Runs that were submitted go on.',
+    request: { service, action: verb.toLowerCase() + 'Schedule', ref: name } })}>${verb}…</button>`;
+} });
+
 /** Why what is shown is old, or missing. */
 const Trouble = ({ of, isOld }) => of && html`<p class="verdict stop failed" role="alert"><strong>The database could not be read since ${moment(of.sinceAt, now.value)}.</strong> ${isOld ? 'What is shown was read before. ' : ''}
   <${Name} text=${of.text} most=${300}/></p>`;
@@ -53,7 +60,7 @@ export function Durable({ data, params, question }) {
       <button type="button" class="small" disabled=${!params.after} onClick=${() => change({ after: '' })}>First</button>
       <button type="button" class="small" disabled=${!page?.next} onClick=${() => change({ after: page.next })}>Next</button></nav>`}
     ${Object.keys(page?.schedules || {}).length > 0 && html`<section><h2>Schedules</h2>
-      <${Table} label="Schedules" name="schedules" columns=${schedules} ids=${Object.keys(page.schedules)} rows=${page.schedules}/></section>`}`;
+      <${Table} label="Schedules" name="schedules" columns=${data.controls ? [...schedules, pauseOrResume(service)] : schedules} ids=${Object.keys(page.schedules)} rows=${page.schedules}/></section>`}`;
 }
 
 const entries = [

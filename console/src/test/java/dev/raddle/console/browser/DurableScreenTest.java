@@ -82,6 +82,32 @@ class DurableScreenTest extends InChromium {
     }
 
     @Test
+    void a_schedule_is_paused_and_resumed() throws Exception {
+        LocalDatabase database = new LocalDatabase();
+        Program program = start(Program.withControls());
+        complaintsAreExpected = true; // the browser reports the first answer, a 401
+        try (FlowService service = database.worker().start()) {
+            Schedule nightly = Schedule.cron("0 3 * * *", ZoneOffset.UTC);
+            service.schedule("nightly", service.plan("order", "2").orElseThrow(), nightly, moment -> null);
+            DurableConsole.watch(program.console, "shop", service);
+            open(program.console, "#/durable");
+            signIn(Program.TOKEN);
+
+            button("Pause…").click();
+            awaitText(find("dialog"), "Pause schedule “nightly”?");
+            find("dialog button[type=submit]").click();
+            awaitText(find(".notice"), "schedule \"nightly\" is paused");
+            awaitText(row("nightly"), "paused");
+
+            button("Resume…").click();
+            find("dialog button[type=submit]").click();
+            awaitText(row("nightly"), "Pause…");
+            find("nav a", "Audit").click();
+            awaitText(row("pauseSchedule"), "nightly");
+        }
+    }
+
+    @Test
     void both_screens_are_accessible_and_fit_into_a_narrow_window() throws Exception {
         LocalDatabase database = new LocalDatabase();
         Program program = start(new Program());
