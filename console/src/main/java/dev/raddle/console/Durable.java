@@ -115,14 +115,7 @@ final class Durable implements Subject {
         final Reading<Integer> stuck;
         final Semaphore requests = new Semaphore(MOST_REQUESTS);
         private final ReentrantLock turn = new ReentrantLock(true); // of one reading after the other
-
-        @SuppressWarnings("serial")
-        private final Map<View, Reading<?>> readings = new LinkedHashMap<>(16, 0.75f, true) { // guarded by itself
-                    @Override
-                    protected boolean removeEldestEntry(Map.Entry<View, Reading<?>> eldest) {
-                        return size() > MOST_READINGS;
-                    }
-                };
+        private final Map<View, Reading<?>> readings = Failures.newest(MOST_READINGS); // guarded by itself
 
         Watching(Source source) {
             this.source = source;

@@ -11,12 +11,12 @@ import dev.raddle.scope.ScopeTree;
 import dev.raddle.scope.ThreadScope;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The trees of the watched scopes. */
@@ -49,7 +49,11 @@ final class Scopes implements Subject {
     record Rows(int total, List<Row> scopes, List<Open> byName) {}
 
     /** How a scope was watched. */
-    private record Opening(String name, long id, long at, String place) {}
+    private record Opening(String name, long id, long at, String place) {
+        Open countedAs(int count) {
+            return new Open(name, count, at, place);
+        }
+    }
 
     record Summary(int count) {}
 
@@ -78,17 +82,11 @@ final class Scopes implements Subject {
     /** Returns the open scopes by name, the oldest first. */
     List<Open> byName() {
         openings.keySet().retainAll(scopes.all().keySet()); // those of unreachable scopes go
-        Map<String, Open> all = new HashMap<>();
-        openings.values()
-                .forEach(opening -> all.merge(
-                        opening.name,
-                        new Open(opening.name, 1, opening.at, opening.place),
-                        (one, other) -> new Open(
-                                one.name,
-                                one.count + 1,
-                                Math.min(one.oldestAt, other.oldestAt),
-                                one.oldestAt <= other.oldestAt ? one.place : other.place)));
+        Map<String, List<Opening>> all = openings.values().stream()
+                .sorted(Comparator.comparingLong(Opening::at))
+                .collect(Collectors.groupingBy(Opening::name));
         return all.values().stream()
+                .map(same -> same.getFirst().countedAs(same.size()))
                 .sorted(Comparator.comparingLong(Open::oldestAt).thenComparing(Open::name))
                 .toList();
     }
