@@ -60,7 +60,7 @@ final class Pictures {
             picture(flood, directory, "console-flood.png", 470);
             picture(hang, directory, "console-hang.png", 860);
             picture(drain, directory, "console-drain.png", 550);
-            picture(limit, directory, "console-limit.png", 700);
+            picture(limit, directory, "console-limit.png", 800);
             picture(cap, directory, "console-cap.png", 570);
             flood.locator("[data-row]").first().click();
             flood.locator(".uplot").waitFor();
