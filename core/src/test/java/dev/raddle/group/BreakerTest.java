@@ -492,6 +492,7 @@ class BreakerTest {
 
             perform(() -> fleet.grant("a", 1));
             assertThat(breaker(executor).state()).isEqualTo(HALF_OPEN);
+            assertThat(rejection(submit(executor, GOOD)).reason()).isEqualTo(Rejection.Reason.BREAKER);
             perform(steps::runAll);
 
             assertThat(breaker(executor).state()).isEqualTo(CLOSED);
