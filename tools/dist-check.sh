@@ -103,7 +103,15 @@ use_flows_rerun() {
 }
 
 use_flows_schedules() {
-  expect_part 'flows schedules' 'no schedules' "$(alone "$raddle" flows schedules --db "$database")"
+  expect_part 'flows schedules' rarely "$(alone "$raddle" flows schedules --db "$database")"
+}
+
+use_flows_pause-schedule() {
+  expect_part 'flows pause-schedule' 'is paused' "$(alone "$raddle" flows pause-schedule rarely --db "$database")"
+}
+
+use_flows_resume-schedule() {
+  expect_part 'flows resume-schedule' 'next round at' "$(alone "$raddle" flows resume-schedule rarely --db "$database")"
 }
 
 use_completion() {

@@ -12,13 +12,16 @@ import picocli.CommandLine.ParameterException;
 /** Looks at runs of flows in a database. */
 @Command(
         name = "flows",
-        description = "Shows runs of flows in a database, cancels them and runs them again.",
+        description = "Shows runs of flows in a database, cancels them and runs them again. Lists, pauses and resumes"
+                + " schedules.",
         subcommands = {
             FlowsListCommand.class,
             FlowsShowCommand.class,
             FlowsCancelCommand.class,
             FlowsRerunCommand.class,
-            FlowsSchedulesCommand.class
+            FlowsSchedulesCommand.class,
+            FlowsPauseScheduleCommand.class,
+            FlowsResumeScheduleCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",
         footer = {
@@ -28,9 +31,10 @@ import picocli.CommandLine.ParameterException;
             "  RADDLE_DB=postgresql://ops:password@db.internal/shop raddle flows show order-17",
             "  raddle flows cancel order-17 --reason \"ordered twice\"",
             "  raddle flows rerun order-17 invoice",
+            "  raddle flows pause-schedule nightly",
             "",
-            "The exit code is 0; 1 if there is no such run, or if it has ended, or for rerun if it has not; 2 if the"
-                    + " arguments are invalid; or 70 if the database cannot be used."
+            "The exit code is 0; 1 if there is no such run or schedule, or if the run has ended, or for rerun if it has"
+                    + " not; 2 if the arguments are invalid; or 70 if the database cannot be used."
         })
 final class FlowsCommand extends Subcommand {
     @Mixin
@@ -43,7 +47,7 @@ final class FlowsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-        throw wrong("Name a command: list, show, cancel, rerun or schedules");
+        throw wrong("Name a command: list, show, cancel, rerun, schedules, pause-schedule or resume-schedule");
     }
 
     /** Sends a request of a subcommand, prints the answer, and returns the exit code. */

@@ -128,6 +128,37 @@ class FlowsCommandTest {
     }
 
     @Test
+    void a_schedule_is_paused_and_resumed_by_the_command_without_a_worker() throws Exception {
+        FlowPlan<String, String> checkout = checkout();
+        try (FlowService worker = postgres.service(database)
+                .register(checkout, "1", FlowCodec.text())
+                .start()) {
+            worker.schedule("nightly", checkout, Schedule.cron("0 3 29 2 *", ZoneOffset.UTC), moment -> "all");
+        }
+
+        for (int again = 0; again < 2; again++) {
+            assertThat(flows("pause-schedule", "nightly").succeeded())
+                    .isEqualTo("schedule \"nightly\" is paused; runs that were submitted go on\n");
+            assertThat(flows("schedules").succeeded()).contains("  paused");
+        }
+        for (int again = 0; again < 2; again++) {
+            assertThat(flows("resume-schedule", "nightly").succeeded())
+                    .matches("schedule \"nightly\" has its next round at \\d+-02-29T03:00:00Z\n");
+            assertThat(flows("schedules").succeeded())
+                    .contains("-02-29T03:00:00Z")
+                    .doesNotContain("paused");
+        }
+        for (String command : new String[] {"pause-schedule", "resume-schedule"}) {
+            assertThat(flows(command, "weekly"))
+                    .isEqualTo(new Ended(
+                            1,
+                            "",
+                            "raddle: there is no schedule \"weekly\"; raddle flows schedules lists those that"
+                                    + " exist\n"));
+        }
+    }
+
+    @Test
     void a_failed_run_is_listed_and_shown_with_its_journal_and_without_values() throws Exception {
         try (FlowService worker = worker()) {
             worker.submit("checkout", "order-17", "a secret address");
@@ -444,7 +475,8 @@ class FlowsCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "flows                                        | Name a command: list, show, cancel, rerun or schedules",
+                "flows                                        | Name a command: list, show, cancel, rerun, schedules",
+                "flows pause-schedule --db postgresql://h/db  | Missing required parameter: 'NAME'",
                 "flows list                                   | Name the database by --db or by the environment",
                 "flows list --db nonsense                     | the URL of the database must be like postgresql://",
                 "flows list --db postgresql:///db             | the URL of the database must be like postgresql://",

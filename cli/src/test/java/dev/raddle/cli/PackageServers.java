@@ -4,16 +4,18 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.jdbc.FlowService;
+import dev.raddle.jdbc.Schedule;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.ZoneOffset;
 
 /**
  * Real servers for the packages of the command, which {@code ./dev dist-check} unpacks and uses. The arguments are the
  * number of databases and a file, which gets the address of Redis and of each database when all are ready. A database
- * has a run {@code failed} that has ended and a run {@code waiting} that nobody begins. The servers end with the
- * standard input.
+ * has a run {@code failed} that has ended, a run {@code waiting} that nobody begins, and a schedule {@code rarely}. The
+ * servers end with the standard input.
  */
 final class PackageServers {
     private PackageServers() {}
@@ -42,6 +44,7 @@ final class PackageServers {
                 .start()) {
             worker.submit("order", "failed", "");
             worker.await("failed");
+            worker.schedule("rarely", order, Schedule.cron("0 0 29 2 *", ZoneOffset.UTC), moment -> "");
         }
         postgres.execute(database, "INSERT INTO raddle_run (id, flow, version) VALUES ('waiting', 'order', '1')");
     }

@@ -111,6 +111,35 @@ public final class FlowsAccess implements AutoCloseable {
         return asJson ? FlowsJson.schedules(schedules) : FlowsTable.schedules(schedules);
     }
 
+    /** Pauses a schedule, until it is resumed. */
+    public Answer pauseSchedule(String name) throws IOException {
+        return ofSchedule(name, () -> {
+            service.pauseSchedule(name);
+            return "is paused; runs that were submitted go on";
+        });
+    }
+
+    /** Resumes a schedule that is paused. */
+    public Answer resumeSchedule(String name) throws IOException {
+        return ofSchedule(name, () -> {
+            service.resumeSchedule(name);
+            return service.schedules().stream()
+                    .filter(schedule -> schedule.name().equals(name))
+                    .map(schedule -> "has its next round at " + FlowsTable.time(schedule.nextAt()))
+                    .findFirst()
+                    .orElseThrow();
+        });
+    }
+
+    private static Answer ofSchedule(String name, Request<String> request) throws IOException {
+        String schedule = "schedule \"" + Printable.oneLine(name) + "\"";
+        try {
+            return new Answer(true, schedule + " " + ask(request) + "\n");
+        } catch (NoSuchElementException missing) {
+            return new Answer(false, "there is no " + schedule + "; raddle flows schedules lists those that exist\n");
+        }
+    }
+
     private static RunState state(String name) {
         String wanted = name.strip().toUpperCase(Locale.ROOT).replace('-', '_');
         return Arrays.stream(RunState.values())

@@ -1,5 +1,5 @@
 /**
- * Looks at runs of flows in a database, cancels them and runs them again. Start at
+ * Looks at runs and schedules of flows in a database, and changes them at the user's request. Start at
  * {@link dev.raddle.cli.flows.FlowsAccess}.
  *
  * <p>Only this package uses {@code dev.raddle.jdbc} and the driver, whose jars are on the class path of
