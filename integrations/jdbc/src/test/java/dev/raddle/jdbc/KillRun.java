@@ -30,6 +30,9 @@ final class KillRun implements AutoCloseable {
     /** Longer than the heartbeats of a stopped worker may be missing. */
     private static final Duration BEYOND_LEASE = Duration.ofMillis(HEARTBEAT_MILLIS * (FlowWorker.MISSED + 2L));
 
+    private static final String MAKER =
+            "SELECT picked_by FROM raddle_task WHERE picked AND task_instance = '" + Transfers.SCHEDULE + "'";
+
     private static final String ROUNDS_DUE = "SELECT count(*) FROM raddle_schedule WHERE next_at <= now()";
 
     private final TestPool pool;
@@ -43,6 +46,7 @@ final class KillRun implements AutoCloseable {
     private final Instant beforeRounds =
             Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(Duration.ofDays(1));
     private int rounds;
+    private int faultsInRounds;
     private int bookings;
     private int started;
     private int kills;
@@ -157,10 +161,17 @@ final class KillRun implements AutoCloseable {
         client.cancel(id, "no longer wanted");
     }
 
-    /** Kills or stops a worker at a random moment. */
+    /** Kills or stops a worker at a random moment, the one that makes a round if there is one. */
     void fault(double stopShare) {
         Await.pass(Duration.ofMillis(50 + random.nextInt(250)));
         int victim = random.nextInt(workers.size());
+        String maker = text(MAKER);
+        for (int i = 0; i < workers.size(); i++) {
+            if (workers.get(i).name().equals(maker)) {
+                victim = i;
+                faultsInRounds++;
+            }
+        }
         WorkerJvm worker = workers.get(victim);
         if (random.nextDouble() < stopShare) {
             stops++;
@@ -268,7 +279,8 @@ final class KillRun implements AutoCloseable {
     }
 
     String report() {
-        return receipts.size() + " runs, " + rounds + " of them rounds of a schedule, " + kills + " kills, " + stops
+        return receipts.size() + " runs, " + rounds + " of them rounds of a schedule, " + faultsInRounds
+                + " faults of a worker that makes one, " + kills + " kills, " + stops
                 + " stops, " + outages
                 + " outages of the database, "
                 + text("SELECT count(*) FROM attempt") + " attempts of " + 4 * receipts.size() + " nodes, "
