@@ -102,6 +102,16 @@ final class Database {
         }
     }
 
+    /** Runs one statement with arguments on a connection. Returns the number of rows that it has changed. */
+    static int update(Connection connection, String sql, @Nullable Object... arguments) throws SQLException {
+        return statement(connection, sql, statement -> {
+            for (int i = 0; i < arguments.length; i++) {
+                statement.setObject(i + 1, arguments[i]);
+            }
+            return statement.executeUpdate();
+        });
+    }
+
     /** Runs work in a transaction, which commits if the work returns. */
     <T extends @Nullable Object> T transaction(Work<T> work) throws SQLException {
         try (Connection connection = source.getConnection()) {

@@ -67,22 +67,33 @@ record EntryRow(
         COMPENSATED,
         ENDED;
 
-        /** The kinds that are no progress, for a statement. */
-        static final String WITHOUT_PROGRESS = Arrays.stream(values())
-                .filter(kind -> !kind.isProgress())
-                .map(kind -> "'" + kind + "'")
-                .collect(Collectors.joining(", "));
-
-        /**
-         * Returns whether the run has advanced with an entry of this kind: something has ended. An attempt that has
-         * failed because its worker was lost is no progress nevertheless.
-         */
+        /** Returns whether something has ended with an entry of this kind. */
         boolean isProgress() {
             return switch (this) {
                 case WORK, BEGUN, ATTEMPT_BEGAN, DEADLINE, SLEEP -> false;
                 case NODE, ATTEMPT, SIGNAL, ELEMENT, MAP, COMPENSATING, UNDO_FAILED, COMPENSATED, ENDED -> true;
             };
         }
+    }
+
+    /** The condition {@link #isProgress} of a row p, for a statement. */
+    static final String IS_PROGRESS = "(p.kind NOT IN ("
+            + Arrays.stream(Kind.values())
+                    .filter(kind -> !kind.isProgress())
+                    .map(kind -> "'" + kind + "'")
+                    .collect(Collectors.joining(", "))
+            + ") AND (p.kind <> '" + Kind.ATTEMPT + "' OR p.failure_type IS DISTINCT FROM '" + RecordedFailure.LOST
+            + "'))";
+
+    /**
+     * Returns whether the run has advanced with this row: something has ended. An attempt that has failed because its
+     * worker was lost is no progress, or a node with many attempts could kill as many workers. An end of the node that
+     * follows from it, such as a value of its fallback, is progress.
+     */
+    boolean isProgress() {
+        boolean isOfLoss =
+                kind == Kind.ATTEMPT && failure != null && failure.type().equals(RecordedFailure.LOST);
+        return kind.isProgress() && !isOfLoss;
     }
 
     /** The columns of a row that depend on its kind. */

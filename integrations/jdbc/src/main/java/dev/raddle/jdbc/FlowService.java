@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -214,10 +213,7 @@ public final class FlowService implements AutoCloseable {
     }
 
     private static void checkId(String runId) {
-        if (runId.isEmpty() || runId.length() > MAX_ID || !Texts.isStorable(runId)) {
-            throw new IllegalArgumentException("the id of a run must have 1 to " + MAX_ID
-                    + " characters, none of them zero, and no half of a surrogate pair; it had " + runId.length());
-        }
+        Texts.requireKey("the id of a run", runId, MAX_ID);
     }
 
     // Schedules.
@@ -252,10 +248,7 @@ public final class FlowService implements AutoCloseable {
             Schedule schedule,
             Function<ZonedDateTime, ? extends @Nullable P> parameter) {
         Objects.requireNonNull(parameter, "parameter");
-        if (name.isEmpty() || name.length() > MAX_NAME || !Texts.isStorable(name)) {
-            throw new IllegalArgumentException("the name of a schedule must have 1 to " + MAX_NAME
-                    + " characters, none of them zero, and no half of a surrogate pair; it had " + name.length());
-        }
+        Texts.requireKey("the name of a schedule", name, MAX_NAME);
         if (isClosed.get() || worker == null) {
             throw new IllegalStateException("schedule \"" + name
                     + "\" needs a service that executes runs, and this one "
@@ -283,9 +276,7 @@ public final class FlowService implements AutoCloseable {
      * @return the schedules in the database, whichever service has stored them
      */
     public List<StoredSchedule> schedules() {
-        return attempt("list schedules", schedules::list).stream()
-                .map(ScheduleTable.Row::stored)
-                .toList();
+        return attempt("list schedules", schedules::list);
     }
 
     /**
@@ -296,8 +287,10 @@ public final class FlowService implements AutoCloseable {
      * @throws NoSuchElementException if there is no such schedule
      */
     public void pauseSchedule(String name) {
-        existingSchedule(name);
-        attempt("pause schedule \"" + name + "\"", () -> schedules.pause(name));
+        boolean isPaused = attempt("pause schedule \"" + name + "\"", () -> schedules.pause(name));
+        if (!isPaused) {
+            throw noSchedule(name);
+        }
     }
 
     /**
@@ -307,19 +300,21 @@ public final class FlowService implements AutoCloseable {
      * @throws NoSuchElementException if there is no such schedule
      */
     public void resumeSchedule(String name) {
-        ScheduleTable.Row row = existingSchedule(name);
-        attempt("resume schedule \"" + name + "\"", () -> {
-            Instant now = new DatabaseClock(database).now();
-            return schedules.resume(row, row.schedule().next(now));
-        });
+        ScheduleTable.Row row;
+        do { // again if its moments were changed meanwhile
+            row = attempt("read schedule \"" + name + "\"", () -> schedules.find(name));
+            if (row == null) {
+                throw noSchedule(name);
+            }
+        } while (row.isPaused() && !resume(row));
     }
 
-    private ScheduleTable.Row existingSchedule(String name) {
-        ScheduleTable.Row row = attempt("read schedule \"" + name + "\"", () -> schedules.find(name));
-        if (row == null) {
-            throw new NoSuchElementException("there is no schedule \"" + name + "\"; schedules() has those that exist");
-        }
-        return row;
+    private boolean resume(ScheduleTable.Row row) {
+        return attempt("resume schedule \"" + row.name() + "\"", () -> schedules.resume(row));
+    }
+
+    private static NoSuchElementException noSchedule(String name) {
+        return new NoSuchElementException("there is no schedule \"" + name + "\"; schedules() has those that exist");
     }
 
     /**

@@ -5,7 +5,6 @@ import dev.raddle.flow.FencedException;
 import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeState;
-import dev.raddle.flow.RecordedFailure;
 import dev.raddle.flow.ValueSource;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
@@ -239,9 +238,7 @@ final class JdbcJournal implements FlowJournal {
 
     private EntryRow rowOf(Entry entry) throws IOException {
         EntryRow row = maker.row(nextNumber.getAndIncrement(), entry);
-        boolean isOfLoss = entry instanceof Entry.AttemptFailed failed
-                && failed.failure().type().equals(RecordedFailure.LOST);
-        hasAdvanced |= row.kind().isProgress() && !isOfLoss;
+        hasAdvanced |= row.isProgress();
         return row;
     }
 

@@ -277,7 +277,7 @@ final class JournalWriter implements AutoCloseable {
         for (Pending each : locked) {
             if (now - each.lockedSince > RowLock.LONG.toNanos() && reported.add(each.runId())) {
                 try {
-                    String problem = RowLock.problem(database, each.runId());
+                    String problem = RowLock.ofRun(database, each.runId());
                     LOG.warn("run \"{}\" cannot record: {}", each.runId(), problem == null ? RowLock.UNKNOWN : problem);
                 } catch (SQLException away) {
                     LOG.debug("the session that has locked run \"{}\" is unknown", each.runId(), away);

@@ -36,7 +36,9 @@ final class Rounds {
      * the latest is submitted and the others are left out.
      *
      * The task is returned by a statement that locks the row of the schedule first, and requests change that row before
-     * they change the task: a request that comes while a worker has the task is seen when the worker returns it.
+     * they change the task: a request that comes while a worker has the task is seen when the worker returns it. One
+     * that stores or resumes the schedule takes the task from the worker. No statement waits for a locked row for more
+     * than some seconds; the round is then tried again.
      */
     private static final Logger LOG = LoggerFactory.getLogger(Rounds.class);
     private static final Duration SHORTEST = Duration.ofSeconds(1); // until a round is tried again
@@ -50,14 +52,12 @@ final class Rounds {
         }
     }
 
-    private final Database database;
     private final ScheduleTable table;
     private final DatabaseClock clock;
     private final Runnable onSubmit;
     private final Map<String, Scheduled> scheduled = new ConcurrentHashMap<>(); // by their names
 
     Rounds(Database database, DatabaseClock clock, Runnable onSubmit) {
-        this.database = database;
         this.clock = clock;
         this.onSubmit = onSubmit;
         table = new ScheduleTable(database);
@@ -137,7 +137,7 @@ final class Rounds {
             end(row, moment, row.lastRun(), problem);
             return later;
         }
-        boolean _ = database.<Boolean>transaction(connection -> submit(connection, row, next, submission));
+        boolean _ = table.change(connection -> submit(connection, row, next, submission));
         onSubmit.run();
         return Duration.ZERO;
     }
@@ -149,8 +149,7 @@ final class Rounds {
     }
 
     private void end(Row row, Instant next, @Nullable String lastRun, @Nullable String problem) throws SQLException {
-        boolean _ = database.<Boolean>autoCommit(
-                connection -> ScheduleTable.advance(connection, row, next, lastRun, problem));
+        boolean _ = table.change(connection -> ScheduleTable.advance(connection, row, next, lastRun, problem));
     }
 
     private static Duration laterAfter(Duration lateness) {

@@ -1,11 +1,13 @@
 package dev.raddle.jdbc;
 
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The locks of the rows of runs: how long a statement waits for one, and which session has one. */
+/** The locks of the rows of runs and schedules: how long a statement waits for one, and which session has one. */
 final class RowLock {
 
     /** A lock that lasts longer is a problem of the run. */
@@ -29,20 +31,39 @@ final class RowLock {
             + "', true) || set_config('idle_in_transaction_session_timeout', '" + 2 * LONG.toMillis()
             + "', true) AS is_set OFFSET 0) soon";
 
+    private static final String BOUND = "SELECT is_set FROM " + SOON_AND_SHORT;
+
     /** Each transaction that changes or locks a row writes its id into the row, and keeps a lock of that id. */
     private static final String BLOCKER = "SELECT a.pid, a.usename, a.application_name, a.state,"
-            + " round(extract(epoch FROM clock_timestamp() - a.xact_start)) FROM raddle_run r"
+            + " round(extract(epoch FROM clock_timestamp() - a.xact_start)) FROM %s r"
             + " JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.transactionid = r.xmax"
             + " JOIN pg_stat_activity a ON a.pid = l.pid"
-            + " WHERE r.id = ? AND coalesce(a.xact_start < clock_timestamp() - interval '" + LONG.toSeconds()
+            + " WHERE r.%s = ? AND coalesce(a.xact_start < clock_timestamp() - interval '" + LONG.toSeconds()
             + " seconds', true) LIMIT 1";
+
+    private static final String OF_RUN = BLOCKER.formatted("raddle_run", "id");
+    private static final String OF_SCHEDULE = BLOCKER.formatted("raddle_schedule", "name");
 
     private RowLock() {}
 
+    /** Bounds the waits of the next statements of a transaction for locks, and its pauses between them. */
+    static void bound(Connection connection) throws SQLException {
+        Database.<Boolean>statement(connection, BOUND, PreparedStatement::execute);
+    }
+
     /** Returns which session has locked the row of a run for long, and what to do about it, or null. */
-    static @Nullable String problem(Database database, String id) throws SQLException {
-        return database.<@Nullable String>statement(BLOCKER, statement -> {
-            statement.setString(1, id);
+    static @Nullable String ofRun(Database database, String id) throws SQLException {
+        return problem(database, OF_RUN, id);
+    }
+
+    /** Returns which session has locked the row of a schedule for long, and what to do about it, or null. */
+    static @Nullable String ofSchedule(Database database, String name) throws SQLException {
+        return problem(database, OF_SCHEDULE, name);
+    }
+
+    private static @Nullable String problem(Database database, String sql, String key) throws SQLException {
+        return database.<@Nullable String>statement(sql, statement -> {
+            statement.setString(1, key);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? text(row) : null;
             }

@@ -47,7 +47,7 @@ final class RunQueries {
             }
         });
         boolean mayBeLocked = found != null && found.endedAt() == null && found.problem() == null;
-        String lock = mayBeLocked ? RowLock.problem(database, id) : null; // cannot be recorded in a locked row
+        String lock = mayBeLocked ? RowLock.ofRun(database, id) : null; // cannot be recorded in a locked row
         return found == null || lock == null ? found : found.withProblem(lock);
     }
 

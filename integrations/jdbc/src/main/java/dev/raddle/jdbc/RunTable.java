@@ -90,13 +90,10 @@ final class RunTable {
 
     /*
      * How often the run has lost its worker without a record in between. A worker returns or parks a run that it
-     * leaves, so a run that is RUNNING when it is claimed has lost its worker. What is recorded when something begins,
-     * or because a worker was lost, is no progress.
+     * leaves, so a run that is RUNNING when it is claimed has lost its worker.
      */
     private static final String LOSSES = "CASE WHEN EXISTS (SELECT 1 FROM raddle_entry p WHERE p.run_id = raddle_run.id"
-            + " AND p.epoch = raddle_run.epoch AND p.kind NOT IN"
-            + " (" + EntryRow.Kind.WITHOUT_PROGRESS + ")"
-            + " AND p.failure_type IS DISTINCT FROM '" + RecordedFailure.LOST + "') THEN 0 ELSE losses END"
+            + " AND p.epoch = raddle_run.epoch AND " + EntryRow.IS_PROGRESS + ") THEN 0 ELSE losses END"
             + " + CASE WHEN status = 'RUNNING' THEN 1 ELSE 0 END";
 
     /*
@@ -156,7 +153,8 @@ final class RunTable {
      * recorded deadline. An entry counts unless a later try has begun that forgets it. While a run waits for its next
      * try, what that forgets is unknown: no entry counts.
      */
-    private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value) SELECT r.id, n.id, ?"
+    private static final String SIGNAL = "INSERT INTO raddle_signal (run_id, node, value)"
+            + " SELECT r.id, n.id, CAST(? AS bytea)"
             + " FROM raddle_run r, (SELECT CAST(? AS text) AS id) n WHERE r.id = ?"
             + " AND r.cancel_reason IS NULL AND NOT EXISTS (SELECT 1 FROM raddle_entry e WHERE e.run_id = r.id"
             + " AND (e.kind = 'NODE' OR (e.kind = 'DEADLINE' AND e.at <= clock_timestamp()))"
@@ -179,9 +177,12 @@ final class RunTable {
             + " WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
             + " FOR NO KEY UPDATE OF raddle_run";
 
-    private static final String PARK_TASK = "UPDATE raddle_task SET picked = false, picked_by = NULL,"
+    /** Returns a task to the table; when it is due, and which one it is, follows. */
+    static final String RETURN_TASK = " UPDATE raddle_task SET picked = false, picked_by = NULL,"
             + " last_heartbeat = NULL, consecutive_failures = 0, last_success = now(), version = version + 1,"
-            + " execution_time = clock_timestamp() + ? * interval '1 second'"
+            + " execution_time =";
+
+    private static final String PARK_TASK = RETURN_TASK + " clock_timestamp() + ? * interval '1 second'"
             + " WHERE task_name = ? AND task_instance = ? AND picked AND version = ?";
 
     private static final String PARK = "UPDATE raddle_run SET status = 'WAITING', waits_until ="
@@ -279,15 +280,9 @@ final class RunTable {
             byte @Nullable [] parameter,
             Map<String, String> context)
             throws SQLException {
-        return Database.statement(connection, SUBMIT, statement -> {
-            statement.setString(1, id);
-            statement.setString(2, flow);
-            statement.setString(3, version);
-            statement.setBytes(4, parameter);
-            statement.setArray(5, context.isEmpty() ? null : connection.createArrayOf("text", inTurn(context)));
-            statement.setString(6, taskName(flow, version));
-            return statement.executeUpdate() == 1;
-        });
+        Array saved = context.isEmpty() ? null : connection.createArrayOf("text", inTurn(context));
+        String task = taskName(flow, version);
+        return Database.update(connection, SUBMIT, id, flow, version, parameter, saved, task) == 1;
     }
 
     /** Returns the names and values of a context in turn. */
@@ -318,10 +313,7 @@ final class RunTable {
 
     /** Inserts the task of a run that has lost it. Returns whether it had. */
     static boolean restore(Connection connection, String id) throws SQLException {
-        return Database.statement(connection, RESTORE, statement -> {
-            statement.setString(1, id);
-            return statement.executeUpdate() == 1;
-        });
+        return Database.update(connection, RESTORE, id) == 1;
     }
 
     // The claims of workers.
@@ -361,25 +353,25 @@ final class RunTable {
      * @return false if it was claimed again
      */
     boolean end(String id, long epoch, int number, Ended end) throws SQLException {
-        int ended = database.statement(END, statement -> {
-            statement.setString(1, end.status());
-            statement.setBytes(2, end.value());
-            setFailure(statement, 3, end.failure());
-            statement.setString(6, JournalWriter.storable(end.problem()));
-            statement.setString(7, id);
-            statement.setLong(8, epoch);
-            statement.setInt(9, number);
-            statement.setString(10, end.status());
-            return statement.executeUpdate();
-        });
+        RecordedFailure failure = end.failure();
+        int ended = update(
+                END,
+                end.status(),
+                end.value(),
+                failure == null ? null : failure.type(),
+                failure == null ? null : JournalWriter.storable(failure.message()),
+                failure == null ? null : JournalWriter.storable(failure.trace()),
+                JournalWriter.storable(end.problem()),
+                id,
+                epoch,
+                number,
+                end.status());
         return ended == 1 || hasEnded(id, epoch); // an earlier attempt may have done it before its connection broke
     }
 
-    private static void setFailure(PreparedStatement statement, int index, @Nullable RecordedFailure failure)
-            throws SQLException {
-        statement.setString(index, failure == null ? null : failure.type());
-        statement.setString(index + 1, failure == null ? null : JournalWriter.storable(failure.message()));
-        statement.setString(index + 2, failure == null ? null : JournalWriter.storable(failure.trace()));
+    /** Runs one statement, which commits itself. */
+    private int update(String sql, @Nullable Object... arguments) throws SQLException {
+        return database.<Integer>autoCommit(connection -> Database.update(connection, sql, arguments));
     }
 
     private boolean hasEnded(String id, long epoch) throws SQLException {
@@ -394,21 +386,10 @@ final class RunTable {
 
     /** Lets a claimed run wait, because it cannot continue here. */
     void release(String id, long epoch, @Nullable String problem, boolean hasOtherPlan) throws SQLException {
-        database.<Boolean>transaction(connection -> {
-            int released = Database.statement(connection, RELEASE, statement -> {
-                statement.setString(1, (hasOtherPlan ? RunState.WITHOUT_VERSION : RunState.WAITING).name());
-                statement.setString(2, JournalWriter.storable(problem));
-                statement.setString(3, id);
-                statement.setLong(4, epoch);
-                return statement.executeUpdate();
-            });
-            return released == 1
-                    && Database.<Boolean>statement(connection, FORGET_BEGINS, statement -> {
-                        statement.setString(1, id);
-                        statement.setLong(2, epoch);
-                        return statement.executeUpdate() > 0;
-                    });
-        });
+        String status = (hasOtherPlan ? RunState.WITHOUT_VERSION : RunState.WAITING).name();
+        String text = JournalWriter.storable(problem);
+        database.<Boolean>transaction(connection -> Database.update(connection, RELEASE, status, text, id, epoch) == 1
+                && Database.update(connection, FORGET_BEGINS, id, epoch) > 0);
     }
 
     /** Returns the nodes that the worker of the latest entries was executing, as far as it has recorded that. */
@@ -431,12 +412,7 @@ final class RunTable {
      * @return false if it was claimed again
      */
     boolean stick(String id, long epoch, String problem) throws SQLException {
-        int stuck = database.statement(STICK, statement -> {
-            statement.setString(1, JournalWriter.storable(problem));
-            statement.setString(2, id);
-            statement.setLong(3, epoch);
-            return statement.executeUpdate();
-        });
+        int stuck = update(STICK, JournalWriter.storable(problem), id, epoch);
         return stuck == 1 || hasEnded(id, epoch); // an earlier attempt may have done it before its connection broke
     }
 
@@ -463,24 +439,16 @@ final class RunTable {
             double dueSeconds = isDue
                     ? -1
                     : isForSignal ? (double) LONGEST.toSeconds() : Math.min((double) LONGEST.toSeconds(), seconds);
-            int parked = Database.statement(connection, PARK_TASK, statement -> {
-                statement.setDouble(1, dueSeconds);
-                statement.setString(2, taskName);
-                statement.setString(3, id);
-                statement.setLong(4, version);
-                return statement.executeUpdate();
-            });
+            int parked = Database.update(connection, PARK_TASK, dueSeconds, taskName, id, version);
             if (parked == 0) {
                 return false;
             }
-            String sql = isDue ? PARK_NO_LONGER : isForSignal ? PARK_FOR_SIGNAL : PARK;
-            return Database.<Boolean>statement(connection, sql, statement -> {
-                if (sql.equals(PARK)) {
-                    statement.setDouble(1, seconds);
-                }
-                statement.setString(sql.equals(PARK) ? 2 : 1, id);
-                return statement.executeUpdate() == 1 && !isDue;
-            });
+            int waiting = isDue
+                    ? Database.update(connection, PARK_NO_LONGER, id)
+                    : isForSignal
+                            ? Database.update(connection, PARK_FOR_SIGNAL, id)
+                            : Database.update(connection, PARK, seconds, id);
+            return waiting == 1 && !isDue;
         });
     }
 
@@ -515,31 +483,16 @@ final class RunTable {
     // Requests of users.
 
     boolean cancel(String id, String reason) throws SQLException {
-        return request(id, CANCEL, statement -> {
-            statement.setString(1, JournalWriter.storable(reason));
-            statement.setString(2, id);
-            return statement.executeUpdate() == 1;
-        });
+        return request(id, CANCEL, JournalWriter.storable(reason), id);
     }
 
     boolean signal(String id, String node, byte @Nullable [] value) throws SQLException {
-        return request(id, SIGNAL, statement -> {
-            statement.setBytes(1, value);
-            statement.setString(2, node);
-            statement.setString(3, id);
-            return statement.executeUpdate() == 1;
-        });
+        return request(id, SIGNAL, value, node, id);
     }
 
     /** Removes a signal that its run cannot take, so that another one can be sent, and says so. */
     void refuse(String id, long epoch, String node, String problem) throws SQLException {
-        database.statement(REFUSE, statement -> {
-            statement.setString(1, JournalWriter.storable(problem));
-            statement.setString(2, id);
-            statement.setLong(3, epoch);
-            statement.setString(4, node);
-            return statement.executeUpdate();
-        });
+        int _ = update(REFUSE, JournalWriter.storable(problem), id, epoch, node);
     }
 
     /** Locks a run, so that the next statements see all that was recorded. Returns false if it is in another state. */
@@ -553,19 +506,15 @@ final class RunTable {
     }
 
     /** Makes a request, which locks the row of the run, and wakes the run if it waits. Returns whether it was made. */
-    private boolean request(String id, String sql, Database.Use<Boolean> request) throws SQLException {
+    private boolean request(String id, String sql, @Nullable Object... arguments) throws SQLException {
         return database.transaction(connection -> {
             seeCommitted(connection);
-            if (!lock(connection, id, false) || !Database.statement(connection, sql, request)) {
-                return false;
+            boolean isMade = lock(connection, id, false) && Database.update(connection, sql, arguments) == 1;
+            if (isMade) {
+                int _ = Database.update(connection, WAKE, id);
+                int _ = Database.update(connection, WAITS_NO_LONGER, id);
             }
-            for (String then : List.of(WAKE, WAITS_NO_LONGER)) {
-                Database.<Integer>statement(connection, then, statement -> {
-                    statement.setString(1, id);
-                    return statement.executeUpdate();
-                });
-            }
-            return true;
+            return isMade;
         });
     }
 
@@ -583,31 +532,18 @@ final class RunTable {
                 return false;
             }
             String task = taskName(run.flow(), run.version());
-            boolean continues = nodes.isEmpty()
-                    && Database.<Boolean>statement(connection, CONTINUE, statement -> {
-                        statement.setString(1, run.id());
-                        statement.setString(2, task);
-                        return statement.executeUpdate() == 1;
-                    });
-            return continues
-                    || Database.<Boolean>statement(connection, RERUN, statement -> {
-                        Array invalid = connection.createArrayOf("text", unsignalled.toArray());
-                        statement.setArray(1, connection.createArrayOf("text", nodes.toArray()));
-                        statement.setString(2, run.id());
-                        statement.setArray(3, invalid);
-                        statement.setArray(4, invalid);
-                        statement.setString(5, task);
-                        return statement.executeUpdate() == 1;
-                    });
+            if (nodes.isEmpty() && Database.update(connection, CONTINUE, run.id(), task) == 1) {
+                return true;
+            }
+            Array named = connection.createArrayOf("text", nodes.toArray());
+            Array invalid = connection.createArrayOf("text", unsignalled.toArray());
+            return Database.update(connection, RERUN, named, run.id(), invalid, invalid, task) == 1;
         });
     }
 
     /** Removes the signals of earlier tries to nodes that run again. Called when a try has begun, by its worker. */
     void forgetSignals(String id) throws SQLException {
-        database.statement(FORGET_SIGNALS, statement -> {
-            statement.setString(1, id);
-            return statement.executeUpdate();
-        });
+        int _ = update(FORGET_SIGNALS, id);
     }
 
     // Watching.
@@ -682,9 +618,6 @@ final class RunTable {
     }
 
     void gone(String worker) throws SQLException {
-        database.statement(GONE, statement -> {
-            statement.setString(1, worker);
-            return statement.executeUpdate();
-        });
+        int _ = update(GONE, worker);
     }
 }

@@ -34,17 +34,7 @@ final class ScheduleTable {
             @Nullable String lastRun,
             boolean isOpen,
             @Nullable String problem,
-            boolean isLate) {
-
-        StoredSchedule stored() {
-            String waits = isOpen
-                    ? "waits for the end of run \"" + lastRun + "\""
-                    : "due, and no worker has submitted the round; a worker that lives must call schedule(\"" + name
-                            + "\", …) and have a free place for a run";
-            String text = problem != null || isPaused || !isLate ? problem : waits;
-            return new StoredSchedule(name, flow, schedule, isPaused ? null : nextAt, lastRun, text);
-        }
-    }
+            boolean isLate) {}
 
     private static final Duration LATE = Duration.ofSeconds(10);
 
@@ -60,15 +50,20 @@ final class ScheduleTable {
             + " CASE WHEN (s.cron, s.zone) = (excluded.cron, excluded.zone) OR s.next_at <= clock_timestamp()"
             + " THEN s.next_at ELSE excluded.next_at END WHERE s.flow = excluded.flow";
 
+    /*
+     * Takes the task also from a worker that has it, since that may be removing it, having found no schedule. No task
+     * has had this version before, so what such a worker does with the task that it had changes nothing.
+     */
     private static final String WAKE = "INSERT INTO raddle_task (task_name, task_instance, execution_time, picked,"
-            + " version) SELECT ?, name, next_at, false, 1 FROM raddle_schedule WHERE name = ?"
-            + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time"
-            + " WHERE NOT raddle_task.picked";
+            + " version) SELECT ?, name, next_at, false, extract(epoch FROM clock_timestamp()) * 1000000"
+            + " FROM raddle_schedule WHERE name = ? ON CONFLICT (task_name, task_instance) DO UPDATE"
+            + " SET execution_time = excluded.execution_time, picked = false, picked_by = NULL, last_heartbeat = NULL,"
+            + " version = excluded.version";
 
     private static final String PAUSE = "UPDATE raddle_schedule SET is_paused = true WHERE name = ?";
 
-    private static final String RESUME =
-            "UPDATE raddle_schedule SET is_paused = false, next_at = ?, problem = NULL WHERE name = ? AND is_paused";
+    private static final String RESUME = "UPDATE raddle_schedule SET is_paused = false, next_at = ?, problem = NULL"
+            + " WHERE name = ? AND cron = ? AND zone = ? AND is_paused";
 
     /* The task, too, also if a worker has it: a schedule that is stored again gets another one. */
     private static final String REMOVE = "WITH task AS (DELETE FROM raddle_task t USING raddle_schedule s"
@@ -82,9 +77,7 @@ final class ScheduleTable {
     /* Waits for a request that has locked the row; a later one finds that the task is not picked. */
     private static final String RETURN_TASK = "WITH s AS (SELECT next_at, is_paused FROM raddle_schedule"
             + " WHERE name = ? FOR UPDATE)"
-            + " UPDATE raddle_task SET picked = false, picked_by = NULL, last_heartbeat = NULL,"
-            + " consecutive_failures = 0, last_success = now(), version = version + 1, execution_time ="
-            + " CASE WHEN is_paused THEN now() + interval '36500 days'"
+            + RunTable.RETURN_TASK + " CASE WHEN is_paused THEN now() + interval '36500 days'"
             + " ELSE greatest(next_at, clock_timestamp() + ? * interval '1 second') END"
             + " FROM s WHERE task_name = ? AND task_instance = ? AND picked AND version = ?";
 
@@ -99,16 +92,6 @@ final class ScheduleTable {
         return RunTable.taskName(flow, "* schedules");
     }
 
-    private static boolean update(Connection connection, String sql, @Nullable Object... arguments)
-            throws SQLException {
-        return Database.statement(connection, sql, statement -> {
-            for (int i = 0; i < arguments.length; i++) {
-                statement.setObject(i + 1, arguments[i]);
-            }
-            return statement.executeUpdate() == 1;
-        });
-    }
-
     private static OffsetDateTime time(Instant moment) {
         return moment.atOffset(ZoneOffset.UTC);
     }
@@ -120,28 +103,39 @@ final class ScheduleTable {
         return changeAndWake(name, flow, PUT, name, flow, schedule.cron(), zone, overlap, time(next));
     }
 
-    /** Lets a schedule continue with a moment, if it is paused. */
-    boolean resume(Row row, Instant next) throws SQLException {
-        return changeAndWake(row.name(), row.flow(), RESUME, time(next), row.name());
+    /** Lets a schedule continue with the first moment from now, if it is as it was read, and paused. */
+    boolean resume(Row row) throws SQLException {
+        Schedule schedule = row.schedule();
+        Instant next = schedule.next(new DatabaseClock(database).now());
+        String zone = schedule.zone().getId();
+        return changeAndWake(row.name(), row.flow(), RESUME, time(next), row.name(), schedule.cron(), zone);
     }
 
-    /** Changes a schedule, and lets its task look at the next moment; a worker that has the task does so by itself. */
     private boolean changeAndWake(String name, String flow, String sql, Object... arguments) throws SQLException {
-        return database.transaction(connection -> {
-            RunTable.seeCommitted(connection);
-            boolean isChanged = update(connection, sql, arguments);
-            boolean _ = isChanged && update(connection, WAKE, taskName(flow), name);
-            return isChanged;
-        });
+        return change(connection -> Database.update(connection, sql, arguments) == 1
+                && Database.update(connection, WAKE, taskName(flow), name) == 1);
     }
 
+    /** Returns whether there is such a schedule. */
     boolean pause(String name) throws SQLException {
-        return database.<Boolean>autoCommit(connection -> update(connection, PAUSE, name));
+        return change(connection -> Database.update(connection, PAUSE, name) == 1);
     }
 
     /** Returns whether there was such a schedule. */
     boolean remove(String name) throws SQLException {
-        return database.<Boolean>autoCommit(connection -> update(connection, REMOVE, name, name));
+        return change(connection -> Database.update(connection, REMOVE, name, name) == 1);
+    }
+
+    /**
+     * Changes a schedule in a transaction. Each statement sees what was committed before it, and waits for a lock for
+     * some seconds only. If this process is stopped in between, the server ends the transaction.
+     */
+    boolean change(Database.Work<Boolean> work) throws SQLException {
+        return database.<Boolean>transaction(connection -> {
+            RunTable.seeCommitted(connection);
+            RowLock.bound(connection);
+            return work.with(connection);
+        });
     }
 
     @Nullable
@@ -153,8 +147,28 @@ final class ScheduleTable {
         return found.isEmpty() ? null : found.getFirst();
     }
 
-    List<Row> list() throws SQLException {
-        return database.statement(SELECT + " ORDER BY is_paused, next_at, name", ScheduleTable::rows);
+    /** Returns all schedules, with the reason why a round that is due was not submitted. */
+    List<StoredSchedule> list() throws SQLException {
+        List<StoredSchedule> stored = new ArrayList<>();
+        for (Row row : database.statement(SELECT + " ORDER BY is_paused, next_at, name", ScheduleTable::rows)) {
+            Instant next = row.isPaused() ? null : row.nextAt();
+            stored.add(new StoredSchedule(row.name(), row.flow(), row.schedule(), next, row.lastRun(), problem(row)));
+        }
+        return stored;
+    }
+
+    private @Nullable String problem(Row row) throws SQLException {
+        if (row.problem() != null || row.isPaused() || !row.isLate()) {
+            return row.problem();
+        }
+        String lock = RowLock.ofSchedule(database, row.name());
+        if (lock != null) {
+            return lock;
+        }
+        return row.isOpen()
+                ? "waits for the end of run \"" + row.lastRun() + "\""
+                : "due, and no worker has submitted the round; a worker that lives must call schedule(\"" + row.name()
+                        + "\", …) and have a free place for a run";
     }
 
     private static List<Row> rows(PreparedStatement statement) throws SQLException {
@@ -189,24 +203,19 @@ final class ScheduleTable {
     static boolean advance(
             Connection connection, Row row, Instant next, @Nullable String lastRun, @Nullable String problem)
             throws SQLException {
-        String text = JournalWriter.storable(problem);
         Schedule schedule = row.schedule();
-        return update(
-                connection,
-                ADVANCE,
-                time(next),
-                lastRun,
-                text,
-                row.name(),
-                time(row.nextAt()),
-                schedule.cron(),
-                schedule.zone().getId());
+        String zone = schedule.zone().getId();
+        OffsetDateTime moment = time(row.nextAt());
+        String text = JournalWriter.storable(problem);
+        return Database.update(
+                        connection, ADVANCE, time(next), lastRun, text, row.name(), moment, schedule.cron(), zone)
+                == 1;
     }
 
     /** Lets the task look again at the next moment, but not before a delay. */
     void returnTask(String flow, String name, long version, Duration delay) throws SQLException {
         double seconds = delay.toMillis() / 1e3;
-        boolean _ = database.<Boolean>autoCommit(
-                connection -> update(connection, RETURN_TASK, name, seconds, taskName(flow), name, version));
+        boolean _ = change(connection ->
+                Database.update(connection, RETURN_TASK, name, seconds, taskName(flow), name, version) == 1);
     }
 }

@@ -23,4 +23,12 @@ final class Texts {
                             + JournalWriter.storable(text) + "\", with ? in their place");
         }
     }
+
+    /** Does the same for a key of some length. */
+    static void requireKey(String what, String key, int max) {
+        if (key.isEmpty() || key.length() > max || !isStorable(key)) {
+            throw new IllegalArgumentException(what + " must have 1 to " + max
+                    + " characters, none of them zero, and no half of a surrogate pair; it had " + key.length());
+        }
+    }
 }

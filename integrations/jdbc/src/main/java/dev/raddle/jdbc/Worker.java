@@ -171,8 +171,7 @@ final class Worker {
 
     private Task<Void> taskOf(String name, String kind, ExecutionHandler<Void> action) {
         return Tasks.custom(name, Void.class)
-                .onFailure((complete, operations) ->
-                        operations.reschedule(complete, complete.getTimeDone().plus(AFTER_FAILURE)))
+                .onFailure((complete, operations) -> returnAt(operations, complete, AFTER_FAILURE))
                 .onDeadExecution((complete, operations) -> {
                     LOG.info(
                             "{} \"{}\" is taken over: its worker is gone",

@@ -1,5 +1,6 @@
 package dev.raddle.jdbc;
 
+import static dev.raddle.jdbc.TestDatabase.awaitRun;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -28,8 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Schedules of services in one process. No test waits for a moment: the round is made due in the table. */
 @Timeout(120)
 class ScheduledRunsTest {
-    /** Has no moment while a test runs. */
-    private static final Schedule RARE = Schedule.cron("0 0 29 2 *", ZoneOffset.UTC);
+    private static final Schedule RARE = Transfers.RARELY;
 
     @RegisterExtension
     final TestDatabase database = new TestDatabase();
@@ -50,14 +50,8 @@ class ScheduledRunsTest {
     }
 
     private Instant makeDue(String name, Instant moment) throws Exception {
-        database.execute("UPDATE raddle_schedule SET next_at = '" + moment + "' WHERE name = '" + name + "'");
-        wake();
+        database.makeDue(name, moment);
         return moment;
-    }
-
-    private void wake() throws Exception {
-        database.execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'"
-                + " WHERE task_name LIKE '%* schedules' AND NOT picked");
     }
 
     private String query(String sql) {
@@ -66,11 +60,6 @@ class ScheduledRunsTest {
         } catch (SQLException failure) {
             throw new IllegalStateException(failure);
         }
-    }
-
-    private StoredRun awaitRun(FlowService service, String id) throws Exception {
-        Await.until("run " + id + " exists", () -> service.status(id).isPresent());
-        return service.await(id, Await.BOUND);
     }
 
     @Test

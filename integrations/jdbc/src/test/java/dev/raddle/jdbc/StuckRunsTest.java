@@ -9,6 +9,7 @@ import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
+import dev.raddle.flow.RecordedFailure;
 import dev.raddle.processes.Await;
 import dev.raddle.processes.WorkerJvm;
 import dev.raddle.task.RetryPolicy;
@@ -23,6 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Runs that kill their workers. */
 @Timeout(200)
@@ -178,15 +182,41 @@ class StuckRunsTest {
         }
     }
 
-    @Test
-    void a_run_that_loses_workers_but_advances_is_not_stuck() throws Exception {
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '"',
+            value = {
+                "'SIGNAL', 'any', null, null, null, SUCCESS, 1",
+                "'NODE', 'pay', 'SUCCESS', 'FALLBACK', 'lost process', SUCCESS, 1",
+                "'NODE', 'pay', 'SUCCESS', 'FALLBACK', 'java.io.IOException', SUCCESS, 1",
+                "'ATTEMPT', 'pay', null, null, 'lost process', STUCK, 5",
+                "'ATTEMPT_BEGAN', 'pay', null, null, null, STUCK, 5"
+            })
+    void a_run_that_loses_workers_is_stuck_unless_something_has_ended_in_between(
+            String kind, String node, String state, String via, String failure, RunState end, String losses)
+            throws Exception {
         FlowPlan<String, String> plan = plan();
         submitLost(plan, "order-1", 5);
-        database.execute("INSERT INTO raddle_entry (run_id, epoch, number, kind, node, value)"
-                + " VALUES ('order-1', 7, 0, 'SIGNAL', 'any', null)");
+        database.execute("INSERT INTO raddle_entry (run_id, epoch, number, kind, node, state, via, count, failure_type)"
+                + " VALUES ('order-1', 7, 0, "
+                + String.join(", ", kind, node, state, via, "1", failure) + ")");
         try (FlowService service = service(plan).start()) {
-            assertThat(service.await("order-1").state()).isEqualTo(RunState.SUCCESS);
-            assertThat(database.query("SELECT losses FROM raddle_run")).isEqualTo("1");
+            assertThat(service.await("order-1").state()).isEqualTo(end);
+            assertThat(database.query("SELECT losses FROM raddle_run")).isEqualTo(losses);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void the_statement_and_the_worker_agree_on_what_is_progress(EntryRow.Kind kind) throws Exception {
+        for (String type : new String[] {null, RecordedFailure.LOST, "java.io.IOException"}) {
+            RecordedFailure failure = type == null ? null : new RecordedFailure(type, null, "");
+            EntryRow row =
+                    new EntryRow("run", 1, 0, kind, null, null, null, null, null, null, failure, List.of(), null);
+            String found = database.query("SELECT " + EntryRow.IS_PROGRESS + " FROM (SELECT '" + kind
+                    + "' AS kind, CAST(" + (type == null ? "NULL" : "'" + type + "'") + " AS text) AS failure_type) p");
+
+            assertThat(found).as(kind + " with " + type).isEqualTo(row.isProgress() ? "t" : "f");
         }
     }
 

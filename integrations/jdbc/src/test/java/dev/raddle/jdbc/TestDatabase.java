@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -67,7 +68,11 @@ final class TestDatabase implements ExecutionCondition, BeforeEachCallback, Afte
 
     /** Returns a builder of a service with short intervals. */
     FlowService.Builder service() {
-        return FlowService.on(pool)
+        return service(pool);
+    }
+
+    FlowService.Builder service(TestPool ofService) {
+        return FlowService.on(ofService)
                 .applySchema()
                 .pollInterval(Duration.ofMillis(20))
                 .heartbeat(Duration.ofMillis(200), 5)
@@ -88,6 +93,28 @@ final class TestDatabase implements ExecutionCondition, BeforeEachCallback, Afte
                 ResultSet row = statement.executeQuery(sql)) {
             return row.next() ? row.getString(1) : null;
         }
+    }
+
+    /** Makes a round of a schedule due, and wakes a worker. */
+    void makeDue(String schedule, Instant moment) throws SQLException {
+        setNext(schedule, moment);
+        wakeForRounds();
+    }
+
+    /** Makes a round of a schedule due. No worker looks at it before {@link #wakeForRounds}. */
+    void setNext(String schedule, Instant moment) throws SQLException {
+        execute("UPDATE raddle_schedule SET next_at = '" + moment + "' WHERE name = '" + schedule + "'");
+    }
+
+    void wakeForRounds() throws SQLException {
+        execute("UPDATE raddle_task SET execution_time = now() - interval '1 second'"
+                + " WHERE task_name LIKE '%* schedules' AND NOT picked");
+    }
+
+    /** Waits until a run exists, and then for its end. */
+    static StoredRun awaitRun(FlowService service, String id) throws Exception {
+        Await.until("run " + id + " exists", () -> service.status(id).isPresent());
+        return service.await(id, Await.BOUND);
     }
 
     /** Waits until a run has a problem, and returns the run as it was then: a worker may be trying it again already. */
