@@ -214,7 +214,11 @@ final class GroupFindings {
                     .say(otherwise, parts);
         }
         String subject = STOPS.containsKey(cause.what()) ? "Group" : "The " + cause.what() + " of";
-        return addCause(draft.say(subject + " {} of {}", member.nameAndLink(), member.id().executor()), cause, since);
+        return addCause(
+                draft.say(
+                        subject + " {} of {}", member.nameAndLink(), member.id().executor()),
+                cause,
+                since);
     }
 
     private static Optional<Explanation> explained(Member member) {
