@@ -499,6 +499,22 @@ class BreakerTest {
         }
     }
 
+    @Test // K2
+    void tasks_that_wait_for_an_open_one_want_no_permits_of_the_fleet() {
+        FakePermits fleet = new FakePermits();
+        GroupPolicy policy =
+                policy().breaker(key -> HALF.openWaits()).permits(fleet).build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            executor.openBreaker("a", Duration.ofSeconds(1));
+            perform(() -> submit(executor, GOOD));
+            assertThat(fleet.wanted("a")).isZero();
+
+            time.advance(Duration.ofSeconds(1));
+
+            assertThat(fleet.wanted("a")).isEqualTo(1);
+        }
+    }
+
     @Test // K3
     void a_task_from_before_the_opening_is_no_probe() {
         try (GroupExecutor executor = executor(HALF.probes(1))) {

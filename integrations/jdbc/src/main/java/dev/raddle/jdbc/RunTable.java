@@ -178,7 +178,7 @@ final class RunTable {
             + " FOR NO KEY UPDATE OF raddle_run";
 
     /** Returns a task to the table; when it is due, and which one it is, follows. */
-    static final String RETURN_TASK = " UPDATE raddle_task SET picked = false, picked_by = NULL,"
+    static final String RETURN_TASK = "UPDATE raddle_task SET picked = false, picked_by = NULL,"
             + " last_heartbeat = NULL, consecutive_failures = 0, last_success = now(), version = version + 1,"
             + " execution_time =";
 

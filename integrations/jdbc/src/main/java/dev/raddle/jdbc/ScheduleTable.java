@@ -76,7 +76,7 @@ final class ScheduleTable {
 
     /* Waits for a request that has locked the row; a later one finds that the task is not picked. */
     private static final String RETURN_TASK = "WITH s AS (SELECT next_at, is_paused FROM raddle_schedule"
-            + " WHERE name = ? FOR UPDATE)"
+            + " WHERE name = ? FOR UPDATE) "
             + RunTable.RETURN_TASK + " CASE WHEN is_paused THEN now() + interval '36500 days'"
             + " ELSE greatest(next_at, clock_timestamp() + ? * interval '1 second') END"
             + " FROM s WHERE task_name = ? AND task_instance = ? AND picked AND version = ?";
