@@ -429,6 +429,7 @@ final class Groups implements Subject {
     private static boolean isStopped(GroupStats stats) {
         return stats.paused()
                 || stats.holdLeft() != null
+                || (stats.breaker() != null && stats.breaker().state() != CircuitBreaker.State.CLOSED)
                 || stats.queuedCount() > 0
                 || stats.activeCount() >= stats.maxConcurrency();
     }

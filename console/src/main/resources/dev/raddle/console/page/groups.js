@@ -16,6 +16,8 @@ export const taken = row => count(row.running) + (row.limit == null ? '' : ' of 
 export function stopOf(row) {
   return row.paused ? 'paused'
     : row.holdUntilAt != null ? 'on hold'
+    : row.breaker === 'open' ? 'stopped by its breaker'
+    : row.breaker === 'half-open' ? 'being probed'
     : row.waiting > 0 && isFull(row) ? 'full'
     : row.waiting > 0 ? 'waiting' : null;
 }

@@ -260,6 +260,9 @@ class GroupScreensTest extends InChromium {
         confirm("Open breaker…", "Open the breaker of group “payments” for a time?", "90");
         awaitText(find("main"), "Reset breaker…");
         assertThat(stats(executor).breaker().nextProbe()).isEqualTo(Duration.ofSeconds(90));
+        open(program.console, "#/groups?stopped=1");
+        awaitText(row("payments"), "stopped by its breaker");
+        row("payments").click();
         confirm("Reset breaker…", "It is closed, and forgets how tasks have ended.", null);
         awaitText(find("main"), "Open breaker…");
     }
