@@ -27,7 +27,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  *   highest     ReadinessLifecycle    readiness off
  *   - 1024      Boot                  the web server accepts no more requests and finishes those that it has
  *   - 2048      Boot                  the web server ends
- *   - 3072      this class            flow services, then group executors, then pools
+ *   - 3072      this class            flow services, then pools and group executors
  *   0           Spring                connections to databases and to Redis
  *
  * So requests can still submit tasks while they are finished, and tasks can use connections until they end.
@@ -38,8 +38,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * Accepted tasks may submit further tasks to other executors. So no executor is shut down while another one works, for
  * half of the time that is left: a pass waits for each executor in turn until it is idle. If all were idle in as many
  * passes in a row as there are executors, no task is left that could submit to another executor, provided that
- * executors submit to each other in one direction only. Then, or when that half has passed, they are shut down, one
- * after the other, and the pools after them, because groups may run on pools. All share one deadline.
+ * executors submit to each other in one direction only. A job of a pool may still do so, between two of its calls. So
+ * the pools are drained next, and the executors are shut down after them. If an executor was not idle in time, it is the
+ * other way round, because its tasks may run on a pool. All share one deadline.
  */
 
 /** Drains all flow services, group executors and pools, with one deadline, and logs what has not ended. */
@@ -74,9 +75,18 @@ final class ShutdownLifecycle extends ShutdownStep {
         Deadline deadline = Deadline.after(time, timeout);
         runs.forEach(DurableRuns::shutDown);
         Map<String, GroupExecutor> executors = created(GroupExecutor.class);
-        awaitAllIdle(
+        boolean areIdle = awaitAllIdle(
                 executors.values(), Deadline.after(time, deadline.remaining().dividedBy(2)));
+        if (areIdle) {
+            drainPools(deadline);
+        }
         executors.forEach((name, executor) -> runOrLog(name, () -> shutDown(name, executor, deadline.remaining())));
+        if (!areIdle) {
+            drainPools(deadline);
+        }
+    }
+
+    private void drainPools(Deadline deadline) {
         created(ThreadPool.class).forEach((name, pool) -> runOrLog(name, () -> drain(pool, deadline.remaining())));
     }
 
@@ -97,7 +107,7 @@ final class ShutdownLifecycle extends ShutdownStep {
                         name -> name, name -> beans.getBean(name, type), (one, other) -> one, LinkedHashMap::new));
     }
 
-    private static void awaitAllIdle(Collection<GroupExecutor> executors, Deadline deadline) {
+    private static boolean awaitAllIdle(Collection<GroupExecutor> executors, Deadline deadline) {
         try {
             for (int quiet = 0; quiet < executors.size(); quiet++) {
                 for (GroupExecutor executor : executors) {
@@ -105,13 +115,15 @@ final class ShutdownLifecycle extends ShutdownStep {
                         continue;
                     }
                     if (!executor.awaitIdle(deadline.remaining())) {
-                        return;
+                        return false;
                     }
                     quiet = -1; // this pass was not quiet
                 }
             }
+            return true;
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
+            return false;
         }
     }
 

@@ -94,6 +94,22 @@ class ShutdownTest {
     }
 
     @Test
+    void a_job_of_a_pool_can_submit_to_an_executor_that_was_idle_until_then() {
+        AtomicReference<TaskHandle<String>> submitted = new AtomicReference<>();
+        runner.run(context -> {
+            GroupExecutor first = context.getBean("first", GroupExecutor.class);
+            ThreadPool pool = context.getBean(ThreadPool.class);
+            pool.execute(() -> {
+                while (!first.isShutdown() && !pool.isShutdown()) {
+                    Thread.onSpinWait();
+                }
+                submitted.set(first.submit("a", "inner", () -> "inner"));
+            });
+        });
+        assertThat(submitted.get().join().orElseThrow()).isEqualTo("inner");
+    }
+
+    @Test
     void what_does_not_end_in_time_is_interrupted_and_logged_with_its_name() {
         AtomicReference<TaskHandle<String>> running = new AtomicReference<>();
         runner.withPropertyValues("raddle.shutdown.timeout=0s").run(context -> {
