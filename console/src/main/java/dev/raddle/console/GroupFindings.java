@@ -72,11 +72,17 @@ final class GroupFindings {
         this.now = now;
     }
 
-    /** The groups that wait for the cap, or the rate, of one executor: their number, and the one that waits longest. */
-    private record AtCap(Member first, int count) {
+    /**
+     * The groups that wait for the cap, or the rate, of one executor: their number, the one that waits longest, and one
+     * of the least weight. A group that holds nearly all may be the one that waits longest.
+     */
+    private record AtCap(Member first, Member lightest, int count) {
         AtCap plus(AtCap other) {
             boolean isFirst = first.waitedMillis() >= other.first.waitedMillis();
-            return new AtCap(isFirst ? first : other.first, count + other.count);
+            boolean isLightest =
+                    lightest.state().weight() <= other.lightest.state().weight();
+            return new AtCap(
+                    isFirst ? first : other.first, isLightest ? lightest : other.lightest, count + other.count);
         }
     }
 
@@ -92,25 +98,25 @@ final class GroupFindings {
             WaitReason reason =
                     member.isTripped() ? WaitReason.BREAKER : member.state().waitingFor();
             if (reason == WaitReason.GLOBAL_CAP || reason == WaitReason.GLOBAL_RATE) {
-                atCap.merge(member.id().executor(), new AtCap(member, 1), AtCap::plus);
+                atCap.merge(member.id().executor(), new AtCap(member, member, 1), AtCap::plus);
             } else {
                 late.add(member);
                 all++;
             }
         }
-        atCap.values().forEach(waiting -> found.add(ofCap(waiting.first, waiting.count)));
+        atCap.values().forEach(waiting -> found.add(ofCap(waiting.first, waiting.lightest, waiting.count)));
         late.descending().forEach(member -> found.add(ofGroup(member)));
         found.addLesser(Math.max(0, all - MOST_GROUPS));
     }
 
     // The cap.
 
-    private Finding ofCap(Member first, int waiting) {
+    private Finding ofCap(Member first, Member lightest, int waiting) {
         String executor = first.id().executor();
         boolean isRate = first.state().waitingFor() == WaitReason.GLOBAL_RATE;
         List<Holder> holders = isRate ? List.of() : groups.holders(executor);
         Holder largest = holders.isEmpty() ? null : holders.getFirst();
-        int weight = first.state().weight();
+        int weight = lightest.state().weight();
         Link heavy = largest != null && largest.share() >= MOST_OF_CAP && largest.weight() > weight
                 ? largest.link() // none of a class of groups
                 : null;
@@ -143,7 +149,7 @@ final class GroupFindings {
             draft.say(holds, name(holder.name(), holder.link()), share, itsWeight);
         }
         if (heavy != null) {
-            draft.say(" The weight of {} is {}.", first.nameAndLink(), weight);
+            draft.say(" The weight of {} is {}.", lightest.nameAndLink(), weight);
         }
         return (isRate ? draft : addHolders(draft, new Running(groups, refs).of(executor, now))).done();
     }

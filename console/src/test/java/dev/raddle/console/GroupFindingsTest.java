@@ -142,6 +142,19 @@ class GroupFindingsTest {
     }
 
     @Test
+    void the_group_with_the_weight_may_be_the_one_that_waits_longest() {
+        executor.setMaxConcurrency("bulk", 20);
+        executor.setWeight("bulk", 100);
+        submit("bulk", 9);
+        advance(Duration.ofSeconds(5));
+        submit("acme", 1);
+        advance(Duration.ofSeconds(5));
+
+        assertThat(said("bulk"))
+                .contains("\"bulk\" holds 8 slots (100 %), with the weight 100. The weight of \"acme\" is 1.");
+    }
+
+    @Test
     void tasks_come_faster_than_they_end_only_while_more_of_them_wait() throws Exception {
         CountDownLatch first = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(2);
