@@ -15,6 +15,7 @@ import dev.raddle.task.Rate;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -431,9 +432,11 @@ public enum Incident {
         Incident incident = all.get((int) (System.nanoTime() >>> 8) % all.size());
         int port = args.length < 2 ? 0 : Integer.parseInt(args[1]);
         Console console = Console.start(ConsoleOptions.defaults().withPort(port).withTitle("shop"));
-        incident.stage(new Stage(console, TimeSource.system(), _ -> {}));
+        Stage stage = new Stage(console, TimeSource.system(), _ -> {});
+        incident.stage(stage);
         System.out.println(console.uri() + "  What is wrong? Enter ends it, and tells.");
         awaitEnter();
+        Reference.reachabilityFence(stage); // the console holds what it watches weakly
         System.out.println(incident.argument());
         System.exit(0);
     }
