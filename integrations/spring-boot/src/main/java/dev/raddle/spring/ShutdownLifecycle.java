@@ -39,8 +39,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * half of the time that is left: a pass waits for each executor in turn until it is idle. If all were idle in as many
  * passes in a row as there are executors, no task is left that could submit to another executor, provided that
  * executors submit to each other in one direction only. A job of a pool may still do so, between two of its calls. So
- * the pools are drained next, and the executors are shut down after them. If an executor was not idle in time, it is the
- * other way round, because its tasks may run on a pool. All share one deadline.
+ * the pools are drained next, and the executors are shut down after them. If an executor was not idle in time, it is
+ * the other way round, because its tasks may run on a pool. All share one deadline.
  */
 
 /** Drains all flow services, group executors and pools, with one deadline, and logs what has not ended. */
