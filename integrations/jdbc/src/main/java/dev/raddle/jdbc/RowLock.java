@@ -33,12 +33,17 @@ final class RowLock {
 
     private static final String BOUND = "SELECT is_set FROM " + SOON_AND_SHORT;
 
-    /** Each transaction that changes or locks a row writes its id into the row, and keeps a lock of that id. */
+    /*
+     * Each transaction that changes or locks a row writes its id into the row, and keeps a lock of that id. Of other
+     * users' sessions a user may not see state and moment. A session that is seen to be idle has ended its transaction
+     * since the lock was read.
+     */
     private static final String BLOCKER = "SELECT a.pid, a.usename, a.application_name, a.state,"
             + " round(extract(epoch FROM clock_timestamp() - a.xact_start)) FROM %s r"
             + " JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.transactionid = r.xmax"
             + " JOIN pg_stat_activity a ON a.pid = l.pid"
-            + " WHERE r.%s = ? AND coalesce(a.xact_start < clock_timestamp() - interval '" + LONG.toSeconds()
+            + " WHERE r.%s = ? AND a.state IS DISTINCT FROM 'idle' AND coalesce(a.xact_start < clock_timestamp() - interval '"
+            + LONG.toSeconds()
             + " seconds', true) LIMIT 1";
 
     private static final String OF_RUN = BLOCKER.formatted("raddle_run", "id");
