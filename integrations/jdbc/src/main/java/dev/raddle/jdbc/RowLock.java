@@ -42,8 +42,8 @@ final class RowLock {
             + " round(extract(epoch FROM clock_timestamp() - a.xact_start)) FROM %s r"
             + " JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.transactionid = r.xmax"
             + " JOIN pg_stat_activity a ON a.pid = l.pid"
-            + " WHERE r.%s = ? AND a.state IS DISTINCT FROM 'idle' AND coalesce(a.xact_start < clock_timestamp() - interval '"
-            + LONG.toSeconds()
+            + " WHERE r.%s = ? AND a.state IS DISTINCT FROM 'idle'"
+            + " AND coalesce(a.xact_start < clock_timestamp() - interval '" + LONG.toSeconds()
             + " seconds', true) LIMIT 1";
 
     private static final String OF_RUN = BLOCKER.formatted("raddle_run", "id");
