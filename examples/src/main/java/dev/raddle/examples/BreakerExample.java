@@ -51,7 +51,7 @@ public final class BreakerExample {
      * 17th.
      *
      * @param time the time source
-     * @param pause what lets its time pass
+     * @param pause the wait between two requests
      * @param out the receiver of the lines
      * @throws Exception if a call fails unexpectedly
      */

@@ -105,7 +105,7 @@ public record RaddleProperties(
      *
      * @param failureRate the part of the latest tasks that opens it when they have failed, more than 0 and at most 1;
      *     must be set
-     * @param over which tasks are the latest: a number of them, such as "100", or a time, such as "60s"; 100 by default
+     * @param over the latest tasks: a number of them, such as "100", or those of a time, such as "60s"; 100 by default
      * @param atLeast the number of tasks before which it does not open; 20 by default
      * @param slowerThan the run time of the slowest task that is not slow; no task is slow by default
      * @param slowRate the part of the latest tasks that opens it when they were slow, more than 0 and at most 1
