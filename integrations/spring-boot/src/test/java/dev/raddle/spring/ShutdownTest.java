@@ -23,6 +23,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
@@ -107,6 +109,24 @@ class ShutdownTest {
             });
         });
         assertThat(submitted.get().join().orElseThrow()).isEqualTo("inner");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void pools_are_drained_before_idle_executors_and_after_one_that_is_not_idle_in_time(boolean isIdle) {
+        AtomicReference<ObservedPool> observed = new AtomicReference<>();
+        runner.withBean("observed", ObservedPool.class, ObservedPool::new)
+                .withPropertyValues("raddle.shutdown.timeout=" + (isIdle ? "30s" : "0s"))
+                .run(context -> {
+                    ObservedPool pool = context.getBean(ObservedPool.class);
+                    pool.executor = context.getBean("first", GroupExecutor.class);
+                    if (!isIdle) {
+                        pool.executor.submit("a", this::untilInterrupted);
+                        begun.await();
+                    }
+                    observed.set(pool);
+                });
+        assertThat(observed.get().wasDrainedAfterExecutor).isNotEqualTo(isIdle);
     }
 
     @Test
@@ -223,6 +243,21 @@ class ShutdownTest {
         @Override
         public int getPhase() {
             return DEFAULT_PHASE - 2048;
+        }
+    }
+
+    private static final class ObservedPool extends ThreadPool {
+        private volatile GroupExecutor executor;
+        private volatile Boolean wasDrainedAfterExecutor;
+
+        ObservedPool() {
+            super(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+        }
+
+        @Override
+        public ShutdownReport drain(Duration timeout) {
+            wasDrainedAfterExecutor = executor.isShutdown();
+            return super.drain(timeout);
         }
     }
 
