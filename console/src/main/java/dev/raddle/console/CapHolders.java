@@ -56,6 +56,13 @@ final class CapHolders {
                 isOne ? null : members.size());
     }
 
+    /** Returns whether a group is this holder, or one of its class. */
+    static boolean contains(Finding.Holder holder, Groups.Member member) {
+        return holder.groups() == null
+                ? member.link().equals(holder.link())
+                : Failures.cut(classOf(member.id().key())).equals(holder.name());
+    }
+
     static String classOf(String key) {
         return COUNTED.matcher(key).replaceAll("…");
     }

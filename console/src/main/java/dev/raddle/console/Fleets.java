@@ -110,11 +110,11 @@ final class Fleets implements Subject {
 
     @Override
     public void findWrong(long now, Findings found) {
-        fleets.forEach((name, fleet) -> addTo(found, name(name, LINK), name, fleet.row(now)));
+        fleets.forEach((name, fleet) -> addTo(found, name(name, LINK), name, fleet.row(now), now));
     }
 
     /** Adds that the server of a fleet is away, and instances that are late to extend their lease. */
-    private static void addTo(Findings found, Object itsName, String id, Row fleet) {
+    private static void addTo(Findings found, Object itsName, String id, Row fleet, long now) {
         if (!fleet.up) {
             Draft draft = new Draft("down", Level.stuck, "fleet " + id, null, LINK);
             String problem = fleet.problem == null ? "." : ": " + fleet.problem;
@@ -127,7 +127,8 @@ final class Fleets implements Subject {
                 draft.say("Instance {} of fleet {} was not heard of", name(instance, LINK), itsName);
                 draft.say(" for {}. It holds ", since(row.heardAt));
                 String permits = counted(fleet.permitsOf(instance), "permit, which comes", "permits, which come");
-                draft.say("{} back in {}.", permits, new Until(row.leaseUntilAt));
+                String back = row.leaseUntilAt > now ? "{} back in {}." : "{} back, as its lease has ended.";
+                draft.say(back, permits, new Until(row.leaseUntilAt));
                 found.add(draft.done());
             }
         });

@@ -51,6 +51,7 @@ final class GroupFindings {
     static final long LONG_WAIT = 2_000; // milliseconds
     private static final long HANG = 10_000;
     private static final int MOST_GROUPS = 14;
+    private static final int MOST_AT_CAP = 50;
     private static final int MOST_TASKS = 1_000; // of a group
     private static final int MOST_STACKS = 20; // of a group
     private static final int SHOWN_TASKS = 5;
@@ -72,17 +73,31 @@ final class GroupFindings {
         this.now = now;
     }
 
-    /**
-     * The groups that wait for the cap, or the rate, of one executor: their number, the one that waits longest, and one
-     * of the least weight. A group that holds nearly all may be the one that waits longest.
-     */
-    private record AtCap(Member first, Member lightest, int count) {
-        AtCap plus(AtCap other) {
-            boolean isFirst = first.waitedMillis() >= other.first.waitedMillis();
-            boolean isLightest =
-                    lightest.state().weight() <= other.lightest.state().weight();
-            return new AtCap(
-                    isFirst ? first : other.first, isLightest ? lightest : other.lightest, count + other.count);
+    /** The groups that wait for the cap, or the rate, of one executor. */
+    private static final class AtCap {
+        private final Largest<Member> longest = new Largest<>(MOST_AT_CAP, Groups.SHORTEST_WAIT_FIRST);
+        private Member lightest; // one of the least weight
+        private int count;
+
+        AtCap(Member member) {
+            lightest = member;
+        }
+
+        void add(Member member) {
+            longest.add(member);
+            count++;
+            if (member.state().weight() < lightest.state().weight()) {
+                lightest = member;
+            }
+        }
+
+        /** Returns the group that has waited longest. One that is not the largest holder, or of its class, is better. */
+        Member first(@Nullable Holder largest) {
+            List<Member> members = longest.descending();
+            return members.stream()
+                    .filter(member -> largest == null || !CapHolders.contains(largest, member))
+                    .findFirst()
+                    .orElse(members.getFirst());
         }
     }
 
@@ -98,24 +113,26 @@ final class GroupFindings {
             WaitReason reason =
                     member.isTripped() ? WaitReason.BREAKER : member.state().waitingFor();
             if (reason == WaitReason.GLOBAL_CAP || reason == WaitReason.GLOBAL_RATE) {
-                atCap.merge(member.id().executor(), new AtCap(member, member, 1), AtCap::plus);
+                atCap.computeIfAbsent(member.id().executor(), _ -> new AtCap(member))
+                        .add(member);
             } else {
                 late.add(member);
                 all++;
             }
         }
-        atCap.values().forEach(waiting -> found.add(ofCap(waiting.first, waiting.lightest, waiting.count)));
+        atCap.forEach((executor, waiting) -> found.add(ofCap(executor, waiting)));
         late.descending().forEach(member -> found.add(ofGroup(member)));
         found.addLesser(Math.max(0, all - MOST_GROUPS));
     }
 
     // The cap.
 
-    private Finding ofCap(Member first, Member lightest, int waiting) {
-        String executor = first.id().executor();
-        boolean isRate = first.state().waitingFor() == WaitReason.GLOBAL_RATE;
+    private Finding ofCap(String executor, AtCap waiting) {
+        Member lightest = waiting.lightest;
+        boolean isRate = lightest.state().waitingFor() == WaitReason.GLOBAL_RATE;
         List<Holder> holders = isRate ? List.of() : groups.holders(executor);
         Holder largest = holders.isEmpty() ? null : holders.getFirst();
+        Member first = waiting.first(largest);
         int weight = lightest.state().weight();
         Link heavy = largest != null && largest.share() >= MOST_OF_CAP && largest.weight() > weight
                 ? largest.link() // none of a class of groups
@@ -139,7 +156,7 @@ final class GroupFindings {
             int taken = row == null ? 0 : row.running();
             draft.say("The cap of {} is full, with {} of {} slots taken: ", itsName, taken, cap == null ? 0 : cap);
         }
-        String wait = counted(waiting, "group waits", "groups wait");
+        String wait = counted(waiting.count, "group waits", "groups wait");
         draft.say("{} for it, {} for {}.", wait, first.nameAndLink(), since(since));
         for (Holder holder : holders.subList(0, Math.min(SHOWN_HOLDERS, holders.size()))) {
             String share = "%s (%,.0f %%)".formatted(counted(holder.slots(), "slot"), 100 * holder.share());
@@ -214,7 +231,8 @@ final class GroupFindings {
     private Draft begin(
             String kind, Level level, Member member, Changes.@Nullable Row cause, String otherwise, Object... parts) {
         Long since = groups.oldestAt(member, now);
-        Draft draft = new Draft(kind, level, member.id().toString(), since, member.link());
+        Long begun = cause != null && (since == null || cause.at() < since) ? Long.valueOf(cause.at()) : since;
+        Draft draft = new Draft(kind, level, member.id().toString(), begun, member.link());
         if (cause == null) {
             return draft.say("Group {} of {}", member.nameAndLink(), member.id().executor())
                     .say(otherwise, parts);
@@ -273,7 +291,7 @@ final class GroupFindings {
         for (TaskStats task : running) {
             if (task.awaits() != null
                     && task.awaits().groupKey().equals(member.id().key())) {
-                return ofSelfWait(member, task, task.awaits().taskId());
+                return ofSelfWait(member, task, task.awaits().taskId(), running);
             }
         }
         TaskStats oldest = member.state().oldest();
@@ -288,8 +306,7 @@ final class GroupFindings {
 
     private Finding ofLimit(Member member, List<TaskStats> running) {
         Changes.Row cause = cause(member, "limit");
-        long longest = running.isEmpty() ? 0 : ranFor(running.getFirst());
-        boolean hangs = longest >= HANG || (longest >= LONG_WAIT && longest >= member.waitedMillis());
+        boolean hangs = hangs(member, running);
         String kind = cause == null && hangs ? "hang" : "limit";
         Draft draft = begin(kind, hangs ? Level.stuck : Level.slow, member, cause, ": ");
         addWait(draft, member).say(" for a slot.");
@@ -301,13 +318,25 @@ final class GroupFindings {
         return draft.done();
     }
 
-    private Finding ofSelfWait(Member member, TaskStats task, String awaited) {
+    /** Returns whether the oldest running task has held its slots for longer than can be usual. */
+    private static boolean hangs(Member member, List<TaskStats> running) {
+        long longest = running.isEmpty() ? 0 : ranFor(running.getFirst());
+        return longest >= HANG || (longest >= LONG_WAIT && longest >= member.waitedMillis());
+    }
+
+    private Finding ofSelfWait(Member member, TaskStats task, String awaited, List<TaskStats> running) {
         String text = " waits for itself: {} runs in it for {}";
         Object runs = since(refs.sinceAt(task, now));
         Draft draft = begin("self-wait", Level.stuck, member, null, text, nameOf(member, task), runs);
         draft.say(", and waits for {}, which is in the same group. ", name(awaited, member.link()));
         addWait(draft, member).say(".");
-        return draft.tasks(tasksOf(member, List.of(task)), null).done();
+        for (TaskStats other : running.subList(0, Math.min(SHOWN_HOLDERS, running.size()))) {
+            if (other != task) {
+                draft.say(" {} holds {}", nameOf(member, other), counted(other.slots(), "slot"));
+                draft.say(", for {}.", since(refs.sinceAt(other, now)));
+            }
+        }
+        return draft.tasks(tasksOf(member, running), null).done();
     }
 
     private Finding ofCost(Member member, TaskStats next, int free, List<TaskStats> running) {
@@ -335,7 +364,8 @@ final class GroupFindings {
             String later = counted(overtook, "task that came later has", "tasks that came later have");
             draft.say(" At least {} started.", later);
         }
-        return draft.tasks(tasksOf(member, running), null).done();
+        addRunning(draft, member, running, hangs(member, running));
+        return draft.done();
     }
 
     /** Says which tasks hold the slots, and where they are. */

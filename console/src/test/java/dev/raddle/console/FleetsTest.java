@@ -59,6 +59,33 @@ class FleetsTest {
     }
 
     @Test
+    void permits_come_back_when_the_lease_of_a_dead_instance_has_ended() {
+        Fleets fleets = new Fleets();
+        Fleets.Row row = new Fleets.Row(
+                true,
+                null,
+                0,
+                0,
+                null,
+                Map.of("a", new Fleets.InstanceRow("1", 10, 2_000_000, 900_000L)),
+                ROW.groups());
+        fleets.add("orders", source(_ -> row));
+        while (fleets.rows(1_000_000).fleets().get("orders").groups().isEmpty()) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(said(fleets, 1_000_000)).endsWith("It holds 2 permits, which come back in [time].");
+        assertThat(said(fleets, 2_000_000)).endsWith("It holds 2 permits, which come back, as its lease has ended.");
+    }
+
+    private static String said(Fleets fleets, long now) {
+        Findings findings = new Findings(List.of(fleets), new Changes());
+        findings.update(now);
+        Finding finding = findings.page(now, null).findings().getFirst();
+        return IncidentTest.text(Json.object(finding));
+    }
+
+    @Test
     void a_problem_is_shown_beside_what_was_read_last() {
         AtomicInteger calls = new AtomicInteger();
         Fleets fleets = new Fleets();

@@ -8,6 +8,7 @@ import dev.raddle.task.Rate;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,9 +61,12 @@ class GroupFindingsTest {
         findings.update(now);
     }
 
+    private Finding finding(String key) {
+        return Objects.requireNonNull(findings.of(Finding.Link.ofGroup("orders", key)));
+    }
+
     private String said(String key) {
-        Finding finding = findings.of(Finding.Link.ofGroup("orders", key));
-        return IncidentTest.text(Json.object(finding));
+        return IncidentTest.text(Json.object(finding(key)));
     }
 
     @Test
@@ -77,6 +81,8 @@ class GroupFindingsTest {
                 .startsWith("The limit of \"mails\" of orders was changed from 2 to 1 by the program at [time];"
                         + " since then 3 tasks wait, the oldest for [time] for a slot.")
                 .doesNotContain("faster");
+        assertThat(finding("mails").sinceAt())
+                .isEqualTo(changes.latest("orders", "mails", "limit").at());
     }
 
     @Test
@@ -150,8 +156,9 @@ class GroupFindingsTest {
         submit("acme", 1);
         advance(Duration.ofSeconds(5));
 
-        assertThat(said("bulk"))
-                .contains("\"bulk\" holds 8 slots (100 %), with the weight 100. The weight of \"acme\" is 1.");
+        assertThat(said("acme"))
+                .contains(
+                        "2 groups wait for it, \"acme\" for [time]. \"bulk\" holds 8 slots (100 %), with the weight 100. The weight of \"acme\" is 1.");
     }
 
     @Test

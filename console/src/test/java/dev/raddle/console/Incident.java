@@ -135,6 +135,7 @@ public enum Incident {
             GroupExecutor orders =
                     stage.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1));
             stage.submit(orders, "exports", "running", 1, stage::work);
+            stage.awaitTask(orders, "exports", task -> task.thread() != null);
             orders.submit("exports", TaskSpec.named("nightly", stage::work).priority(-5));
             stage.later(Duration.ofSeconds(30));
             for (int i = 1; i <= 12; i++) {

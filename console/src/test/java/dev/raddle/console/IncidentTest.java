@@ -25,16 +25,18 @@ class IncidentTest {
                     LIMIT     | limit     | "mails" of orders was changed from 8 to 1 by the program | tasks wait
                     RATE      | rate      | "search" of orders may start 1 per 20 s: | next one starts in
                     BREAKER   | breaker   | its breaker is open, 100 % of 4 tasks failed | It was changed from closed to
-                    CAP       | cap       | 16 groups like "req-…" hold 16 slots (100 %) | 25 groups wait for it
+                    CAP       | cap       | 16 groups like "req-…" hold 16 slots (100 %) | 25 groups wait for it, "acme" for
                     CAP       | cap       | held its slot for [time]; nothing has started | "import" of "req-40
                     WEIGHTS   | weights   | "bulk" holds 9 slots (90 %), with the weight 100 | " is 1.
                     PRIORITY  | priority  | "nightly" waits with the priority -5 | 12 tasks of higher priority
+                    PRIORITY  | priority  | "running" has held its slot for [time] | 12 tasks of higher priority
                     COST      | cost      | "yearly" needs 4 slots, and 3 are free | "slow-audit" holds 1 slot
                     LOCK      | lock      | of 3 groups wait for a lock in Incident$Ledger.post | "audit" is inside
                     POOL      | pool      | 2 tasks are stuck | They wait for tasks that are queued here, 2 in the same
                     POOL      | pool      | Incident | 2 more are queued
                     FLEET     | fleet     | "shop-2" of fleet "orders" was not heard | 3 permits, which come back in
                     SELF_WAIT | self-wait | waits for itself: "print-all" runs | "print-page", which is in the same
+                    SELF_WAIT | self-wait | waits for itself: "print-all" runs | "other" holds 1 slot, for [time].
                     SLOWER    | slower    | ten minutes ago they took 20 ms. | "quotes" of orders
                     """)
     void the_cause_is_said(Incident incident, String kind, String part, String other) throws Exception {

@@ -6,6 +6,26 @@ import { count, counted, length, percent, stamp } from './words.js';
 
 const RECENT = 600_000; // of changes
 
+/** What helps, by the kind of a finding. */
+export const HELPS = { __proto__: null,
+  hang: 'a timeout in that client; until then, hold the group and cancel its holders',
+  limit: 'a higher limit, or fewer tasks',
+  rate: 'a higher rate, or fewer tasks',
+  'global-rate': 'a higher rate, or fewer tasks',
+  breaker: 'a callee that answers again; then the probes close the breaker',
+  cap: 'a limit for those that hold most; one key for all of a class',
+  weights: 'another weight',
+  priority: 'a higher priority, or a group of its own',
+  cost: 'a lower cost',
+  lock: 'less work under the lock',
+  'self-wait': 'another group for the inner tasks',
+  pool: 'a timeout in what they call; another pool for tasks that they wait for',
+  scopes: 'a try block that closes each',
+  fleet: 'nothing is to be done if its process is gone; a shorter lease makes the wait shorter',
+  slower: 'a look at what they call',
+  paused: 'resume it',
+  hold: 'release it' };
+
 /** A text with the program and the moment above, and a link that keeps both the filter and the time. */
 export function incident(data, ...parts) {
   const { view, params } = route.peek();
@@ -29,6 +49,7 @@ export const taskLine = task => '    ' + task.name + (task.key == null ? '' : ' 
 export const findingLines = finding => [
   '[' + finding.level + '] ' + finding.sentence.map(plain).join('') + (finding.sinceAt == null ? '' : ' (since ' + stamp(finding.sinceAt) + ')'),
   ...(finding.tasks || []).map(taskLine),
+  HELPS[finding.kind] && '    What helps: ' + HELPS[finding.kind] + '.',
   finding.stack?.trimEnd()].filter(Boolean);
 
 export const changeText = change => (change.before ?? '') + (change.before != null && change.after != null ? ' → ' : '') + (change.after ?? '');

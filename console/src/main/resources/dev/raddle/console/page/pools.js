@@ -26,7 +26,7 @@ function Pool({ name, pool }) {
     return html`<section class="card"><h2><${Name} text=${name}/> <${State} state=${pool.state}/></h2><p>The size of its queue, which is the program's, throws an exception.</p></section>`;
   }
   return html`<section class="card">
-    <h2><${Name} text=${name}/> <${State} state=${pool.state}/></h2>
+    <h2><${Name} text=${name}/> <${State} state=${stuck.length > 0 ? 'stuck' : pool.state}/></h2>
     ${isDraining(pool) && html`<p class="verdict stop full"><strong>It is draining, for at least <${Since} row=${pool} of="drainingSeen"/>, seen first at ${moment(pool.drainingSeenAt)}.</strong>
       ${' '}${pool.active ? counted(pool.active, 'task still runs', 'tasks still run') : 'No task runs'}, ${count(pool.queued)} queued, ${count(pool.handedBack)} handed back.</p>`}
     ${stuck.length > 0 && html`<p class="verdict stop failed"><strong>${counted(stuck.length, 'task is', 'tasks are')} stuck.</strong> ${pool.active >= pool.maxThreads ? 'All threads are taken.' : ''}</p>`}

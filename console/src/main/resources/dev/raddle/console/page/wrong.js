@@ -2,7 +2,7 @@
 
 import { now } from './clock.js';
 import { html } from './html.js';
-import { changeLines, changeText, findingLines, incident } from './incident.js';
+import { changeLines, changeText, findingLines, HELPS, incident } from './incident.js';
 import { Ago, Chip, Code, Copy, Name, Nothing, Table } from './parts.js';
 import { Plot } from './plot.js';
 import { change, link } from './route.js';
@@ -34,11 +34,12 @@ export const Says = ({ of: { level, sentence, sinceAt } }) => html`<span class="
   sinceAt != null && html` <span class="dim">since ${moment(sinceAt, now.value)}</span>`}`;
 
 function Finding({ finding, data }) {
-  const { level, tasks = [], link: to } = finding, named = to?.params?.key ?? to?.params?.id;
+  const { kind, level, tasks = [], link: to } = finding, named = to?.params?.key ?? to?.params?.id;
   return html`<li class=${'finding ' + level}>
     <p class="says"><${Says} of=${finding}/></p>
     ${tasks.map(task => html`<p key=${task.ref}><a href=${link('group', { executor: task.executor, key: task.key })}><${Name} text=${task.name}/></a> of <${Name} text=${task.key} most=${40}/> ${
       task.sinceAt != null && html`has run for ${length(now.value - task.sinceAt)}`}${task.slots > 1 ? ' with ' + counted(task.slots, 'slot') : ''}</p>`)}
+    ${HELPS[kind] && html`<p>What helps: ${HELPS[kind]}.</p>`}
     ${finding.stack && html`<details><summary>Their stack</summary><${Code} text=${finding.stack} label="Stack"/></details>`}
     <div class="bar">${to && html`<a href=${hrefOf(to)}>Show ${THE[to.view] || 'it'}${named != null && html` <${Name} text=${named} most=${40}/>`}</a>`}
       <${Copy} what="this finding as text" text=${() => incident(data, findingLines(finding), changeLines(data.changes))}/></div></li>`;

@@ -37,11 +37,13 @@ class IncidentScreensTest extends InChromium {
                     CAP       | import of req-40 | nothing has started for
                     WEIGHTS   | bulk holds 9 slots (90 %), with the weight 100 | weight 100
                     PRIORITY  | nightly waits with the priority -5 | 12 tasks of higher priority are before it
+                    PRIORITY  | nightly waits with the priority -5 | running has held its slot for
                     COST      | yearly needs 4 slots, and 3 are free | slow-audit holds 1 slot
                     LOCK      | 3 groups wait for a lock in Incident$Ledger.post | close-books of audit is inside
                     POOL      | 2 tasks are stuck | They wait for tasks that are queued here
                     FLEET     | shop-2 of fleet orders was not heard of | It holds 3 permits
                     SELF_WAIT | waits for itself | print-page, which is in the same group
+                    SELF_WAIT | waits for itself | other holds 1 slot, for
                     SLOWER    | ten minutes ago they took 20 ms | quotes of orders
                     """)
     void the_first_screen_says_the_cause(Incident incident, String part, String other) throws Exception {
@@ -51,6 +53,7 @@ class IncidentScreensTest extends InChromium {
 
         awaitText(find(".findings"), part);
         awaitText(find(".findings"), other);
+        assertThat(find(".finding").first().textContent()).containsPattern("What helps: (a |another |less |nothing )");
         assertThat(find("h1").textContent()).isEqualTo("What is wrong");
         screenshot("wrong-" + incident.name().toLowerCase(Locale.ROOT));
         checkAccessibility(incident.name());
@@ -75,6 +78,7 @@ class IncidentScreensTest extends InChromium {
         assertThat(text)
                 .contains("“mails” of ")
                 .contains("was changed from 8 to 1 by the program at ")
+                .contains("    What helps: a higher limit, or fewer tasks.")
                 .contains("Changes of the last 10 min:")
                 .contains("limit of orders / mails: 8 → 1, by program")
                 .contains(" UTC")
