@@ -91,7 +91,7 @@ final class GroupFindings {
             }
         }
 
-        /** Returns the group that has waited longest. One that is not the largest holder, or of its class, is better. */
+        /** Returns the group that has waited longest, preferably not the largest holder or one of its class. */
         Member first(@Nullable Holder largest) {
             List<Member> members = longest.descending();
             return members.stream()
