@@ -157,9 +157,8 @@ class GroupFindingsTest {
         advance(Duration.ofSeconds(5));
 
         assertThat(said("acme"))
-                .contains(
-                        "2 groups wait for it, \"acme\" for [time]. \"bulk\" holds 8 slots (100 %), with the"
-                                + " weight 100. The weight of \"acme\" is 1.");
+                .contains("2 groups wait for it, \"acme\" for [time]. \"bulk\" holds 8 slots (100 %), with the"
+                        + " weight 100. The weight of \"acme\" is 1.");
     }
 
     @Test

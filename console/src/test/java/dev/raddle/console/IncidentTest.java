@@ -25,7 +25,7 @@ class IncidentTest {
                     LIMIT     | limit     | "mails" of orders was changed from 8 to 1 by the program | tasks wait
                     RATE      | rate      | "search" of orders may start 1 per 20 s: | next one starts in
                     BREAKER   | breaker   | its breaker is open, 100 % of 4 tasks failed | It was changed from closed to
-                    CAP       | cap       | 16 groups like "req-…" hold 16 slots (100 %) | 25 groups wait for it, "acme" for
+                    CAP       | cap       | 16 groups like "req-…" hold 16 slots | 25 groups wait for it, "acme" for
                     CAP       | cap       | held its slot for [time]; nothing has started | "import" of "req-40
                     WEIGHTS   | weights   | "bulk" holds 9 slots (90 %), with the weight 100 | " is 1.
                     PRIORITY  | priority  | "nightly" waits with the priority -5 | 12 tasks of higher priority
