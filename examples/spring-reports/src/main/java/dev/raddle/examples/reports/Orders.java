@@ -14,6 +14,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Statements that a database keeps until they are made: {@code PUT /TENANT/orders/ID}. */
 @RestController
@@ -34,7 +35,9 @@ class Orders {
 
     @GetMapping("/orders/{id}")
     String state(@PathVariable("id") String id) {
-        return flows.status(id).map(run -> run.state().name()).orElse("unknown");
+        return flows.status(id)
+                .map(run -> run.state().name())
+                .orElseThrow(() -> new ResponseStatusException(HttpStatus.NOT_FOUND));
     }
 
     /** The plan of the step before, as the first version of a durable flow. */

@@ -139,6 +139,9 @@ class SigtermTest {
                 assertThat(flows.await("order-" + i).state())
                         .isIn(RunState.SUCCESS, RunState.DEGRADED); // without its headline, which was late
             }
+            String orders = second.address() + "/orders/";
+            assertThat(send("GET", orders + "order-0").get().body()).isIn("SUCCESS", "DEGRADED");
+            assertThat(send("GET", orders + "another").get().statusCode()).isEqualTo(404);
         } // drains the pool
         assertThat(lines("done")).hasSize(2 * JOBS);
         assertThat(lines("left")).isEmpty();
