@@ -129,7 +129,7 @@ final class GroupFindings {
 
     private Finding ofCap(String executor, AtCap waiting) {
         Member lightest = waiting.lightest;
-        boolean isRate = lightest.state().waitingFor() == WaitReason.GLOBAL_RATE;
+        boolean isRate = waiting.first(null).state().waitingFor() == WaitReason.GLOBAL_RATE;
         List<Holder> holders = isRate ? List.of() : groups.holders(executor);
         Holder largest = holders.isEmpty() ? null : holders.getFirst();
         Member first = waiting.first(largest);
@@ -139,10 +139,10 @@ final class GroupFindings {
                 : null;
         String kind = isRate ? "global-rate" : heavy != null ? "weights" : "cap";
         Long since = groups.oldestAt(first, now);
-        Draft draft = new Draft(kind, Level.slow, executor, since, first.link());
         Object itsName = name(executor, Link.to("groups"));
         String heavyKey = heavy == null ? null : heavy.params().get("key");
-        Changes.Row cause = cause(executor, heavyKey, heavyKey != null ? "weight" : "limit");
+        Changes.Row cause = isRate ? null : cause(executor, heavyKey, heavyKey != null ? "weight" : "limit");
+        Draft draft = new Draft(kind, Level.slow, executor, begun(cause, since), first.link());
         if (isRate) {
             draft.say("The global rate of {} is used up: ", itsName);
         } else if (cause != null) {
@@ -231,8 +231,7 @@ final class GroupFindings {
     private Draft begin(
             String kind, Level level, Member member, Changes.@Nullable Row cause, String otherwise, Object... parts) {
         Long since = groups.oldestAt(member, now);
-        Long begun = cause != null && (since == null || cause.at() < since) ? Long.valueOf(cause.at()) : since;
-        Draft draft = new Draft(kind, level, member.id().toString(), begun, member.link());
+        Draft draft = new Draft(kind, level, member.id().toString(), begun(cause, since), member.link());
         if (cause == null) {
             return draft.say("Group {} of {}", member.nameAndLink(), member.id().executor())
                     .say(otherwise, parts);
@@ -243,6 +242,11 @@ final class GroupFindings {
                         subject + " {} of {}", member.nameAndLink(), member.id().executor()),
                 cause,
                 since);
+    }
+
+    /** Returns since when something is wrong: since its cause, if that is earlier than the oldest wait. */
+    private static @Nullable Long begun(Changes.@Nullable Row cause, @Nullable Long since) {
+        return cause != null && (since == null || cause.at() < since) ? Long.valueOf(cause.at()) : since;
     }
 
     private static Optional<Explanation> explained(Member member) {

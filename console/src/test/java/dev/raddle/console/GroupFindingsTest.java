@@ -140,6 +140,9 @@ class GroupFindingsTest {
                 .startsWith("The cap of \"orders\" was changed from 8 to 2 by the program at [time];"
                         + " since then 1 group waits for it, \"acme\" for [time]. \"bulk\" holds 2 slots (100 %).");
 
+        assertThat(finding("acme").sinceAt())
+                .isEqualTo(changes.latest("orders", null, "limit").at());
+
         executor.setWeight("bulk", 100);
         advance(Duration.ofSeconds(5));
         assertThat(said("acme"))
