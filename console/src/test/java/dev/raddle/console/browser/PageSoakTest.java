@@ -33,6 +33,10 @@ class PageSoakTest extends InChromium {
                     stream.retry();
                     await until(() => stream.connection.value.status === 'live');
                 };
+                window.begin = promise => {
+                    window.done = false;
+                    promise.then(() => { window.done = true; });
+                };
             }""";
 
     private int number;
@@ -62,17 +66,26 @@ class PageSoakTest extends InChromium {
         for (int i = 0; i < tasks; i++) {
             String name = "waiter-" + ++number;
             TaskHandle<String> task = executor.submit("busy", name, program::work);
-            page.evaluate("name => task(name)", name);
+            await("name => begin(task(name))", name);
             task.cancel(true);
             if (i % 100 == 33) {
                 streams().forEach(Thread::interrupt);
-                page.evaluate("reconnect()");
+                await("() => begin(reconnect())", null);
             }
             if (i % 100 == 66) {
-                page.evaluate("location.hash = '#/groups'; view('groups')");
-                page.evaluate("history.back(); view('group')");
+                await("() => { location.hash = '#/groups'; begin(view('groups')); }", null);
+                await("() => { history.back(); begin(view('group')); }", null);
             }
         }
+    }
+
+    /**
+     * Waits for the promise that an expression begins. The browser is not asked for a promise: it keeps weakly what it
+     * waits for, and may lose it if it collects garbage just then.
+     */
+    private void await(String expression, Object argument) {
+        page.evaluate(expression, argument);
+        page.waitForCondition(() -> (Boolean) page.evaluate("done"));
     }
 
     /** Returns the threads that send to a page. */
