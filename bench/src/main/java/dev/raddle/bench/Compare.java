@@ -20,8 +20,9 @@ import org.openjdk.jmh.runner.RunnerException;
  * <p>The list of benchmarks, their parameters and the arguments of the JVMs are those of this checkout, and the code of
  * a benchmark is that of the checkout that it runs on.
  *
- * <p>With {@code quick} it compares CPU time and allocated bytes of the most common calls only, and fails if one of
- * these numbers has become worse: each new fork is worse than each old one, and the median by at least 2 %.
+ * <p>With {@code quick} it compares CPU time and allocated bytes of the most common calls only, and the throughput
+ * of a fleet, and fails if one of these numbers has become worse: each new fork is worse than each old one, and the
+ * median by at least 2 %.
  */
 public final class Compare {
 
@@ -32,9 +33,12 @@ public final class Compare {
             "ScopeSubmitAwait.raddle, tasks=100",
             "StructuredForkJoin.raddle, n=100",
             "FlowNodes.inCallersThread, shape=chain 100",
-            "PoolBurst.burst, peer=RADDLE, producers=1");
+            "PoolBurst.burst, peer=RADDLE, producers=1",
+            "FleetPermits.raddleWithSlices, load=HOT, seconds=5");
     private static final int QUICK_FORKS = 4;
-    private static final Set<String> QUICK_NUMBERS = Set.of(Measured.CPU + ", ns/op", Measured.ALLOCATED + ", B/op");
+    private static final String THROUGHPUT = "throughput, tasks/s";
+    private static final Set<String> QUICK_NUMBERS =
+            Set.of(Measured.CPU + ", ns/op", Measured.ALLOCATED + ", B/op", THROUGHPUT);
     private static final double WORSE = 1.02;
 
     private static final String HEAD = """
@@ -80,9 +84,13 @@ public final class Compare {
     /** One number of a trial in both checkouts. */
     record Line(Trial trial, String number, Stat old, Stat current, Stat ratio) {
 
-        /** Returns whether a number of which less is better has become worse by more than its spread. */
+        /** Returns whether a number has become worse by more than its spread. */
         boolean isWorse() {
-            return current.smallest() > old.largest() && current.median() >= WORSE * old.median();
+            return number.equals(THROUGHPUT) ? isMore(old, current) : isMore(current, old);
+        }
+
+        private static boolean isMore(Stat one, Stat other) {
+            return one.smallest() > other.largest() && one.median() >= WORSE * other.median();
         }
 
         @Override

@@ -63,8 +63,20 @@ class TrialTest {
         assertThat(isWorse(new double[] {11, 12}, new double[] {10, 10})).isFalse();
     }
 
+    @Test
+    void a_throughput_is_worse_if_it_is_less() {
+        assertThat(isWorse("throughput, tasks/s", new double[] {11.5, 12}, new double[] {10, 11}))
+                .isTrue();
+        assertThat(isWorse("throughput, tasks/s", new double[] {10, 11}, new double[] {11.5, 12}))
+                .isFalse();
+    }
+
     private static boolean isWorse(double[] old, double[] current) {
-        return new Compare.Line(TRIAL, "cpu, ns/op", stat(old), stat(current), stat(1)).isWorse();
+        return isWorse("cpu, ns/op", old, current);
+    }
+
+    private static boolean isWorse(String number, double[] old, double[] current) {
+        return new Compare.Line(TRIAL, number, stat(old), stat(current), stat(1)).isWorse();
     }
 
     private static Stat stat(double... values) {
