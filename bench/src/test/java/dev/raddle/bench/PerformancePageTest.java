@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.results.BenchmarkResult;
@@ -116,6 +118,33 @@ class PerformancePageTest {
             assertThat(lines.subList(begin + 1, begin + 3))
                     .containsExactlyElementsOf(Row.HEAD.lines().toList());
         }
+    }
+
+    @Test
+    void each_row_of_numbers_on_a_first_page_quotes_a_row_of_the_tables() throws IOException {
+        Path root = Path.of("..");
+        List<List<String>> measured = Files.readAllLines(root.resolve("docs/performance.md")).stream()
+                .map(PerformancePageTest::numbers)
+                .toList();
+
+        for (String page : List.of("README.md", "README.zh-CN.md", "docs/index.md")) {
+            List<String> quotes = Files.readAllLines(root.resolve(page)).stream()
+                    .filter(line -> line.matches("\\| .* \\| [\\d,.]+ \\S.* \\| .*\\d.* \\|"))
+                    .toList();
+
+            assertThat(quotes).as(page).hasSize(5).allMatch(quote -> {
+                String values = quote.substring(quote.indexOf(" | ")); // without what was measured
+                return measured.stream().anyMatch(row -> row.containsAll(numbers(values)));
+            });
+        }
+    }
+
+    private static List<String> numbers(String text) {
+        return Pattern.compile("\\d[\\d,.]*")
+                .matcher(text)
+                .results()
+                .map(MatchResult::group)
+                .toList();
     }
 
     private static Stat stat(double lost, double... values) {
