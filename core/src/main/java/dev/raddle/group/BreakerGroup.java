@@ -225,8 +225,11 @@ class BreakerGroup extends Group {
     long nextMoment(long now) {
         long moment = super.nextMoment(now);
         Breaker own = breaker;
-        boolean isAwaited = own != null && isStopped(BROKEN) && own.plan.waitsWhenOpen();
-        return own != null && isAwaited && own.probeAt() - moment > 0 ? own.probeAt() : moment;
+        if (own == null || !isStopped(BROKEN) || !own.plan.waitsWhenOpen()) {
+            return moment;
+        }
+        boolean endsHoldFirst = isStopped(SUSPENDED) && moment - own.probeAt() < 0;
+        return endsHoldFirst ? moment : own.probeAt(); // no rate matters before
     }
 
     @Override

@@ -337,6 +337,30 @@ class BreakerTest {
         }
     }
 
+    @Test // K2
+    void a_hold_and_an_open_one_end_each_at_its_time() {
+        try (GroupExecutor executor = executor(HALF.openWaits())) {
+            executor.openBreaker("a", Duration.ofSeconds(10));
+            executor.holdGroup("a", Duration.ofSeconds(1));
+            TaskHandle<String> waiting = submit(executor, GOOD);
+            time.advance(Duration.ofSeconds(1));
+            assertThat(executor.groupStats("a").orElseThrow().holdLeft()).isNull();
+            assertThat(executor.explain(waiting).waitingFor()).isEqualTo(WaitReason.BREAKER);
+            assertThat(executor.explain(waiting).nextStart()).isEqualTo(Duration.ofSeconds(9));
+            executor.resetBreaker("a");
+            assertThat(steps.size()).isEqualTo(1);
+
+            executor.openBreaker("a", Duration.ofSeconds(1));
+            executor.holdGroup("a", Duration.ofSeconds(10));
+            submit(executor, GOOD);
+            time.advance(Duration.ofSeconds(1));
+            assertThat(breaker(executor).state()).isEqualTo(HALF_OPEN);
+            time.advance(Duration.ofSeconds(9));
+            assertThat(steps.size()).isEqualTo(2);
+            steps.runAll();
+        }
+    }
+
     @Test // K3
     void half_open_it_admits_as_many_as_it_has_probes_and_refuses_the_next() {
         try (GroupExecutor executor = executor(HALF)) {
