@@ -340,7 +340,8 @@ final class GroupRun<T> extends SubmittedRun<T> implements TaskHandle<T> {
             return null;
         }
         if (error instanceof TaskTimeoutException late) {
-            return hasMostlyRun(late, ranNanos) ? Breaker.End.of(true, isSlow) : null;
+            boolean hasGivenUp = late.getCause() != null; // before its timeout passed; or it is that of an attempt
+            return hasGivenUp || hasMostlyRun(late, ranNanos) ? Breaker.End.of(true, isSlow) : null;
         }
         return Breaker.End.of(countsFor(breaker, error), isSlow);
     }

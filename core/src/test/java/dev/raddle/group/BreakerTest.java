@@ -213,6 +213,20 @@ class BreakerTest {
     }
 
     @Test // K1
+    void a_task_that_gives_up_because_its_next_attempt_would_be_too_late_has_failed() {
+        try (GroupExecutor executor = executor(HALF.countWhen(error -> false))) {
+            executor.submit(
+                    "a",
+                    TaskSpec.named("gives up", BAD)
+                            .timeout(Duration.ofSeconds(1))
+                            .retry(RetryPolicy.fixedDelay(3, Duration.ofSeconds(2))));
+            steps.runAll();
+            assertThat(breaker(executor).ends()).isEqualTo(1);
+            assertThat(breaker(executor).failureRate()).isEqualTo(1);
+        }
+    }
+
+    @Test // K1
     void cancels_and_rejections_do_not_count() {
         try (GroupExecutor executor = executor(HALF.countWhen(error -> false))) {
             run(executor, BAD, 4);
