@@ -390,8 +390,8 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Changes how many tasks of a group may start per time. The change takes effect at once, and what has been used of
-     * the last rate stays used: if five of a burst are missing, five of the new burst are. No rate at all forgets that.
-     * The change holds as long as that of {@link #setMaxConcurrency} does.
+     * the last rate stays used: if five of a burst are missing, five of the new burst are, or all of a smaller one. No
+     * rate at all forgets that. The change holds as long as that of {@link #setMaxConcurrency} does.
      *
      * @param groupKey the key of the group, which need not have had a task
      * @param rate the new rate, or null for none

@@ -73,7 +73,7 @@ final class Bucket extends Allowance {
         fullAt += limit.nanos(cost) + (carry ? 1 : 0);
     }
 
-    /** The permits that are missing now flow in at the new rate, or count as starts of this moment. */
+    /** The permits that are missing now, at most the new burst, flow in at the new rate, or count as starts of now. */
     @Override
     Allowance change(RateLimit to, long now) {
         if (to.isStrict()) {

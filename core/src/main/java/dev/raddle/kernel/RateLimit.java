@@ -101,18 +101,30 @@ public final class RateLimit {
     }
 
     /**
-     * Returns the time in which this rate restores what another one restores in some time: nanoseconds, and a fraction
-     * in units of 1 / count ns. It is rounded up to such a unit, in which less than one permit flows in. Rounded up to
+     * Returns the time in which this rate restores what is missing of another one, which that restores in some time:
+     * nanoseconds, and a fraction in units of 1 / count ns. No more than the burst is missing, except what a larger
+     * cost has used in advance. It is rounded up to such a unit, in which less than one permit flows in. Rounded up to
      * a nanosecond, a fast rate would make thousands of permits of a slow one missing.
      */
     BigInteger[] toRestoreAsMuchAs(long nanos, int fraction, RateLimit other) {
         BigInteger used = BigInteger.valueOf(nanos)
                 .multiply(BigInteger.valueOf(other.count()))
-                .add(BigInteger.valueOf(fraction)); // times other.period
-        BigInteger[] units =
-                used.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
-        BigInteger roundedUp = units[1].signum() == 0 ? units[0] : units[0].add(BigInteger.ONE);
-        return roundedUp.divideAndRemainder(BigInteger.valueOf(count()));
+                .add(BigInteger.valueOf(fraction));
+        BigInteger inAdvance = used.subtract(other.unitsOfBurst()).max(BigInteger.ZERO);
+        return inUnitsOf(other, used)
+                .min(unitsOfBurst().add(inUnitsOf(other, inAdvance)))
+                .divideAndRemainder(BigInteger.valueOf(count()));
+    }
+
+    /** Returns the time in which a whole burst flows in, in units of 1 / count ns: of each permit, the period. */
+    private BigInteger unitsOfBurst() {
+        return BigInteger.valueOf(period).multiply(BigInteger.valueOf(rate.burst()));
+    }
+
+    /** Returns the time in which this rate restores what another one does in some time, both in their units. */
+    private BigInteger inUnitsOf(RateLimit other, BigInteger units) {
+        BigInteger[] own = units.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
+        return own[1].signum() == 0 ? own[0] : own[0].add(BigInteger.ONE);
     }
 
     /** Returns whether another object is a limit of an equal rate. */

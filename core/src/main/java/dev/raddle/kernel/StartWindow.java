@@ -78,14 +78,14 @@ final class StartWindow extends Allowance {
         add(limit.periodsAfter(now, periods), rest);
     }
 
-    /** The starts of the last period count under the new rate. */
+    /** The starts of the last period count under the new rate, as far as it could have allowed them at once. */
     @Override
     Allowance change(RateLimit to, long now) {
         discardOld(now);
         if (!to.isStrict()) {
             Bucket bucket = new Bucket(to, now);
             if (size > 0) {
-                bucket.take(size, now);
+                bucket.take(Math.min(size, to.rate().burst()), now);
             }
             return bucket;
         }

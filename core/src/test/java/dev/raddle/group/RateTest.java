@@ -201,6 +201,32 @@ class RateTest {
     }
 
     @Test
+    void of_a_smaller_rate_no_more_than_its_burst_is_missing() {
+        Rate hundred = Rate.perSecond(100);
+        for (Rate before : List.of(hundred, hundred.strict())) {
+            try (GroupExecutor executor = executor(
+                    policy().defaultMaxConcurrencyPerGroup(200).defaultRatePerGroup(before))) {
+                submit(executor, "a", 100);
+                executor.setRate("a", Rate.perMinute(10));
+                List<TaskHandle<Boolean>> next = submit(executor, "a", 1);
+                assertThat(executor.explain(next.getFirst()).nextStart()).isEqualTo(Duration.ofSeconds(6));
+                steps.runAll();
+            }
+        }
+    }
+
+    @Test
+    void what_a_cost_above_the_burst_has_used_in_advance_stays_used_at_a_new_rate() {
+        try (GroupExecutor executor = executor(policy().defaultRatePerGroup(Rate.of(2, Duration.ofHours(1))))) {
+            submit(executor, "a", "wide", spec -> spec.cost(9)); // 7 more than the burst
+            executor.setRate("a", Rate.perSecond(1));
+            TaskHandle<Boolean> next = submit(executor, "a", "next", spec -> spec);
+            assertThat(executor.explain(next).nextStart()).isEqualTo(Duration.ofSeconds(8)); // all 7, and a burst of 1
+            steps.runAll();
+        }
+    }
+
+    @Test
     void a_group_without_a_rate_can_be_given_one() {
         try (GroupExecutor executor = executor(policy())) {
             submit(executor, "a", 3);
