@@ -27,8 +27,9 @@ public final class FairCap {
      *   used      slots held at all counted gates; at most `max`, except that a lowered max is reached by attrition
      *   backlog   gates that are ready: their first permit fits into the gate and has no slot of the cap
      *
-     * While backlog is zero, a permit takes slots by one compare-and-set (tryTake). Otherwise only the ready gates
-     * receive slots, from one thread at a time, the combiner, so no newcomer overtakes. The invariant, whenever no
+     * While backlog is zero, a permit takes slots by one compare-and-set (tryTake), and so does one that comes first in
+     * the only ready gate. Otherwise only the ready gates receive slots, from one thread at a time, the combiner, so no
+     * newcomer overtakes. The invariant, whenever no
      * thread is the combiner or about to become it: backlog is zero, or the permit of the first gate does not fit into
      * max - used.
      *
@@ -59,6 +60,7 @@ public final class FairCap {
     /** The value of a bound that is not in force. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
+    private static final int ANY_READY = Integer.MAX_VALUE;
     private static final int USED_BITS = 36; // a new cap may find many times the slots that it allows
     private static final long ONE_GATE = 1L << USED_BITS;
     private static final long USED = ONE_GATE - 1;
@@ -231,20 +233,22 @@ public final class FairCap {
     }
 
     /**
-     * Takes slots, and as much of the rate as a permit costs, if both are free. A thread that is not the combiner takes
-     * nothing while a gate is ready. If the rate refuses the combiner, this cap has no work until {@link #resume}.
+     * Takes slots, and as much of the rate as a permit costs, if both are free. If the rate refuses the combiner, this
+     * cap has no work until {@link #resume}.
+     *
+     * @param ready the largest number of ready gates beside which slots are taken: {@link #ANY_READY} by the combiner
      */
-    boolean tryTake(int slots, int cost, long now, boolean asCombiner) {
+    boolean tryTake(int slots, int cost, long now, int ready) {
         if (rate == null) {
-            return tryTake(slots, asCombiner);
+            return tryTake(slots, ready);
         }
         rate.lock();
         try {
             boolean isAllowed = rate.allows(cost, now);
-            if (!isAllowed && asCombiner) {
+            if (!isAllowed && ready == ANY_READY) {
                 rate.throttle(cost);
             }
-            if (!isAllowed || !tryTake(slots, asCombiner)) {
+            if (!isAllowed || !tryTake(slots, ready)) {
                 return false;
             }
             rate.take(cost, now);
@@ -264,10 +268,10 @@ public final class FairCap {
                 : WaitReason.GLOBAL_CAP;
     }
 
-    private boolean tryTake(int slots, boolean asCombiner) {
+    private boolean tryTake(int slots, int ready) {
         for (; ; ) {
             long now = hot.get(WORD);
-            if ((now >= ONE_GATE && !asCombiner) || (now & USED) + slots > max) {
+            if (now >> USED_BITS > ready || (now & USED) + slots > max) {
                 return false;
             }
             if (hot.compareAndSet(WORD, now, now + slots)) {
@@ -418,7 +422,7 @@ public final class FairCap {
         Permit permit = first.first();
         int slots = permit == null ? 0 : first.fitting(permit, now);
         if (permit != null && slots > 0) {
-            if (!tryTake(slots, permit.cost(), now, true)) {
+            if (!tryTake(slots, permit.cost(), now, ANY_READY)) {
                 return false;
             }
             first.grant(permit, slots, grants);

@@ -711,8 +711,9 @@ public abstract class Gate extends SpinLock {
         return first == null || permit.priority() > first.priority();
     }
 
+    /** Takes slots for a permit that comes before all others here, unless another gate waits for the cap. */
     private boolean takeSlots(Permit permit, int slots, long now) {
-        return slots > 0 && (!countAtCap() || cap.tryTake(slots, permit.cost(), now, false));
+        return slots > 0 && (!countAtCap() || cap.tryTake(slots, permit.cost(), now, nextReady == null ? 0 : 1));
     }
 
     /** Returns WAITING, and counts one more waiting permit at the cap, if that may wait behind others; else why not. */

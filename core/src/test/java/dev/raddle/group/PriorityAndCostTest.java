@@ -63,6 +63,27 @@ class PriorityAndCostTest {
     }
 
     @Test
+    void a_task_that_precedes_all_others_starts_at_once_although_the_queue_is_full() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
+                .defaultMaxConcurrencyPerGroup(9)
+                .globalMaxInFlight(4)
+                .defaultQueueThresholdPerGroup(1)
+                .build())) {
+            executor.submit("a", TaskSpec.named("three", task("three")).cost(3));
+            executor.submit("a", TaskSpec.named("wide", task("wide")).cost(2)); // one slot of the cap is free
+            executor.submit("a", TaskSpec.named("urgent", task("urgent")).priority(1));
+            assertThat(steps.size()).isEqualTo(2);
+            TaskHandle<Boolean> late =
+                    executor.submit("a", TaskSpec.named("late", task("late")).priority(1));
+            assertThat(late.isDone()).as("rejected").isTrue();
+
+            steps.runAll();
+
+            assertThat(ran).containsExactly("three", "urgent", "wide");
+        }
+    }
+
+    @Test
     void a_task_takes_as_many_slots_of_the_group_and_of_the_cap_as_it_costs() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(5).build())) {
