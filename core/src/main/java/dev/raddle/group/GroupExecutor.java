@@ -252,8 +252,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group
      * @param timeout the longest time to wait for the slots; zero or less does not wait
      * @param task the callable
-     * @return the value that the task returned; empty if it returned null, or did not run because the timeout passed or
-     *     the queue was full
+     * @return the value that the task returned; empty if it returned null, or was rejected: because the timeout passed,
+     *     the queue was full, the breaker open, or the group evicted or shut down
      * @throws InterruptedException if the calling thread was interrupted while the task waited; or if the task threw it
      * @throws IllegalStateException as {@link #call} does
      * @throws Exception the exception that the task threw

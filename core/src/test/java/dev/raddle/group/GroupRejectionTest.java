@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.raddle.task.Rejection;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.task.WaitReason;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -479,6 +481,33 @@ class GroupRejectionTest {
             assertThat(executor.executeAll(List.of(new GroupTask<>("a", "t4", Thread::currentThread))))
                     .extracting(GroupResult::value)
                     .containsExactly(Thread.currentThread());
+        }
+    }
+
+    @Test
+    void under_caller_runs_the_timeout_of_an_attempt_interrupts_the_submitter_and_that_of_the_task_does_not() {
+        VirtualTime time = new VirtualTime();
+        GroupPolicy policy = TestTasks.stepped(steps)
+                .timeSource(time)
+                .defaultQueueThresholdPerGroup(0)
+                .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
+                .build();
+        Callable<Boolean> late = () -> {
+            time.advance(Duration.ofSeconds(5));
+            return Thread.currentThread().isInterrupted();
+        };
+
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            executor.submit("a", "granted", () -> "x");
+            TaskHandle<Boolean> task =
+                    executor.submit("a", TaskSpec.named("task", late).timeout(Duration.ofSeconds(1)));
+            assertThat(task.join().value()).isFalse();
+            RetryPolicy oneSecond =
+                    RetryPolicy.builder().attemptTimeout(Duration.ofSeconds(1)).build();
+            TaskHandle<Boolean> attempt =
+                    executor.submit("a", TaskSpec.named("attempt", late).retry(oneSecond));
+            assertThat(attempt.join().error()).isInstanceOf(TaskTimeoutException.class);
+            assertThat(Thread.interrupted()).isFalse();
         }
     }
 
