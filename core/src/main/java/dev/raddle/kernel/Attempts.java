@@ -136,6 +136,7 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     @Override
+    @SuppressWarnings({"unchecked", "NullAway"}) // the value that an attempt has returned
     public T call() throws Exception {
         List<Throwable> earlier = new ArrayList<>();
         Thread self = Thread.currentThread();
@@ -147,7 +148,11 @@ public final class Attempts<T> implements Callable<T> {
             } catch (Error failure) {
                 throw withEarlier(failure, earlier);
             } catch (Exception failure) {
-                long delay = isDecided.getAsBoolean() ? -1 : delayAfter(policy, number, failure, earlier);
+                boolean isLast = isDecided.getAsBoolean();
+                if (isLast && failure instanceof UnacceptedValueException last) {
+                    return (T) last.value();
+                }
+                long delay = isLast ? -1 : delayAfter(policy, number, failure, earlier);
                 if (delay < 0) {
                     throw withEarlier(failure, earlier);
                 }

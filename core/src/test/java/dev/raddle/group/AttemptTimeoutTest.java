@@ -263,6 +263,25 @@ class AttemptTimeoutTest {
     }
 
     @Test
+    void a_value_that_is_not_accepted_is_that_of_the_task_if_its_group_was_shut_down_meanwhile() {
+        RetryPolicy never = RetryPolicy.builder()
+                .maxAttempts(3)
+                .retryWhen(value -> true)
+                .build();
+        try (GroupExecutor executor = groups()) {
+            TaskHandle<Integer> handle = executor.submit(
+                    "key",
+                    TaskSpec.named("task", () -> {
+                                executor.shutdownGroup("key");
+                                return attempts.incrementAndGet();
+                            })
+                            .retry(never));
+            assertThat(handle.join().value()).isEqualTo(1);
+        }
+        assertThat(attempts).hasValue(1);
+    }
+
+    @Test
     void a_node_that_is_not_interrupted_has_no_limit_for_an_attempt() {
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
         Node<String> node = f.node("node", c -> "value").noInterrupt().retry(TIMED);
