@@ -114,6 +114,10 @@ use_flows_resume-schedule() {
   expect_part 'flows resume-schedule' 'next round at' "$(alone "$raddle" flows resume-schedule rarely --db "$database")"
 }
 
+use_flows_remove-schedule() {
+  expect_part 'flows remove-schedule' 'is removed' "$(alone "$raddle" flows remove-schedule rarely --db "$database")"
+}
+
 use_completion() {
   local shell
   for shell in bash zsh fish; do

@@ -12,8 +12,8 @@ import picocli.CommandLine.ParameterException;
 /** Looks at runs of flows in a database. */
 @Command(
         name = "flows",
-        description = "Shows runs of flows in a database, cancels them and runs them again. Lists, pauses and resumes"
-                + " schedules.",
+        description = "Shows runs of flows in a database, cancels them and runs them again. Lists, pauses,"
+                + " resumes and removes schedules.",
         subcommands = {
             FlowsListCommand.class,
             FlowsShowCommand.class,
@@ -21,7 +21,8 @@ import picocli.CommandLine.ParameterException;
             FlowsRerunCommand.class,
             FlowsSchedulesCommand.class,
             FlowsPauseScheduleCommand.class,
-            FlowsResumeScheduleCommand.class
+            FlowsResumeScheduleCommand.class,
+            FlowsRemoveScheduleCommand.class
         },
         synopsisSubcommandLabel = "COMMAND",
         footer = {
@@ -47,7 +48,8 @@ final class FlowsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-        throw wrong("Name a command: list, show, cancel, rerun, schedules, pause-schedule or resume-schedule");
+        throw wrong(
+                "Name a command: list, show, cancel, rerun, schedules, pause-schedule, resume-schedule or remove-schedule");
     }
 
     /** Sends a request of a subcommand, prints the answer, and returns the exit code. */

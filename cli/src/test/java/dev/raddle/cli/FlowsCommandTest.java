@@ -128,7 +128,7 @@ class FlowsCommandTest {
     }
 
     @Test
-    void a_schedule_is_paused_and_resumed_by_the_command_without_a_worker() throws Exception {
+    void a_schedule_is_paused_resumed_and_removed_by_the_command_without_a_worker() throws Exception {
         FlowPlan<String, String> checkout = checkout();
         try (FlowService worker = postgres.service(database)
                 .register(checkout, "1", FlowCodec.text())
@@ -148,7 +148,10 @@ class FlowsCommandTest {
                     .contains("-02-29T03:00:00Z")
                     .doesNotContain("paused");
         }
-        for (String command : new String[] {"pause-schedule", "resume-schedule"}) {
+        assertThat(flows("remove-schedule", "nightly").succeeded())
+                .isEqualTo("schedule \"nightly\" is removed; runs that were submitted go on\n");
+        assertThat(flows("schedules").succeeded()).isEqualTo("no schedules\n");
+        for (String command : new String[] {"pause-schedule", "resume-schedule", "remove-schedule"}) {
             assertThat(flows(command, "weekly"))
                     .isEqualTo(new Ended(
                             1,

@@ -131,6 +131,16 @@ public final class FlowsAccess implements AutoCloseable {
         });
     }
 
+    /** Removes a schedule. */
+    public Answer removeSchedule(String name) throws IOException {
+        return ofSchedule(name, () -> {
+            if (!service.removeSchedule(name)) {
+                throw new NoSuchElementException(name);
+            }
+            return "is removed; runs that were submitted go on";
+        });
+    }
+
     private static Answer ofSchedule(String name, Request<String> request) throws IOException {
         String schedule = "schedule \"" + Printable.oneLine(name) + "\"";
         try {
