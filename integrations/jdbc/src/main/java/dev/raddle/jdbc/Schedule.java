@@ -8,8 +8,11 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The moments at which {@linkplain FlowService#schedule runs are submitted}, and what happens to a round that is due
@@ -21,7 +24,7 @@ import java.util.Objects;
  *
  * <p>Where clocks are set forward, a moment that does not exist is replaced by the end of the gap, unless another one
  * follows within the length of the gap. Where they are set back, a schedule with one moment in the repeated hour has it
- * once, the first time; one with several moments in it has them twice.
+ * once, the first time; one with several moments in it, or whose hours begin with {@code *}, has them twice.
  *
  * @param cron five fields as in a crontab: minute, hour, day of month, month, day of week; or six, with the second
  *     first. If both kinds of days are restricted in five fields, either may match
@@ -32,6 +35,7 @@ import java.util.Objects;
 public record Schedule(String cron, ZoneId zone, Overlap overlap) {
 
     private static final int WITH_SECONDS = 6;
+    private static final int HOURS_FROM_END = 4;
     private static final Instant NEVER = com.github.kagkarlsson.scheduler.task.schedule.Schedule.NEVER;
 
     /** What happens to a round that is due while the run of the round before has not ended. */
@@ -52,7 +56,7 @@ public record Schedule(String cron, ZoneId zone, Overlap overlap) {
         Objects.requireNonNull(overlap, "overlap");
         boolean hasMoment;
         try {
-            CronSchedule parsed = moments(cron, zone);
+            CronSchedule parsed = localTimes(cron);
             hasMoment = !parsed.isDisabled()
                     && parsed.getInitialExecutionTime(Instant.EPOCH).isBefore(NEVER);
         } catch (IllegalArgumentException wrong) {
@@ -89,9 +93,23 @@ public record Schedule(String cron, ZoneId zone, Overlap overlap) {
         return new Schedule(cron, zone, other);
     }
 
-    private static CronSchedule moments(String cron, ZoneId zone) {
-        boolean hasSeconds = cron.strip().split("\\s+", -1).length == WITH_SECONDS;
-        return new CronSchedule(cron, zone, hasSeconds ? CronStyle.SPRING53 : CronStyle.UNIX);
+    /*
+     * The expression is evaluated in local times without a zone. Between two changes of the clocks these are moments
+     * with one offset; what happens at a change is decided here.
+     */
+
+    private static CronSchedule localTimes(String cron) {
+        boolean hasSeconds = fields(cron).length == WITH_SECONDS;
+        return new CronSchedule(cron, ZoneOffset.UTC, hasSeconds ? CronStyle.SPRING53 : CronStyle.UNIX);
+    }
+
+    private static String[] fields(String cron) {
+        return cron.strip().split("\\s+", -1);
+    }
+
+    private static LocalDateTime next(CronSchedule times, LocalDateTime after) {
+        Instant next = times.getInitialExecutionTime(after.toInstant(ZoneOffset.UTC));
+        return LocalDateTime.ofInstant(next, ZoneOffset.UTC);
     }
 
     /**
@@ -101,23 +119,47 @@ public record Schedule(String cron, ZoneId zone, Overlap overlap) {
      * @return the first moment of this schedule that is later
      */
     public Instant next(Instant after) {
-        Instant next = moments(cron, zone).getInitialExecutionTime(after);
-        ZoneOffsetTransition change = zone.getRules().nextTransition(after);
-        while (change != null && change.getInstant().plus(change.getDuration()).isBefore(next)) {
-            if (change.isGap() && hasMomentIn(change)) {
+        CronSchedule times = localTimes(cron);
+        ZoneRules rules = zone.getRules();
+        ZoneOffset offset = rules.getOffset(after);
+        LocalDateTime local = LocalDateTime.ofInstant(after.truncatedTo(ChronoUnit.SECONDS), offset);
+        ZoneOffsetTransition change = rules.nextTransition(after);
+        while (true) {
+            LocalDateTime next = next(times, local);
+            Instant moment = next.toInstant(offset);
+            if (change == null || moment.isBefore(change.getInstant())) {
+                if (!isRepeated(times, rules.previousTransition(moment.plusSeconds(1)), moment)) {
+                    return moment;
+                }
+                local = next;
+            } else if (change.isGap() && isLeftOut(times, change)) {
                 return change.getInstant();
+            } else {
+                local = change.getDateTimeAfter().minusSeconds(1);
+                offset = change.getOffsetAfter();
+                change = rules.nextTransition(change.getInstant());
             }
-            change = zone.getRules().nextTransition(change.getInstant());
         }
-        return next;
     }
 
-    /** Returns whether there would be a moment in the local times that a gap leaves out. */
-    private boolean hasMomentIn(ZoneOffsetTransition gap) {
-        LocalDateTime begin = gap.getDateTimeBefore();
-        Instant would = moments(cron, ZoneOffset.UTC)
-                .getInitialExecutionTime(begin.minusSeconds(1).toInstant(ZoneOffset.UTC));
-        return would.isBefore(gap.getDateTimeAfter().toInstant(ZoneOffset.UTC));
+    /** Returns whether a gap leaves out a moment, and none follows within its length. */
+    private static boolean isLeftOut(CronSchedule times, ZoneOffsetTransition gap) {
+        LocalDateTime end = gap.getDateTimeAfter();
+        return next(times, gap.getDateTimeBefore().minusSeconds(1)).isBefore(end)
+                && next(times, end.minusSeconds(1)).isAfter(end.plus(gap.getDuration()));
+    }
+
+    /** Returns whether a moment is the second one of its local time, which the schedule has once. */
+    private boolean isRepeated(CronSchedule times, @Nullable ZoneOffsetTransition before, Instant moment) {
+        if (before == null
+                || !before.isOverlap()
+                || !moment.isBefore(before.getInstant().minus(before.getDuration()))) {
+            return false;
+        }
+        String[] fields = fields(cron);
+        LocalDateTime first = next(times, before.getDateTimeAfter().minusSeconds(1));
+        return !fields[fields.length - HOURS_FROM_END].startsWith("*")
+                && !next(times, first).isBefore(before.getDateTimeBefore());
     }
 
     /** Returns the latest moment that is not after now, and at least the first one, which has passed. */

@@ -46,7 +46,12 @@ class ScheduleTest {
         // repeated: once, the first time
         "Europe/Berlin, 30 2 * * *, 2026-10-24T12:00:00Z, 2026-10-25T02:30+02:00, 2026-10-26T02:30+01:00",
         "America/New_York, 30 1 * * *, 2026-10-31T12:00:00Z, 2026-11-01T01:30-04:00, 2026-11-02T01:30-05:00",
-        "Australia/Lord_Howe, 45 1 * * *, 2026-04-04T12:00:00Z, 2026-04-05T01:45+11:00, 2026-04-06T01:45+10:30"
+        "Australia/Lord_Howe, 45 1 * * *, 2026-04-04T12:00:00Z, 2026-04-05T01:45+11:00, 2026-04-06T01:45+10:30",
+        "Australia/Lord_Howe, 50 1 4 4 *, 2027-04-01T12:00:00Z, 2027-04-04T01:50+11:00, 2028-04-04T01:50+10:30",
+        "Europe/Berlin, '30 1,2 * * *', 2026-10-24T23:40:00Z, 2026-10-25T02:30+02:00, 2026-10-26T01:30+01:00",
+        "America/Havana, 9 0 * * 0, 2027-11-04T12:00:00Z, 2027-11-07T00:09-04:00, 2027-11-14T00:09-05:00",
+        // not in the gap, but on the next day that matches
+        "Africa/Cairo, '36 0,4 * * 4,6', 2027-04-29T02:00:00Z, 2027-04-29T04:36+02:00, 2027-05-01T00:36+03:00"
     })
     void a_moment_that_clocks_leave_out_or_repeat_takes_place_once(
             String zone, String cron, String after, String first, String second) {
@@ -62,6 +67,18 @@ class ScheduleTest {
                         "2026-10-25T02:00+01:00",
                         "2026-10-25T02:30+01:00",
                         "2026-10-25T03:00+01:00");
+    }
+
+    @Test
+    void a_moment_of_each_hour_takes_place_in_the_repeated_hour_too() {
+        assertThat(moments("15 * * * 0", "America/Havana", "2027-11-07T03:40:00Z", 3))
+                .containsExactly("2027-11-07T00:15-04:00", "2027-11-07T00:15-05:00", "2027-11-07T01:15-05:00");
+    }
+
+    @Test
+    void a_moment_is_a_whole_second_whenever_it_is_asked_for() {
+        assertThat(moments("* * * * * *", "Europe/Berlin", "2026-11-29T11:55:27.175429Z", 2))
+                .containsExactly("2026-11-29T12:55:28+01:00", "2026-11-29T12:55:29+01:00");
     }
 
     @Test
