@@ -69,12 +69,14 @@ final class NestedUndos {
         }
     }
 
-    /** Returns the node of a run with which a path begins. */
+    /** Returns the nested run of a run with whose id a path begins. */
     private static int nodeOf(RunFacts around, String path) {
         int slash = path.indexOf('/');
-        while (around.graph.find(path.substring(0, slash)) < 0) {
+        int node = around.graph.find(path.substring(0, slash));
+        while (node < 0 || !around.graph.is(Graph.NESTED, node)) {
             slash = path.indexOf('/', slash + 1); // a part of an id
+            node = around.graph.find(path.substring(0, slash));
         }
-        return around.graph.indexOf(path.substring(0, slash));
+        return node;
     }
 }

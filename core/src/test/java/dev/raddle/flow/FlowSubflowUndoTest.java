@@ -139,6 +139,16 @@ class FlowSubflowUndoTest {
     }
 
     @Test
+    void likewise_if_the_id_of_the_subflow_begins_with_that_of_another_node() throws Exception {
+        FlowPlan<String, String> plan = f.returning(f.subflow("order/pay", paying(1), order));
+
+        assertThat(failedNodes(run(plan))).containsExactly("order/pay/pay");
+        assertThat(failedNodes(run(plan))).isEmpty();
+        assertThat(events).containsExactly("paid 20 for order-1", "refunded payment of order-1, 20 for order-1");
+        assertThat(ends()).hasSize(1);
+    }
+
+    @Test
     void a_run_that_goes_on_although_a_subflow_has_failed_does_not_end_either() throws Exception {
         Node<String> sub = f.subflow("sub", paying(1), order).fallbackValue("later");
         FlowPlan<String, String> plan = f.returning(f.node("end", sub, value -> {
