@@ -611,14 +611,15 @@ public final class FlowService implements AutoCloseable {
                     + "\" is not registered here, so the signal cannot be encoded; pass the codec of the flow");
         }
         registration.plan().checkSignal(node, value);
-        return signal(runId, node, value, registration.values());
+        return signal(run, node, value, registration.values());
     }
 
     /**
      * Sends a signal to a node of a run from a service that need not have registered the flow. Whether the plan has the
      * node, and whether the value is of its class, is checked by the worker that executes the run: it removes a signal
      * that the run cannot take, so that another one can be sent, and {@link StoredRun#problem} says so until the run is
-     * claimed again or has ended.
+     * claimed again or has ended. A node whose id begins with that of another node and a slash is then taken for one of
+     * a subflow, which takes no signal when that other node has ended.
      *
      * @param runId the id of the run
      * @param node the id of the node that waits for the signal
@@ -629,19 +630,22 @@ public final class FlowService implements AutoCloseable {
      * @throws IllegalArgumentException if the value cannot be stored
      */
     public boolean signal(String runId, String node, @Nullable Object value, FlowCodec codec) {
-        existing(runId);
+        StoredRun run = existing(runId);
         Texts.requireStorable("the id of a node", node);
-        return signal(runId, node, value, new Values(codec));
+        return signal(run, node, value, new Values(codec));
     }
 
-    private boolean signal(String runId, String node, @Nullable Object value, Values values) {
+    private boolean signal(StoredRun run, String node, @Nullable Object value, Values values) {
         byte[] encoded;
         try {
             encoded = values.encode("the signal for node \"" + node + "\"", value);
         } catch (IOException cannot) {
             throw new IllegalArgumentException(cannot.getMessage(), cannot);
         }
-        boolean isStored = attempt("signal run \"" + runId + "\"", () -> runs.signal(runId, node, encoded));
+        Registration<?> registration = registrations.get(RunTable.taskName(run.flow(), run.version()));
+        boolean mayBeNested = registration == null || !registration.nodes().contains(node);
+        boolean isStored =
+                attempt("signal run \"" + run.id() + "\"", () -> runs.signal(run.id(), node, encoded, mayBeNested));
         checkIf(isStored);
         return isStored;
     }

@@ -158,7 +158,7 @@ final class RunTable {
             + " FROM raddle_run r, (SELECT CAST(? AS text) AS id) n WHERE r.id = ?"
             + " AND r.cancel_reason IS NULL AND NOT EXISTS (SELECT 1 FROM raddle_entry e WHERE e.run_id = r.id"
             + " AND (e.kind = 'NODE' OR (e.kind = 'DEADLINE' AND e.at <= clock_timestamp()))"
-            + " AND (e.node = n.id OR starts_with(n.id, e.node || '/'))"
+            + " AND (e.node = n.id OR (? AND starts_with(n.id, e.node || '/')))"
             + " AND (r.again_after = 0 OR EXISTS (SELECT 1 FROM raddle_entry b WHERE b.run_id = r.id"
             + " AND b.kind = 'BEGUN' AND b.epoch > r.again_after))"
             + " AND NOT EXISTS (SELECT 1 FROM raddle_entry b WHERE b.run_id = r.id AND b.kind = 'BEGUN'"
@@ -486,8 +486,13 @@ final class RunTable {
         return request(id, CANCEL, JournalWriter.storable(reason), id);
     }
 
-    boolean signal(String id, String node, byte @Nullable [] value) throws SQLException {
-        return request(id, SIGNAL, value, node, id);
+    /**
+     * Stores a signal.
+     *
+     * @param mayBeNested whether the node may be one of a subflow, whose id is then the begin of its path
+     */
+    boolean signal(String id, String node, byte @Nullable [] value, boolean mayBeNested) throws SQLException {
+        return request(id, SIGNAL, value, node, id, mayBeNested);
     }
 
     /** Removes a signal that its run cannot take, so that another one can be sent, and says so. */

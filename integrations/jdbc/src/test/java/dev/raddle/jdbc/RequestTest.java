@@ -622,6 +622,22 @@ class RequestTest {
     }
 
     @Test
+    void a_signal_is_not_refused_because_its_id_begins_with_that_of_a_node_that_has_ended() throws Exception {
+        FlowBuilder<String> f = FlowPlan.define("flow", String.class);
+        Node<String> placed = f.node("order", c -> c.param());
+        FlowPlan<String, String> plan =
+                f.returning(f.signal("order/approved", String.class).needs(order(placed)));
+        try (FlowService service = started(plan)) {
+            service.submit("flow", "run-1", "p");
+            Await.until("the other node has ended", () -> service.entries("run-1").stream()
+                    .anyMatch(entry -> "order".equals(entry.node())));
+
+            assertThat(service.signal("run-1", "order/approved", "Ann")).isTrue();
+            assertThat(valueOf(service, "run-1")).isEqualTo("Ann");
+        }
+    }
+
+    @Test
     void a_service_without_the_plan_sends_signals_which_the_worker_checks() throws Exception {
         FlowBuilder<String> f = FlowPlan.define("flow", String.class);
         Node<Integer> number =
