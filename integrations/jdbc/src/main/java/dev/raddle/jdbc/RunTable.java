@@ -225,9 +225,9 @@ final class RunTable {
             + " failure_message = NULL,"
             + " failure_trace = NULL, problem = NULL, losses = 0 WHERE id = ? AND ended_at IS NOT NULL RETURNING id),"
             + " gone AS (DELETE FROM raddle_signal s USING run WHERE s.run_id = run.id AND EXISTS"
-            + " (SELECT 1 FROM unnest(?) AS n (id) WHERE " + IS_IN + ")),"
+            + " (SELECT 1 FROM unnest(CAST(? AS text[])) AS n (id) WHERE " + IS_IN + ")),"
             + " marked AS (UPDATE raddle_signal s SET sent_at = '-infinity' FROM run WHERE s.run_id = run.id AND NOT"
-            + " EXISTS (SELECT 1 FROM unnest(?) AS n (id) WHERE " + IS_IN + "))"
+            + " EXISTS (SELECT 1 FROM unnest(CAST(? AS text[])) AS n (id) WHERE " + IS_IN + "))"
             + RESTORE_TASK;
 
     /** A stuck run continues its try: nothing is forgotten but what its lost worker was executing. */

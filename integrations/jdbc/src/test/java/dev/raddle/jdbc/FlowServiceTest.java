@@ -24,6 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class FlowServiceTest {
@@ -158,8 +160,9 @@ class FlowServiceTest {
         }
     }
 
-    @Test
-    void a_failed_run_can_run_again_from_what_it_had() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"extended", "simple"})
+    void a_failed_run_can_run_again_from_what_it_had(String queryMode) throws Exception {
         FlowBuilder<String> f = FlowPlan.define("twice", String.class);
         AtomicInteger tries = new AtomicInteger();
         Node<String> first = f.node("first", c -> "first " + actions.incrementAndGet());
@@ -169,9 +172,10 @@ class FlowServiceTest {
             }
             return value + ", second " + tries.get();
         });
-        try (FlowService service = database.service()
-                .register(f.returning(second), "1", FlowCodec.text())
-                .start()) {
+        try (TestPool pool = new TestPool(database.url() + "&preferQueryMode=" + queryMode, 24);
+                FlowService service = database.service(pool)
+                        .register(f.returning(second), "1", FlowCodec.text())
+                        .start()) {
             service.submit("twice", "run-1", null);
             assertThat(service.await("run-1").state()).isEqualTo(RunState.FAILED);
 
