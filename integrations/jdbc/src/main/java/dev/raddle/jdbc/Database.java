@@ -31,6 +31,8 @@ final class Database {
     /** States with the same meaning: serialization failure, deadlock, lock timeout, idle transaction ended. */
     private static final Set<String> TEMPORARY_STATES = Set.of("40001", "40P01", "55P03", "25P03", "25006");
 
+    private static final String SEE_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
     private static final int MOST_CAUSES = 32;
 
     private final DataSource source;
@@ -112,13 +114,17 @@ final class Database {
         });
     }
 
-    /** Runs work in a transaction, which commits if the work returns. */
+    /**
+     * Runs work in a transaction, which commits if the work returns. Each statement sees what was committed before it,
+     * whatever the database and the pool have as their default.
+     */
     <T extends @Nullable Object> T transaction(Work<T> work) throws SQLException {
         try (Connection connection = source.getConnection()) {
             boolean was = connection.getAutoCommit();
             connection.setAutoCommit(false);
             boolean done = false;
             try {
+                boolean _ = statement(connection, SEE_COMMITTED, PreparedStatement::execute);
                 T result = work.with(connection);
                 connection.commit();
                 done = true;

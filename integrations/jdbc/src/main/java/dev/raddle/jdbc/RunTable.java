@@ -3,7 +3,6 @@ package dev.raddle.jdbc;
 import dev.raddle.flow.RecordedFailure;
 import java.sql.Array;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -170,8 +169,6 @@ final class RunTable {
      * later statements see all that was committed before. So a request comes before the parking, which then finds it,
      * or after it, and then finds the row of the task to wake.
      */
-
-    private static final String SEE_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
     private static final String HOLD = "SELECT cancel_reason IS NOT NULL FROM raddle_run, " + RowLock.SOON_AND_SHORT
             + " WHERE soon.is_set IS NOT NULL AND id = ? AND epoch = ? AND ended_at IS NULL"
@@ -428,7 +425,6 @@ final class RunTable {
     boolean park(String id, long epoch, String taskName, long version, Duration wait, Set<String> known)
             throws SQLException {
         return database.transaction(connection -> {
-            seeCommitted(connection);
             Boolean isCancelled = hold(connection, id, epoch);
             if (isCancelled == null) {
                 return false;
@@ -450,10 +446,6 @@ final class RunTable {
                             : Database.update(connection, PARK, seconds, id);
             return waiting == 1 && !isDue;
         });
-    }
-
-    static void seeCommitted(Connection connection) throws SQLException {
-        Database.<Boolean>statement(connection, SEE_COMMITTED, PreparedStatement::execute);
     }
 
     /** Locks a run. Returns whether it is to be cancelled; null if it has ended, or the claim is not the latest. */
@@ -513,7 +505,6 @@ final class RunTable {
     /** Makes a request, which locks the row of the run, and wakes the run if it waits. Returns whether it was made. */
     private boolean request(String id, String sql, @Nullable Object... arguments) throws SQLException {
         return database.transaction(connection -> {
-            seeCommitted(connection);
             boolean isMade = lock(connection, id, false) && Database.update(connection, sql, arguments) == 1;
             if (isMade) {
                 int _ = Database.update(connection, WAKE, id);
@@ -532,7 +523,6 @@ final class RunTable {
      */
     boolean rerun(StoredRun run, Collection<String> nodes, Collection<String> unsignalled) throws SQLException {
         return database.transaction(connection -> {
-            seeCommitted(connection);
             if (!lock(connection, run.id(), true)) {
                 return false;
             }

@@ -127,12 +127,11 @@ final class ScheduleTable {
     }
 
     /**
-     * Changes a schedule in a transaction. Each statement sees what was committed before it, and waits for a lock for
-     * some seconds only. If this process is stopped in between, the server ends the transaction.
+     * Changes a schedule in a transaction. Each statement waits for a lock for some seconds only. If this process is
+     * stopped in between, the server ends the transaction.
      */
     boolean change(Database.Work<Boolean> work) throws SQLException {
         return database.<Boolean>transaction(connection -> {
-            RunTable.seeCommitted(connection);
             RowLock.bound(connection);
             return work.with(connection);
         });

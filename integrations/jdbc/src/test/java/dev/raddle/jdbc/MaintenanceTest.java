@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many runs do not slow down the few that are looked for. */
 @Timeout(180)
@@ -192,8 +194,12 @@ class MaintenanceTest {
         }
     }
 
-    @Test
-    void the_schema_is_applied_once_by_many() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"read committed", "repeatable read", "serializable"})
+    void the_schema_is_applied_once_by_many(String isolation) throws Exception {
+        String name = database.query("SELECT current_database()");
+        database.execute("ALTER DATABASE " + name + " SET default_transaction_isolation = '" + isolation + "'");
+        database.pool().close(); // new connections have it
         Database connections = new Database(database.pool());
         Thread[] threads = new Thread[8];
         ConcurrentLinkedQueue<SQLException> failures = new ConcurrentLinkedQueue<>();
