@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,7 @@ public final class DurableConsole {
                 List<RunState> states = states(view, isCut ? Set.copyOf(ORDER) : counts.keySet());
                 String id = view.text("filter");
                 return page(counts, isCut, id.isEmpty() ? list(all, states, view) : listOf(id, all, states));
-            } catch (IllegalArgumentException notStorable) { // no run has such an id or flow
+            } catch (IllegalArgumentException | NoSuchElementException none) { // no run has such an id or flow
                 return page(Map.of(), false, List.of());
             }
         }

@@ -346,6 +346,7 @@ public final class FlowService implements AutoCloseable {
      *
      * @param filter the selection
      * @return at most as many runs as the filter permits
+     * @throws NoSuchElementException if the run was removed {@linkplain RunFilter#after after which} the page begins
      */
     public List<StoredRun> list(RunFilter filter) {
         return attempt("list runs", () -> queries.list(filter));
@@ -356,6 +357,7 @@ public final class FlowService implements AutoCloseable {
      *
      * @param filter the selection; at most as many runs are counted as it permits, the newest first
      * @return the numbers; a state that no run has is missing
+     * @throws NoSuchElementException as {@link #list} does
      */
     public Map<RunState, Integer> count(RunFilter filter) {
         return Collections.unmodifiableMap(attempt("count runs", () -> queries.count(filter)));

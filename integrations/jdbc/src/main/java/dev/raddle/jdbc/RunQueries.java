@@ -11,6 +11,7 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -89,16 +90,27 @@ final class RunQueries {
                 row.getObject("place", Long.class));
     }
 
+    /** Returns runs. Throws if there is no run after which they follow. */
     List<StoredRun> list(RunFilter filter) throws SQLException {
         List<Object> parameters = new ArrayList<>();
-        return select(listOf(filter, parameters), parameters, RunQueries::readAll);
+        List<StoredRun> found = select(listOf(filter, parameters), parameters, RunQueries::readAll);
+        requireCursor(filter, found.isEmpty());
+        return found;
+    }
+
+    private void requireCursor(RunFilter filter, boolean isEmpty) throws SQLException {
+        String cursor = isEmpty ? filter.after() : null;
+        if (cursor != null && find(cursor) == null) {
+            throw new NoSuchElementException("the page after run \"" + cursor
+                    + "\" cannot be found, because the run was removed; begin with the first page");
+        }
     }
 
     /** Counts the runs that {@link #list} would return, by their states. */
     Map<RunState, Integer> count(RunFilter filter) throws SQLException {
         List<Object> parameters = new ArrayList<>();
         String sql = "SELECT state, count(*) FROM (" + listOf(filter, parameters) + ") AS newest GROUP BY state";
-        return select(sql, parameters, statement -> {
+        Map<RunState, Integer> found = select(sql, parameters, statement -> {
             Map<RunState, Integer> counts = new EnumMap<>(RunState.class);
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
@@ -107,6 +119,8 @@ final class RunQueries {
             }
             return counts;
         });
+        requireCursor(filter, found.isEmpty());
+        return found;
     }
 
     private static String listOf(RunFilter filter, List<Object> parameters) {

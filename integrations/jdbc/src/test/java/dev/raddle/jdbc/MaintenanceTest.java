@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -110,6 +111,10 @@ class MaintenanceTest {
             assertThat(service.list(RunFilter.all().after(last.id()).limit(10)))
                     .hasSize(10)
                     .doesNotContain(last);
+            database.execute("DELETE FROM raddle_run WHERE id = '" + last.id() + "'");
+            RunFilter behind = RunFilter.all().after(last.id());
+            assertThatThrownBy(() -> service.list(behind)).isInstanceOf(NoSuchElementException.class);
+            assertThatThrownBy(() -> service.count(behind)).hasMessageContaining("begin with the first page");
         }
     }
 
