@@ -172,9 +172,20 @@ public final class FlowService implements AutoCloseable {
     public boolean submit(String flow, String runId, @Nullable Object parameter) {
         ensureOpen(runId);
         Submission submission = submission(flow, runId, parameter);
-        boolean isNew = attempt("submit run \"" + runId + "\"", () -> database.<Boolean>autoCommit(submission::store));
+        boolean isNew = attempt("submit run \"" + runId + "\"", () -> store(submission));
         checkIf(true); // a run that was stored before may have been restored
         return isNew;
+    }
+
+    private boolean store(Submission submission) throws SQLException {
+        try {
+            return database.<Boolean>autoCommit(submission::store);
+        } catch (SQLException failure) {
+            if (!Submission.MEANWHILE.equals(failure.getSQLState())) {
+                throw failure;
+            }
+            return database.<Boolean>autoCommit(submission::store);
+        }
     }
 
     /**

@@ -11,13 +11,15 @@ final class Retention {
 
     static final int PORTION = 500;
 
-    private static final String REMOVE = "WITH old AS MATERIALIZED (SELECT id FROM raddle_run"
+    private static final String REMOVE = "WITH old AS MATERIALIZED (SELECT id, flow, version FROM raddle_run"
             + " WHERE ended_at < now() - ? * interval '1 second' AND status <> 'STUCK'"
             + " AND NOT id = ANY (?) ORDER BY ended_at LIMIT "
             + PORTION
             + " FOR UPDATE SKIP LOCKED),"
             + " entries AS (DELETE FROM raddle_entry USING old WHERE run_id = old.id),"
-            + " signals AS (DELETE FROM raddle_signal USING old WHERE run_id = old.id)"
+            + " signals AS (DELETE FROM raddle_signal USING old WHERE run_id = old.id),"
+            + " tasks AS (DELETE FROM raddle_task USING old WHERE task_name = old.flow || '/' || old.version"
+            + " AND task_instance = old.id)"
             + " DELETE FROM raddle_run USING old WHERE raddle_run.id = old.id";
 
     private static final String REMOVE_WORKERS = "DELETE FROM raddle_worker WHERE seen_at < now() - interval '1 day'";

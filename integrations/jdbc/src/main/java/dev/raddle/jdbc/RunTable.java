@@ -75,10 +75,22 @@ final class RunTable {
             @Nullable RecordedFailure failure,
             @Nullable String problem) {}
 
-    private static final String SUBMIT = "WITH run AS (INSERT INTO raddle_run (id, flow, version, parameter, context)"
-            + " VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id)"
-            + " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
-            + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run";
+    /** Takes a task that is there, such as that of a run with this id that was removed, from the worker that has it. */
+    private static final String RESTORE_TASK =
+            " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+                    + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
+                    + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
+                    + " picked = false, picked_by = NULL, last_heartbeat = NULL, version = raddle_task.version + 1";
+
+    private static final String SUBMIT = "run AS (INSERT INTO raddle_run (id, flow, version, parameter, context)"
+            + " SELECT ?, ?, ?, CAST(? AS bytea), CAST(? AS text[])%s ON CONFLICT (id) DO NOTHING RETURNING id)"
+            + RESTORE_TASK;
+
+    /** The setting of a bound would last until the end of the transaction, which is the user's. */
+    private static final String SUBMIT_IN_TRANSACTION = "WITH " + SUBMIT.formatted("");
+
+    private static final String SUBMIT_SOON =
+            "WITH " + RowLock.SOON + ", " + SUBMIT.formatted(" FROM soon WHERE soon.is_set IS NOT NULL");
 
     /* Each run that has not ended has a task, unless someone has deleted it by hand. */
     private static final String RESTORE = "INSERT INTO raddle_task (task_name, task_instance, execution_time, picked,"
@@ -204,12 +216,6 @@ final class RunTable {
     /** Whether a signal is for a node, or for one of its subflow. */
     private static final String IS_IN = "(s.node = n.id OR starts_with(s.node, n.id || '/'))";
 
-    private static final String RESTORE_TASK =
-            " INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
-                    + " SELECT ?, id, now() - interval '1 second', false, 1 FROM run"
-                    + " ON CONFLICT (task_name, task_instance) DO UPDATE SET execution_time = excluded.execution_time,"
-                    + " picked = false, picked_by = NULL, last_heartbeat = NULL, version = raddle_task.version + 1";
-
     /*
      * Signals that a run received before it runs again. Those of nodes that run again are not valid for them. Which
      * nodes these are is known when the next try has begun: its entry has them, also those that depend on the named
@@ -279,7 +285,8 @@ final class RunTable {
             throws SQLException {
         Array saved = context.isEmpty() ? null : connection.createArrayOf("text", inTurn(context));
         String task = taskName(flow, version);
-        return Database.update(connection, SUBMIT, id, flow, version, parameter, saved, task) == 1;
+        String sql = connection.getAutoCommit() ? SUBMIT_SOON : SUBMIT_IN_TRANSACTION;
+        return Database.update(connection, sql, id, flow, version, parameter, saved, task) == 1;
     }
 
     /** Returns the names and values of a context in turn. */

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record Submission(Registration<?> registration, String runId, byte @Nullable [] parameter) {
 
+    /** The state of a failure because the run was stored or removed while the statement waited for that. */
+    static final String MEANWHILE = "40001";
+
     /** Encodes the parameter. Throws if it cannot be stored. */
     static Submission of(Registration<?> registration, String runId, @Nullable Object parameter) {
         try {
@@ -37,7 +40,7 @@ record Submission(Registration<?> registration, String runId, byte @Nullable [] 
         }
         RunTable.Submitted before = RunTable.submitted(connection, runId);
         if (before == null) {
-            throw new SQLException("run \"" + runId + "\" was removed meanwhile; submit it again", "40001");
+            throw new SQLException("run \"" + runId + "\" was removed meanwhile; submit it again", MEANWHILE);
         }
         String text = "run \"" + runId + "\" was submitted before with ";
         if (!before.flow().equals(registration.flow())) {

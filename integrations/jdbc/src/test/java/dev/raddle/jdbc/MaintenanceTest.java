@@ -130,12 +130,14 @@ class MaintenanceTest {
         database.execute(
                 "INSERT INTO raddle_entry (run_id, epoch, number, kind) SELECT id, 1, 0, 'BEGUN' FROM raddle_run");
         database.execute("INSERT INTO raddle_signal (run_id, node) SELECT id, 'n' FROM raddle_run");
+        database.execute("INSERT INTO raddle_task (task_name, task_instance, execution_time, picked, version)"
+                + " SELECT 'flow/1', id, now(), false, 1 FROM raddle_run");
         Retention retention = new Retention(new Database(database.pool()), Duration.ofDays(7));
 
         assertThat(retention.removePortion()).isEqualTo(Retention.PORTION);
         assertThat(retention.remove()).isEqualTo(Retention.PORTION + 7);
         assertThat(retention.remove()).isZero();
-        for (String table : new String[] {"raddle_run", "raddle_entry", "raddle_signal"}) {
+        for (String table : new String[] {"raddle_run", "raddle_entry", "raddle_signal", "raddle_task"}) {
             assertThat(database.query("SELECT count(*) FROM " + table))
                     .as(table)
                     .isEqualTo("2");

@@ -583,6 +583,52 @@ class RequestTest {
     }
 
     @Test
+    void a_run_that_was_removed_before_a_worker_had_looked_at_its_end_can_be_submitted_again() throws Exception {
+        try (FlowService service = database.service()
+                .register(approval(), "1", FlowCodec.text())
+                .submitOnly()
+                .start()) {
+            service.submit("approval", "run-1", "p");
+            assertThat(service.cancel("run-1", "never begun")).isTrue();
+            database.execute("DELETE FROM raddle_run");
+
+            assertThat(service.submit("approval", "run-1", "q")).isTrue();
+            assertThat(database.query("SELECT count(*) FROM raddle_task WHERE task_instance = 'run-1' AND NOT picked"
+                            + " AND execution_time < now()"))
+                    .isEqualTo("1");
+        }
+    }
+
+    @Test
+    void a_run_that_is_removed_while_it_is_submitted_again_is_stored() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        try (TestPool pool = new TestPool(database.url(), 12, sql -> {
+                    if (sql.startsWith("SELECT flow, version, parameter") && looks.incrementAndGet() == 1) {
+                        remove();
+                    }
+                    return sql;
+                });
+                FlowService service = FlowService.on(pool)
+                        .applySchema()
+                        .register(approval(), "1", FlowCodec.text())
+                        .submitOnly()
+                        .start()) {
+            assertThat(service.submit("approval", "run-1", "p")).isTrue();
+
+            assertThat(service.submit("approval", "run-1", "p")).isTrue();
+            assertThat(looks).hasValue(1);
+        }
+    }
+
+    private void remove() {
+        try {
+            database.execute("DELETE FROM raddle_run");
+        } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    @Test
     void a_signal_to_a_node_that_has_ended_is_refused_until_the_node_runs_again() throws Exception {
         FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
         Node<String> confirmed = inner.signal("confirmed", String.class)
