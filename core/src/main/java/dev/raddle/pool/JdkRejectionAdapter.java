@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +41,9 @@ final class JdkRejectionAdapter implements RejectionHandler {
     }
 
     /**
-     * What a handler receives as the executor: the pool's queue, its execution and life cycle, and, as they were when
-     * the task was rejected, its sizes. It has no thread, and its setters have no effect on the pool.
+     * What a handler receives as the executor: the pool's queue, its execution, settings and life cycle, and, as they
+     * were when the task was rejected, its counts. It must never start a thread of its own, which would take tasks from
+     * the pool's queue: so it overrides every method that may.
      */
     static final class Rejecting extends ThreadPoolExecutor {
         private final ThreadPool pool;
@@ -102,6 +104,56 @@ final class JdkRejectionAdapter implements RejectionHandler {
         @Override
         public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
             return pool.awaitTermination(timeout, unit);
+        }
+
+        @Override
+        public void setCorePoolSize(int corePoolSize) {
+            pool.setCorePoolSize(corePoolSize);
+        }
+
+        @Override
+        public int getCorePoolSize() {
+            return pool.getCorePoolSize();
+        }
+
+        @Override
+        public void setMaximumPoolSize(int maximumPoolSize) {
+            pool.setMaximumPoolSize(maximumPoolSize);
+        }
+
+        @Override
+        public int getMaximumPoolSize() {
+            return pool.getMaximumPoolSize();
+        }
+
+        @Override
+        public void setKeepAliveTime(long time, TimeUnit unit) {
+            pool.setKeepAliveTime(time, unit);
+        }
+
+        @Override
+        public void allowCoreThreadTimeOut(boolean value) {
+            pool.allowCoreThreadTimeOut(value);
+        }
+
+        @Override
+        public void setThreadFactory(ThreadFactory threadFactory) {
+            pool.setThreadFactory(threadFactory);
+        }
+
+        @Override
+        public void setRejectedExecutionHandler(RejectedExecutionHandler handler) {
+            pool.setRejectedExecutionHandler(handler);
+        }
+
+        @Override
+        public boolean prestartCoreThread() {
+            return pool.prestartCoreThread();
+        }
+
+        @Override
+        public int prestartAllCoreThreads() {
+            return pool.prestartAllCoreThreads();
         }
 
         @Override

@@ -35,7 +35,7 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public @Nullable Runnable poll(TaskBuffer.Timestamp stamp) {
         Runnable task = queue.poll();
-        if (task != null) {
+        if (task != null || queue.remainingCapacity() > 0) { // the user may have taken the tasks
             signalPutter();
         }
         return task;

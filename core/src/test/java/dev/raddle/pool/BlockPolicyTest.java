@@ -141,6 +141,20 @@ class BlockPolicyTest {
     }
 
     @EachQueue
+    void a_submitter_gets_the_room_that_a_caller_has_made_in_the_queue(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = fill(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+
+        pool.getQueue().poll(); // a queue of the user does not notify the pool
+        blocker.release();
+
+        assertThat(submission.get()).isFalse();
+        TestPools.awaitCompleted(pool, 2);
+        assertThat(ran).containsExactly("late");
+    }
+
+    @EachQueue
     void a_submitter_gets_the_thread_that_a_raised_maximum_allows(QueueKind queueKind) throws Exception {
         ThreadPool pool = blocking(queueKind, 1, 1, 1);
         fill(pool);

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
@@ -95,6 +97,53 @@ class JdkHandlersTest {
         assertThat(executor.awaitTermination(1, TimeUnit.HOURS)).isTrue();
         assertThat(executor.isShutdown() && executor.isTerminated() && !executor.isTerminating())
                 .isTrue();
+    }
+
+    @Test
+    void what_a_handler_sets_and_starts_is_set_and_started_in_the_pool() throws Exception {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        RejectedExecutionHandler grows = (Runnable task, ThreadPoolExecutor executor) -> {
+            executor.setMaximumPoolSize(executor.getMaximumPoolSize() + 2);
+            executor.setCorePoolSize(executor.getCorePoolSize() + 1); // starts a thread for the waiting task
+            executor.setCorePoolSize(executor.getMaximumPoolSize());
+            executor.prestartAllCoreThreads();
+            executor.setKeepAliveTime(2, TimeUnit.HOURS);
+            executor.allowCoreThreadTimeOut(true);
+            executor.setRejectedExecutionHandler(new ThreadPoolExecutor.AbortPolicy());
+        };
+        ThreadPool pool = pools.keep(new ThreadPool(
+                1,
+                1,
+                1,
+                TimeUnit.HOURS,
+                new ArrayBlockingQueue<>(1),
+                body -> {
+                    Thread thread = new Thread(body);
+                    threads.add(thread);
+                    return thread;
+                },
+                grows));
+        pools.occupy(pool);
+        BlockingTask waiting = pools.blocker();
+        pool.execute(waiting);
+
+        pool.execute(() -> ran.add("never"));
+
+        waiting.awaitBegun();
+        assertThat(threads).hasSize(3);
+        assertThat(pool.stats())
+                .returns(2, ThreadPool.Stats::active)
+                .returns(3, ThreadPool.Stats::threads)
+                .returns(3, ThreadPool.Stats::coreThreads)
+                .returns(3, ThreadPool.Stats::maxThreads);
+        assertThat(pool.getKeepAliveTime(TimeUnit.HOURS)).isEqualTo(2);
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+        assertThat(pool.getRejectedExecutionHandler()).isInstanceOf(ThreadPoolExecutor.AbortPolicy.class);
+        pool.shutdownNow();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        for (Thread thread : threads) {
+            thread.join(); // none of them belongs to the executor that the handler has received
+        }
     }
 
     @Test
