@@ -192,6 +192,21 @@ class RunArgumentsTest {
     }
 
     @Test
+    void a_report_at_a_link_is_written_into_what_it_names() throws IOException {
+        Path target = Files.writeString(directory.resolve("target"), "old");
+        Path link = Files.createSymbolicLink(directory.resolve("link"), target);
+
+        String ofRun = report("--report", link.toString(), file, "oddity");
+        assertThat(link).isSymbolicLink();
+        assertThat(target).hasContent(ofRun);
+
+        raddle("map", "--quiet", "--report", link.toString(), "true", ":::", "a")
+                .succeeded();
+        assertThat(link).isSymbolicLink();
+        assertThat(target).content().contains("\"name\": \"map\"");
+    }
+
+    @Test
     void a_file_after_a_resumed_directory_replaces_its_copy() throws IOException {
         String results = directory.resolve("resumed").toString();
         String tasks = "params: { p: 1 }\ntasks: [{ id: a, run: 'true' }, { id: b, run: 'echo ${param.p}' }";

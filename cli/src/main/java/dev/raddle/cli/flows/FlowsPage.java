@@ -20,7 +20,7 @@ record FlowsPage(RunView run, String text) implements RunView {
     /** Writes or replaces the page of a run. */
     static void write(StoredRun run, List<StoredEntry> entries, Path file) throws IOException {
         FlowsPage page = new FlowsPage(DurableConsole.view(run, entries), FlowsTable.run(run, entries));
-        WholeFile.write(file, writer -> RunPage.write(page, Json::text, writer));
+        WholeFile.writeNamed(file, writer -> RunPage.write(page, Json::text, writer));
     }
 
     @Override

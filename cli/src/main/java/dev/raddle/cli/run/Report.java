@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -45,19 +46,25 @@ public record Report(
 
     /** Writes the report; a reader sees the old or the new file, never a part of it. */
     void write(Path path) throws IOException {
-        WholeFile.write(path, writer -> {
-            writer.write("{\n");
-            for (Map.Entry<String, @Nullable Object> field : head().entrySet()) {
-                writer.write("  " + Json.text(field.getKey()) + ": " + Json.text(field.getValue()) + ",\n");
-            }
-            writer.write("  \"tasks\": [");
-            String[] separator = {"\n    "}; // before the next line
-            tasks.forEach(result -> {
-                writer.write(separator[0] + Json.text(fields(result)));
-                separator[0] = ",\n    ";
-            });
-            writer.write("\n  ]\n}\n");
+        if (directory != null && path.startsWith(directory)) {
+            WholeFile.write(path, this::writeTo);
+        } else {
+            WholeFile.writeNamed(path, this::writeTo);
+        }
+    }
+
+    private void writeTo(BufferedWriter writer) throws IOException {
+        writer.write("{\n");
+        for (Map.Entry<String, @Nullable Object> field : head().entrySet()) {
+            writer.write("  " + Json.text(field.getKey()) + ": " + Json.text(field.getValue()) + ",\n");
+        }
+        writer.write("  \"tasks\": [");
+        String[] separator = {"\n    "}; // before the next line
+        tasks.forEach(result -> {
+            writer.write(separator[0] + Json.text(fields(result)));
+            separator[0] = ",\n    ";
         });
+        writer.write("\n  ]\n}\n");
     }
 
     private Map<String, @Nullable Object> fields(TaskResult result) {

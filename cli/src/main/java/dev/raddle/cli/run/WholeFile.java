@@ -4,6 +4,7 @@ import dev.raddle.time.UserCode;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -19,6 +20,20 @@ public final class WholeFile {
     @FunctionalInterface
     public interface Content {
         void writeTo(BufferedWriter writer) throws IOException;
+    }
+
+    /**
+     * Writes or replaces a file that the user named. What is there and is no regular file, such as a pipe, a device or a
+     * link, stays, and is written into: {@code /dev/stdout} must not become a file.
+     */
+    public static void writeNamed(Path file, Content content) throws IOException {
+        if (!Files.exists(file) || Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            write(file, content);
+            return;
+        }
+        try (BufferedWriter writer = Files.newBufferedWriter(file)) {
+            content.writeTo(writer);
+        }
     }
 
     /**

@@ -45,4 +45,15 @@ class WholeFileTest {
         assertThat(Files.isSymbolicLink(file())).isFalse();
         assertThat(victim).hasContent("mine");
     }
+
+    @Test
+    void what_the_user_named_and_is_no_file_stays_and_is_written_into() throws Exception {
+        Path target = Files.writeString(directory.resolve("target"), "old and longer");
+        Files.createSymbolicLink(file(), target);
+
+        WholeFile.writeNamed(file(), writer -> writer.write("new"));
+
+        assertThat(file()).isSymbolicLink();
+        assertThat(target).hasContent("new");
+    }
 }
