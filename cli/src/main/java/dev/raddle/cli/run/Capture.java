@@ -1,7 +1,7 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.value.LocaleText;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +29,8 @@ final class Capture {
 
     /** Replaces the output by a text. */
     void write(String text, String masked) throws IOException {
-        OutputFiles.write(file, masked);
-        original = masked.equals(text) ? null : text.getBytes(StandardCharsets.UTF_8);
+        OutputFiles.write(file, LocaleText.bytes(masked, ProcessStarter.charset()));
+        original = masked.equals(text) ? null : LocaleText.bytes(text, ProcessStarter.charset());
     }
 
     /** Returns whether the file differs from the original. */
@@ -44,14 +44,14 @@ final class Capture {
         return inMemory == null ? Files.size(file) : inMemory.length;
     }
 
-    /** Returns what is kept. */
+    /** Returns what is kept, to be shown. */
     String kept() throws IOException {
-        return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        return new String(Files.readAllBytes(file), ProcessStarter.charset());
     }
 
-    /** Returns the original. */
+    /** Returns the original, with every byte, to be passed on. */
     String text() throws IOException {
         byte[] inMemory = original;
-        return inMemory == null ? kept() : new String(inMemory, StandardCharsets.UTF_8);
+        return LocaleText.text(inMemory == null ? Files.readAllBytes(file) : inMemory, ProcessStarter.charset());
     }
 }

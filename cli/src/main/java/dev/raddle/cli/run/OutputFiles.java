@@ -42,9 +42,9 @@ public record OutputFiles(
     }
 
     /** Replaces the content of an output, under the same rule. */
-    static void write(Path path, String text) throws IOException {
+    static void write(Path path, byte[] bytes) throws IOException {
         checkDirectory(path);
-        RunDirectory.write(path, text);
+        RunDirectory.write(path, bytes);
     }
 
     /** Refuses a file whose directory is a symbolic link. */

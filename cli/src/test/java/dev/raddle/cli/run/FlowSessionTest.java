@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlanReader;
@@ -68,6 +69,22 @@ class FlowSessionTest {
         assertThat(ends()).containsExactly("a", "b", "c");
         assertThat(session.output("b.log")).isEqualTo("<hello; $(x)> 0 succeeded\n");
         assertThat(session.output("c.log")).isEqualTo("c got <hello; $(x)> 0 succeeded\nerr\n");
+    }
+
+    @Test
+    void output_that_is_no_text_is_passed_on_byte_by_byte() throws Exception {
+        assumeTrue(ProcessStarter.limitation() == null, "only posix_spawn passes them");
+
+        int exitCode = session.run("""
+                tasks:
+                  - { id: latin, run: [printf, "\\\\351t\\\\303\\\\251\\\\377\\\\n"] }
+                  - { id: shell, run: "printf %s ${latin.stdout} | od -An -tx1", needs: latin }
+                  - { id: words, run: [sh, -c, 'printf %s "$1" | od -An -tx1', sh, "${latin.stdout}"], needs: latin }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.OK);
+        assertThat(session.output("shell.log")).isEqualTo(" e9 74 c3 a9 ff\n");
+        assertThat(session.output("words.log")).isEqualTo(" e9 74 c3 a9 ff\n");
     }
 
     @Test
