@@ -3,9 +3,7 @@ package dev.raddle.cli.run;
 import dev.raddle.cli.file.template.Command;
 import dev.raddle.cli.file.value.LocaleText;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +28,8 @@ public final class JobLog implements RunListener, AutoCloseable {
     private static final int SIGNAL = 7;
     private static final int COMMAND = 8;
 
-    private final OutputStream file;
+    private final Path path;
+    private final FileChannel file;
     private final Function<String, Path> output;
     private final Map<String, String> lines = new HashMap<>(); // of tasks whose output has not been printed
 
@@ -45,19 +44,18 @@ public final class JobLog implements RunListener, AutoCloseable {
      * @throws Journal.JournalInUseException if another run writes to the log
      */
     public JobLog(Path path, boolean append, Function<String, Path> output) throws IOException {
-        FileChannel log =
-                Journal.locked(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND), path);
-        this.file = Channels.newOutputStream(log);
+        this.path = path;
+        this.file = Journal.locked(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND), path);
         this.output = output;
         try {
-            if (!append && log.size() > 0) {
-                log.truncate(0);
+            if (!append && file.size() > 0) {
+                file.truncate(0);
             }
-            if (log.size() == 0) {
+            if (file.size() == 0) {
                 write(HEADER);
             }
         } catch (IOException | RuntimeException | Error e) {
-            log.close();
+            file.close();
             throw e;
         }
     }
@@ -140,7 +138,7 @@ public final class JobLog implements RunListener, AutoCloseable {
 
     private void write(String line) {
         try {
-            file.write(LocaleText.bytes(line + "\n", ProcessStarter.charset()));
+            Journal.write(file, path, LocaleText.bytes(line + "\n", ProcessStarter.charset()));
         } catch (IOException e) {
             throw new UncheckedIOException(e); // the file is not the output of the run, which a reader may close
         }

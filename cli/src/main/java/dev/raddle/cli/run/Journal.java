@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.data.JsonLine;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.file.value.Location;
 import dev.raddle.cli.file.value.Problems;
@@ -43,13 +44,15 @@ public final class Journal implements RunListener, Closeable {
     private static final String MASKED = "masked";
     private static final String DEFINITION = "definition";
 
+    private final Path path;
     private final FileChannel file;
     private final FileChannel lock;
     private final String key = ProcessStarter.newKey();
     private Map<String, OutputFiles> outputs = Map.of();
     private Map<String, String> definitions = Map.of();
 
-    private Journal(FileChannel file, FileChannel lock) {
+    private Journal(Path path, FileChannel file, FileChannel lock) {
+        this.path = path;
         this.file = file;
         this.lock = lock;
     }
@@ -85,7 +88,7 @@ public final class Journal implements RunListener, Closeable {
                     StandardOpenOption.READ,
                     StandardOpenOption.WRITE,
                     LinkOption.NOFOLLOW_LINKS);
-            return begun(new Journal(file, lock));
+            return begun(new Journal(path, file, lock));
         } catch (IOException | RuntimeException | Error e) {
             lock.close();
             throw e;
@@ -177,7 +180,16 @@ public final class Journal implements RunListener, Closeable {
     }
 
     private void write(String line) throws IOException {
-        Channels.newOutputStream(file).write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        write(file, path, (line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes into a file, and names it if that fails: the system's message does not. */
+    static void write(FileChannel file, Path path, byte[] bytes) throws IOException {
+        try {
+            Channels.newOutputStream(file).write(bytes);
+        } catch (IOException e) {
+            throw new IOException(path + " cannot be written: " + Failure.text(e), e);
+        }
     }
 
     @Override

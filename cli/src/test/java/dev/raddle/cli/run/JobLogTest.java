@@ -3,13 +3,17 @@ package dev.raddle.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -59,6 +63,20 @@ class JobLogTest {
         }
 
         assertThat(log).hasContent(HEADER.strip());
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "a disk is full where /dev/full is")
+    void a_full_disk_is_said_with_the_name_of_the_file() throws Exception {
+        Path full = Path.of("/dev/full");
+
+        assertThatThrownBy(() -> new JobLog(full, false, directory::resolve))
+                .hasMessageContaining("/dev/full cannot be written: No space left on device");
+
+        try (FileChannel file = FileChannel.open(full, StandardOpenOption.WRITE)) {
+            assertThatThrownBy(() -> Journal.write(file, directory.resolve("journal.jsonl"), new byte[1]))
+                    .hasMessageContaining("journal.jsonl cannot be written: No space left on device");
+        }
     }
 
     @Test
