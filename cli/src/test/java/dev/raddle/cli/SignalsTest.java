@@ -28,7 +28,7 @@ class SignalsTest {
     private static final List<String> REPORTING = List.of(
             "perl",
             "-e",
-            "$SIG{$_} = 'DEFAULT' for qw(INT QUIT ALRM); system(@ARGV);"
+            "$SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT ALRM TERM USR1); system(@ARGV);"
                     + " print 'by signal ', $? & 127, ', code ', $? >> 8, \"\\n\"");
 
     @TempDir
