@@ -2,6 +2,7 @@ package dev.raddle.console;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,12 @@ record Finding(
     }
 
     static String counted(long number, String one, String many) {
-        return "%,d %s".formatted(number, number == 1 ? one : many);
+        return numeral(number) + " " + (number == 1 ? one : many);
+    }
+
+    /** Returns a number as English has it, whatever the locale: "2,000". */
+    static String numeral(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
     }
 
     /** A finding that is being written. */
@@ -124,7 +130,7 @@ record Finding(
             for (int i = 0; i < texts.length; i++) {
                 sentence.add(texts[i]);
                 if (i < texts.length - 1) {
-                    sentence.add(parts[i] instanceof Number number ? "%,d".formatted(number.longValue()) : parts[i]);
+                    sentence.add(parts[i] instanceof Number number ? numeral(number.longValue()) : parts[i]);
                 }
             }
             sentence.removeIf(""::equals);

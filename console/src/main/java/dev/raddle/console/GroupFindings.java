@@ -2,6 +2,7 @@ package dev.raddle.console;
 
 import static dev.raddle.console.Finding.counted;
 import static dev.raddle.console.Finding.name;
+import static dev.raddle.console.Finding.numeral;
 import static dev.raddle.console.Finding.since;
 
 import dev.raddle.console.Finding.At;
@@ -159,10 +160,10 @@ final class GroupFindings {
         String wait = counted(waiting.count, "group waits", "groups wait");
         draft.say("{} for it, {} for {}.", wait, first.nameAndLink(), since(since));
         for (Holder holder : holders.subList(0, Math.min(SHOWN_HOLDERS, holders.size()))) {
-            String share = "%s (%,.0f %%)".formatted(counted(holder.slots(), "slot"), 100 * holder.share());
+            String share = counted(holder.slots(), "slot") + " (" + Math.round(100 * holder.share()) + " %)";
             Integer similar = holder.groups();
-            String holds = similar == null ? " {} holds {}{}." : " %,d groups like {} hold {}{}.".formatted(similar);
-            String itsWeight = heavy == null ? "" : ", with the weight %,d".formatted(holder.weight());
+            String holds = similar == null ? " {} holds {}{}." : " " + numeral(similar) + " groups like {} hold {}{}.";
+            String itsWeight = heavy == null ? "" : ", with the weight " + numeral(holder.weight());
             draft.say(holds, name(holder.name(), holder.link()), share, itsWeight);
         }
         if (heavy != null) {

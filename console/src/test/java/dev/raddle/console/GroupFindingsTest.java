@@ -8,6 +8,7 @@ import dev.raddle.task.Rate;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -148,6 +149,25 @@ class GroupFindingsTest {
         assertThat(said("acme"))
                 .startsWith("The weight of \"bulk\" at the cap of \"orders\" was changed from 1 to 100 by the program")
                 .contains("\"bulk\" holds 2 slots (100 %), with the weight 100. The weight of \"acme\" is 1.");
+    }
+
+    @Test
+    void numbers_are_english_whatever_the_locale() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+        try {
+            executor.setMaxConcurrency("bulk", 20);
+            executor.setWeight("bulk", 1_000);
+            submit("bulk", 8);
+            submit("acme", 1);
+            advance(Duration.ofSeconds(5));
+            submit("mails", 1_002);
+            advance(Duration.ofSeconds(5));
+        } finally {
+            Locale.setDefault(before);
+        }
+
+        assertThat(said("acme")).contains(" 2 groups wait ", " 8 slots (100 %), with the weight 1,000. ");
     }
 
     @Test
