@@ -124,12 +124,21 @@ final class Groups implements Subject {
             Map<String, ExecutorRow> executors,
             @Nullable Integer unread) {}
 
+    /**
+     * A task of a group.
+     *
+     * @param place the number of tasks before it; null if it runs
+     * @param priority the priority with which it waits; null if that is 0
+     * @param slots the number of slots that it waits for; null if that is 1
+     */
     record TaskRow(
             String name,
             @Nullable Long sinceAt,
             @Nullable String thread,
             @Nullable Integer place,
-            @Nullable String why) {}
+            @Nullable String why,
+            @Nullable Integer priority,
+            @Nullable Integer slots) {}
 
     record Order(List<String> running, List<String> waiting) {}
 
@@ -557,11 +566,14 @@ final class Groups implements Subject {
             if (task.isWaiting()) {
                 if (waiting.size() < TaskRefs.MOST_WAITING && executor != null) {
                     String why = why(row, executor, task, waiting.size());
-                    waiting.put(refs.nameOf(task), new TaskRow(name, sinceAt, null, waiting.size(), why));
+                    Integer priority = task.priority() == 0 ? null : task.priority();
+                    Integer slots = task.slots() == 1 ? null : task.slots();
+                    TaskRow waits = new TaskRow(name, sinceAt, null, waiting.size(), why, priority, slots);
+                    waiting.put(refs.nameOf(task), waits);
                 }
             } else if (running.size() < TaskRefs.MOST_RUNNING) {
                 String thread = threadName(task.thread(), id.key);
-                running.put(refs.nameOf(task), new TaskRow(name, sinceAt, thread, null, null));
+                running.put(refs.nameOf(task), new TaskRow(name, sinceAt, thread, null, null, null, null));
             }
         }
         History history = histories.get(id);

@@ -18,7 +18,8 @@ export const query = params => ({ executor: params.executor ?? '', key: params.k
 export function Group({ data, params }) {
   const { executor = '', key = '' } = params, { row, controls, changes = [] } = data; // an address has no empty parameters
   const found = useSignal(null), order = data.order || { running: [], waiting: [] };
-  const columns = useMemo(() => columnsFor(executor, key, controls), [executor, key, controls]);
+  const some = of => Object.values(data.waiting || {}).some(task => task[of] != null), priorities = some('priority'), slots = some('slots');
+  const columns = useMemo(() => columnsFor(executor, key, controls, priorities, slots), [executor, key, controls, priorities, slots]);
   if (!row) {
     return html`<h1 tabindex="-1"><${Name} text=${key} most=${200}/></h1>
       <p>The group has no task now.</p>`;
@@ -51,7 +52,8 @@ export function Group({ data, params }) {
     ${changes.length > 0 && html`<section><h2>Changes</h2><${Changes} changes=${changes}/></section>`}`;
 }
 
-function columnsFor(executor, key, controls) {
+/** The columns of tasks; those of priorities and costs only if one of them is not that of all. */
+function columnsFor(executor, key, controls, priorities, slots) {
   const target = name => 'task “' + isolated(name) + '” of group “' + isolated(key) + '”';
   const cancel = { title: 'Control', cell: (row, ref) => html`<button type="button" class="small" onClick=${() => ask({
     title: 'Cancel ' + target(row.name) + '?', verb: 'Cancel the task', grave: true,
@@ -66,8 +68,10 @@ function columnsFor(executor, key, controls) {
     { title: 'Task', by: row => row.name, cell: row => html`<${Name} text=${row.name}/>` },
     { title: 'Waits for', by: row => -row.sinceAt, number: true, cell: row => html`<span class="nowrap"><${Since} row=${row}/></span>` },
     { title: 'Before it', by: row => row.place, number: true, cell: row => count(row.place) },
+    priorities && { title: 'Priority', by: row => row.priority ?? 0, number: true, cell: row => count(row.priority ?? 0) },
+    slots && { title: 'Needs slots', by: row => row.slots ?? 1, number: true, cell: row => count(row.slots ?? 1) },
     { title: 'Why', by: row => row.why, cell: row => row.why ? sentence(row.why) : '' },
-  ];
+  ].filter(Boolean);
   return {
     running: controls ? [...running, cancel] : running,
     waiting: controls ? [...waiting, cancel] : waiting,

@@ -10,6 +10,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupStats;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.task.Rate;
+import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -111,6 +112,27 @@ class GroupScreensTest extends InChromium {
         awaitCount(find("tr.detail"), 0);
         awaitCount(find(".uplot canvas"), 1);
         screenshot("group");
+    }
+
+    @Test
+    void what_waits_has_its_priority_and_its_cost_if_one_is_not_that_of_all() throws Exception {
+        Program program = start(new Program());
+        GroupExecutor executor = program.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2));
+        program.submit(executor, "plain", "task", 3);
+        program.submit(executor, "mixed", "task", 3);
+        open(program.console, "#/group?executor=orders&key=plain");
+        Locator heads = find("section").nth(1).locator("thead th");
+        awaitCount(heads, 4);
+
+        open(program.console, "#/group?executor=orders&key=mixed");
+        awaitCount(heads, 4);
+        executor.submit("mixed", TaskSpec.named("urgent", program::work).priority(7).cost(2));
+
+        awaitCount(heads, 6);
+        assertThat(heads.allInnerTexts()).containsSubsequence("Before it", "Priority", "Needs slots", "Why");
+        awaitText(row("urgent"), "7");
+        assertThat(row("urgent").locator("td").allInnerTexts()).contains("7", "2");
+        assertThat(row("task-3").locator("td").allInnerTexts()).containsSubsequence("1", "0", "1");
     }
 
     @Test
