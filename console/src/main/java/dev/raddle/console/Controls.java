@@ -218,8 +218,13 @@ final class Controls {
                 yield group + " is resumed";
             }
             case "hold" -> {
-                executor.holdGroup(key, Duration.ofMillis(command.number()));
-                yield group + " is on hold for " + command.number() + " ms";
+                Duration length = Duration.ofMillis(command.number());
+                executor.holdGroup(key, length);
+                Duration before = stats.holdLeft();
+                if (length.isZero() || (before != null && before.compareTo(length) > 0)) {
+                    throw new Refusal(409, "a hold is not ended or shortened; a pause can be ended");
+                }
+                yield group + " is on hold for " + length.toMillis() + " ms";
             }
             case "openBreaker" -> {
                 executor.openBreaker(key, Duration.ofMillis(command.number()));

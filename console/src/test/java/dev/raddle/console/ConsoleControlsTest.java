@@ -15,6 +15,7 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.task.Rate;
 import dev.raddle.task.TaskStatus;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -131,6 +132,12 @@ class ConsoleControlsTest {
         assertThat(executor.groupStats("a").orElseThrow().paused()).isFalse();
         assertThat(control("hold", "a", 3_600_000).status()).isEqualTo(200);
         assertThat(executor.groupStats("a").orElseThrow().holdLeft()).isPositive();
+        for (int shorter : new int[] {0, 60_000}) {
+            Answer refused = control("hold", "a", shorter);
+            assertThat(refused.status()).isEqualTo(409);
+            assertThat(refused.problem()).contains("not ended or shortened");
+        }
+        assertThat(executor.groupStats("a").orElseThrow().holdLeft()).isGreaterThan(Duration.ofMinutes(50));
         assertThat(control("evict", "a", null).status()).isEqualTo(200);
         assertThat(waiting.isDone()).isTrue();
     }

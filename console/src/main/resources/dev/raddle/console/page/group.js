@@ -141,7 +141,7 @@ function Controls({ executor, group, row }) {
       text: 'How many of its tasks may start each second. Leave it empty for no rate.',
       field: { label: 'Starts per second', type: 'number', min: 1, step: 1, value: '', optional: true, read: text => text === '' ? null : text + '/1000' } },
     { label: 'Hold…', title: 'Hold ' + name + ' for a time?', verb: 'Hold', request: request('hold'),
-      text: 'Running tasks go on; others wait until the hold ends.',
+      text: 'Running tasks go on; others wait until the hold ends. Nothing ends it earlier, and a shorter one does not replace it.',
       field: { label: 'Seconds', type: 'number', min: 1, step: 1, value: 60, read: text => Number(text) * 1000 } },
     row.breaker && (row.breaker === 'closed'
       ? { label: 'Open breaker…', title: 'Open the breaker of ' + name + ' for a time?', verb: 'Open it', request: request('openBreaker'),

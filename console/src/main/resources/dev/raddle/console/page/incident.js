@@ -13,7 +13,7 @@ export const HELPS = { __proto__: null,
   rate: 'a higher rate, or fewer tasks',
   'global-rate': 'a higher rate, or fewer tasks',
   breaker: 'a callee that answers again; then the probes close the breaker',
-  cap: 'a limit for those that hold most; one key for all of a class',
+  cap: 'a limit for those that hold most, one key for all of a class, or a higher cap',
   weights: 'another weight',
   priority: 'a higher priority, or a group of its own',
   cost: 'a lower cost',
@@ -24,7 +24,7 @@ export const HELPS = { __proto__: null,
   fleet: 'nothing is to be done if its process is gone; a shorter lease makes the wait shorter',
   slower: 'a look at what they call',
   paused: 'resume it',
-  hold: 'release it' };
+  hold: 'its end; a hold cannot be ended earlier' };
 
 /** A text with the program and the moment above, and a link that keeps both the filter and the time. */
 export function incident(data, ...parts) {
