@@ -123,7 +123,8 @@ public final class RateLimit {
 
     /** Returns the time in which this rate restores what another one does in some time, both in their units. */
     private BigInteger inUnitsOf(RateLimit other, BigInteger units) {
-        BigInteger[] own = units.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
+        BigInteger[] own =
+                units.multiply(BigInteger.valueOf(period)).divideAndRemainder(BigInteger.valueOf(other.period));
         return own[1].signum() == 0 ? own[0] : own[0].add(BigInteger.ONE);
     }
 

@@ -264,10 +264,8 @@ class AttemptTimeoutTest {
 
     @Test
     void a_value_that_is_not_accepted_is_that_of_the_task_if_its_group_was_shut_down_meanwhile() {
-        RetryPolicy never = RetryPolicy.builder()
-                .maxAttempts(3)
-                .retryWhen(value -> true)
-                .build();
+        RetryPolicy never =
+                RetryPolicy.builder().maxAttempts(3).retryWhen(value -> true).build();
         try (GroupExecutor executor = groups()) {
             TaskHandle<Integer> handle = executor.submit(
                     "key",

@@ -204,8 +204,8 @@ class RateTest {
     void of_a_smaller_rate_no_more_than_its_burst_is_missing() {
         Rate hundred = Rate.perSecond(100);
         for (Rate before : List.of(hundred, hundred.strict())) {
-            try (GroupExecutor executor = executor(
-                    policy().defaultMaxConcurrencyPerGroup(200).defaultRatePerGroup(before))) {
+            try (GroupExecutor executor =
+                    executor(policy().defaultMaxConcurrencyPerGroup(200).defaultRatePerGroup(before))) {
                 submit(executor, "a", 100);
                 executor.setRate("a", Rate.perMinute(10));
                 List<TaskHandle<Boolean>> next = submit(executor, "a", 1);
