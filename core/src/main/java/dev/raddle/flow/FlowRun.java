@@ -153,7 +153,9 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
                     throw new InterruptedException();
                 }
                 if (!engine.runInJoiner(runner) && !joiner.runSubmitted()) {
+                    engine.exitJoiner(runner); // a run whose threads only wait may be abandoned
                     LockSupport.park(this);
+                    engine.enterJoiner(runner);
                 }
             }
         } finally {

@@ -78,6 +78,27 @@ class FlowAbandonIfWaitingTest {
     }
 
     @Test
+    void a_run_in_its_callers_thread_is_abandoned_while_that_waits() throws Exception {
+        Node<String> approved = f.signal("approved", String.class).needs(order(logged("a")));
+        logged("b", order(approved));
+        FlowPlan<String, Void> plan = f.build();
+        RunOptions inCallersThread = options.inCallersThread();
+
+        try (FlowRun<Void> first = plan.start("p", inCallersThread)) {
+            FutureTask<FlowResult<Void>> joined = new FutureTask<>(first::join);
+            Thread caller = Thread.ofPlatform().start(joined);
+            Wait.until(() -> log.equals(List.of("a")) && caller.getState() == Thread.State.WAITING);
+            assertThat(isAbandoned(first)).isTrue();
+            assertThat(joined.get().status()).isEqualTo(FlowStatus.LOST);
+        }
+        try (FlowRun<Void> second = plan.start("p", inCallersThread)) {
+            assertThat(second.signal("approved", "Ann")).isTrue();
+            assertThat(second.join().status()).isEqualTo(FlowStatus.SUCCESS);
+        }
+        assertThat(log).containsExactly("a", "b");
+    }
+
+    @Test
     void a_run_that_only_waits_is_abandoned_and_continued_from_its_journal() throws Exception {
         Node<String> a = logged("a");
         Node<String> approved = f.signal("approved", String.class).needs(order(a));
