@@ -155,7 +155,9 @@ class LockedRowTest {
             other.setAutoCommit(false);
             assertThat(service.submit(other, "steps", "run-1", "a")).isTrue();
 
-            assertThatThrownBy(() -> service.submit("steps", "run-1", "a")).isInstanceOf(DatabaseException.class);
+            assertThatThrownBy(() -> service.submit("steps", "run-1", "a"))
+                    .isInstanceOf(DatabaseException.class)
+                    .hasMessageContaining("lock timeout"); // and not that of the socket
 
             other.commit();
             assertThat(service.submit("steps", "run-1", "a")).isFalse();

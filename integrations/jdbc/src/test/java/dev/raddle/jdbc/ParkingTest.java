@@ -22,6 +22,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -139,6 +140,11 @@ class ParkingTest {
         }
     }
 
+    @BeforeEach
+    void create_the_tables() throws SQLException { // in no transaction of a worker
+        new Schema(new Database(database.pool())).apply();
+    }
+
     /** Calls an action when a worker's parking reaches a statement, once. */
     private TestPool poolAt(String step, Runnable action) {
         ThreadLocal<Boolean> isParking = ThreadLocal.withInitial(() -> false);
@@ -159,7 +165,6 @@ class ParkingTest {
 
     private FlowService workerOn(TestPool pool) {
         return FlowService.on(pool)
-                .applySchema()
                 .register(approval(), "1", FlowCodec.text())
                 .pollInterval(Duration.ofMillis(20))
                 .heartbeat(Duration.ofMillis(200), 5)
@@ -258,7 +263,6 @@ class ParkingTest {
         };
         try (TestPool requests = poolAt("COMMIT", commit);
                 FlowService service = FlowService.on(requests)
-                        .applySchema()
                         .register(approval(), "1", FlowCodec.text())
                         .submitOnly()
                         .start();
