@@ -813,7 +813,9 @@ public final class FlowService implements AutoCloseable {
         }
 
         /**
-         * Sets the number of runs that this service executes at the same time; the default is 16.
+         * Sets the number of runs that this service executes at the same time; the default is 16. Each of them has a
+         * heartbeat of its own, one after the other: for all of them the database must need less than a third of the
+         * time for which heartbeats may be missing, or live runs are taken over. Runs that only wait need no place.
          *
          * @param runs the number, at least 1
          * @return this builder
