@@ -37,7 +37,7 @@ final class ExecutorScheduler implements Scheduler {
         executor.execute(placed);
         if (executor instanceof ExecutorService service && service.isTerminated()) {
             placed.reject(new RejectedExecutionException(
-                    "task " + task + " was dropped by " + name + ", which has terminated"));
+                    PooledTask.subject(task) + " was dropped by " + name + ", which has terminated"));
         }
         return placed;
     }

@@ -116,9 +116,7 @@ final class Observation {
             return false;
         }
         try {
-            String text = UserCode.textOf(task);
-            String subject = text.startsWith("task ") ? text : "task " + text;
-            rejectable.reject(new RejectedExecutionException(subject + " " + reason));
+            rejectable.reject(new RejectedExecutionException(PooledTask.subject(task) + " " + reason));
         } catch (Throwable failure) {
             UserCode.uncaught(failure);
         }
@@ -223,8 +221,8 @@ final class Observation {
             notifyListener(listener -> listener.stuck(event));
             return;
         }
-        String text = UserCode.textOf(PooledTask.original(event.task()));
-        StringBuilder message = new StringBuilder("task " + text + " of pool \"" + pool + "\" has run for "
+        String subject = PooledTask.subject(PooledTask.original(event.task()));
+        StringBuilder message = new StringBuilder(subject + " of pool \"" + pool + "\" has run for "
                 + event.ranFor().toMillis() + " ms in thread \""
                 + event.thread().getName() + "\"");
         event.stack().forEach(frame -> message.append("\n\tat ").append(frame));

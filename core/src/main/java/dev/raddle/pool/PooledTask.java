@@ -35,6 +35,12 @@ class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
         return original == null ? task : original;
     }
 
+    /** Returns the text of a task as the subject of a message. That of a task of a scope or flow begins with "task". */
+    static String subject(Object task) {
+        String text = UserCode.textOf(task);
+        return text.startsWith("task ") ? text : "task " + text;
+    }
+
     @Override
     public void run() {
         started = true;
@@ -54,7 +60,7 @@ class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
     }
 
     final void reportLate(Throwable failure) {
-        LateFailure.report(sink, "task " + UserCode.textOf(original(this)), failure);
+        LateFailure.report(sink, subject(original(this)), failure);
     }
 
     /** Clears the original, unless it is still running after the future was cancelled. */

@@ -51,9 +51,9 @@ public interface RejectionHandler extends RejectedExecutionHandler {
 
     /**
      * Returns a handler that delegates to one written for {@code ThreadPoolExecutor}. The latter receives an executor
-     * that executes tasks in the pool, ends it, and has its queue and its numbers; setters of that executor have no
-     * effect. The four policies of the JDK are replaced by the pool's own, which have the same
-     * effect, and also cancel the futures that they drop if the pool was built to do so.
+     * that executes tasks in the pool, changes and ends it, and has its queue and, as they were at the rejection, its
+     * counts. The four policies of the JDK are replaced by the pool's own, which have the same effect, and also cancel
+     * the futures that they drop if the pool was built to do so.
      *
      * {@snippet :
      * ThreadPool pool = ThreadPool.builder("reports")

@@ -3,7 +3,6 @@ package dev.raddle.pool;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejection;
 import dev.raddle.time.Deadline;
-import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -147,8 +146,8 @@ final class Rejections {
     }
 
     private RejectedExecutionException exception(Runnable task, String why) {
-        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.original(task))
-                + " was rejected by pool \"" + pool.name() + "\": " + why + "; " + pool.getActiveCount() + " of "
+        return new RejectedExecutionException(PooledTask.subject(PooledTask.original(task)) + " was rejected by pool \""
+                + pool.name() + "\": " + why + "; " + pool.getActiveCount() + " of "
                 + workers.maxThreads + " threads are running tasks, " + queue.size()
                 + " tasks are waiting, remaining capacity " + queue.remainingCapacity());
     }

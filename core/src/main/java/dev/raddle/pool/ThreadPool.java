@@ -751,8 +751,9 @@ public class ThreadPool extends HookedExecutor {
     }
 
     /**
-     * Drops the oldest queued task, as {@link DiscardPolicy} does, and submits the new one again. If no task is queued
-     * and the queue has no capacity, as with a {@link java.util.concurrent.SynchronousQueue}, the new task is dropped.
+     * Drops the first queued task, as {@link DiscardPolicy} does, and submits the new one again. In a queue ordered by
+     * priority the first task is the most urgent one. If no task is queued and the queue has no capacity, as with a
+     * {@link java.util.concurrent.SynchronousQueue}, the new task is dropped.
      */
     public static class DiscardOldestPolicy implements RejectionHandler {
         /** Creates the policy. */

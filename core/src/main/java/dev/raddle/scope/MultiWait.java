@@ -70,12 +70,23 @@ final class MultiWait {
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
             if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {
-                throw new IllegalStateException("task \"" + task.name() + "\" in scope \"" + scope.name
-                        + "\" has no value, it is " + task.state() + "; under " + policy + " use await and outcome()");
+                throw new IllegalStateException(
+                        "task \"" + task.name() + "\" in scope \"" + scope.name + "\" has no value, it is "
+                                + task.state() + "; under " + policy + " use await and outcome()",
+                        reason(task.outcome().orElseThrow()));
             }
             values.add(task.await());
         }
         return values;
+    }
+
+    /** Returns why a task has no value. */
+    private static Throwable reason(Outcome<?> outcome) {
+        return switch (outcome) {
+            case Outcome.Failure<?> failure -> failure.error();
+            case Outcome.Cancelled<?> cancelled -> cancelled.cause();
+            default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
+        };
     }
 
     private static List<ScopeRun<?>> runsOf(ScopeTasks scope, Collection<? extends Task<?>> tasks) {

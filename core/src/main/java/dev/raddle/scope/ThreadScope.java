@@ -250,9 +250,9 @@ public final class ThreadScope implements AutoCloseable {
     }
 
     /**
-     * Sets the listener. It is notified of each task; the owner of a task is this scope's name.
+     * Adds a listener. It is notified of each task; the owner of a task is this scope's name.
      *
-     * @param listener the listener
+     * @param listener the listener to add
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
@@ -500,8 +500,8 @@ public final class ThreadScope implements AutoCloseable {
      * @param tasks tasks of this scope
      * @return the values, in the order of the tasks; a value may be null
      * @throws CancelledException if a task was cancelled, under a policy that throws
-     * @throws IllegalStateException if a task has no value, under a policy that does not throw: use {@code await} and
-     *     {@link Task#outcome()} with such a policy
+     * @throws IllegalStateException if a task has no value, under a policy that does not throw, with the reason as its
+     *     cause: use {@code await} and {@link Task#outcome()} with such a policy
      * @throws InterruptedException if the calling thread is interrupted; the tasks continue
      */
     public <T> List<T> awaitAll(Collection<? extends Task<? extends T>> tasks) throws InterruptedException {

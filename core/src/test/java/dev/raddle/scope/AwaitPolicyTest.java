@@ -346,7 +346,8 @@ class AwaitPolicyTest {
                         assertThatIllegalStateException()
                                 .isThrownBy(() -> scope.awaitAll(good, bad))
                                 .withMessage("task \"bad\" in scope \"s\" has no value, it is FAILED; under " + policy
-                                        + " use await and outcome()");
+                                        + " use await and outcome()")
+                                .withCause(failure);
                 }
             }
         }
@@ -365,7 +366,9 @@ class AwaitPolicyTest {
                 } else {
                     assertThatIllegalStateException()
                             .isThrownBy(() -> scope.awaitAll(List.of(off)))
-                            .withMessageStartingWith("task \"off\" in scope \"s\" has no value, it is CANCELLED");
+                            .withMessageStartingWith("task \"off\" in scope \"s\" has no value, it is CANCELLED")
+                            .havingCause()
+                            .withMessage("task \"off\" was cancelled through its handle");
                 }
             }
         }

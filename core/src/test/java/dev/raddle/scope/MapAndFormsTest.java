@@ -192,7 +192,9 @@ class MapAndFormsTest {
             try (ThreadScope scope = ThreadScope.open().withFailurePolicy(policy)) {
                 assertThatIllegalStateException()
                         .isThrownBy(() -> scope.map(HUNDRED, 4, odd))
-                        .withMessageContaining("has no value");
+                        .withMessageContaining("has no value")
+                        .havingRootCause() // a map has no handle that could be asked for it
+                        .withMessage("even");
             }
         }
     }

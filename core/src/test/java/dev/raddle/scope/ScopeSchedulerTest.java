@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.pool.ThreadPool;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskPriority;
@@ -22,6 +23,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,23 @@ class ScopeSchedulerTest {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.commonPool())) {
             assertThat(scope.submit(() -> Thread.currentThread().isVirtual()).await())
                     .isFalse();
+        }
+    }
+
+    @Test
+    void the_message_of_a_rejection_names_the_task_as_the_scope_does() throws Exception {
+        ThreadPool pool = ThreadPool.builder("p").threads(1).build();
+        pool.shutdown();
+        ExecutorService discarding = new ThreadPoolExecutor(
+                1, 1, 0, TimeUnit.SECONDS, new SynchronousQueue<>(), new ThreadPoolExecutor.DiscardPolicy());
+        discarding.shutdown();
+        for (ExecutorService ended : List.of(pool, discarding)) {
+            try (ThreadScope scope = ThreadScope.open("s").withScheduler(Scheduler.from(ended))) {
+                Task<String> task = scope.submit("t", () -> "never");
+                assertThatThrownBy(task::await)
+                        .isInstanceOf(RejectedExecutionException.class)
+                        .hasMessageStartingWith("task \"t\" in scope \"s\"");
+            }
         }
     }
 
