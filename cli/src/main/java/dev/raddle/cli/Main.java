@@ -5,6 +5,7 @@ import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.LocaleText;
 import dev.raddle.cli.file.value.Passwords;
 import dev.raddle.cli.file.value.Rates;
+import dev.raddle.cli.file.value.Spelling;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.OutputClosedException;
 import dev.raddle.cli.run.SignalHandlers;
@@ -15,6 +16,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -212,7 +214,13 @@ public final class Main implements Runnable {
                 .findFirst()
                 .orElse("");
         if (option.isEmpty()) {
-            line.getErr().println("raddle: One argument too many: '" + Subcommand.shown(arguments.getFirst()) + "'");
+            String first = Subcommand.shown(arguments.getFirst());
+            Set<String> commands = line.getSubcommands().keySet();
+            line.getErr()
+                    .println(
+                            commands.isEmpty()
+                                    ? "raddle: One argument too many: '" + first + "'"
+                                    : "raddle: There is no command '" + first + "'" + Spelling.hint(first, commands));
             return;
         }
         line.getErr().println("raddle: Unknown option: '" + Subcommand.shown(option) + "'");

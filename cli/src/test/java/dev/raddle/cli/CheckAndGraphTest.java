@@ -136,7 +136,10 @@ class CheckAndGraphTest {
                 "run -x 8 k.yaml | Unknown option: '-x'",
                 "check a.yaml k.yaml | One argument too many: 'k.yaml'",
                 "list --json --ids k.yaml | Error: --json, --ids are mutually exclusive (specify only one)",
-                "check -x k.yaml | Unknown option: '-x'"
+                "check -x k.yaml | Unknown option: '-x'",
+                "rnu k.yaml | There is no command 'rnu'; did you mean \"run\"?",
+                "help | There is no command 'help'",
+                "flows shwo | There is no command 'shwo'; did you mean \"show\"?"
             })
     void an_unknown_option_is_named_and_not_the_argument_after_it(String words, String problem) {
         assertThat(Main.run(words.split(" "))).isEqualTo(ExitCode.INVALID);

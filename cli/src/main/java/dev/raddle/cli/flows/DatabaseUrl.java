@@ -102,9 +102,11 @@ public record DatabaseUrl(String jdbc, @Nullable String password, boolean isSecr
 
     /** Returns the exception for a URL that is invalid. */
     static IllegalArgumentException wrong() {
-        return new IllegalArgumentException("the URL of the database must be like postgresql://user@host:5432/database"
-                + " or jdbc:postgresql://host:5432/database?user=name; in a user and a password, the signs : / ? # & %"
-                + " are written as %3A %2F %3F %23 %26 %25, and the at sign as %40");
+        // Without an at sign: what precedes one after a scheme is hidden in messages.
+        return new IllegalArgumentException("the URL of the database must be like"
+                + " postgresql://host:5432/database?user=name, also with jdbc: before it, or with the user and an at"
+                + " sign before the host; in a user and a password, the signs : / ? # & % are written as %3A %2F %3F"
+                + " %23 %26 %25, and the at sign as %40");
     }
 
     /** Returns the place without the password. */

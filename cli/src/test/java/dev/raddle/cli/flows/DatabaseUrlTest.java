@@ -3,6 +3,7 @@ package dev.raddle.cli.flows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.cli.file.value.Passwords;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,7 +56,9 @@ class DatabaseUrlTest {
     void another_url_is_refused_with_an_example(String given) {
         assertThatThrownBy(() -> DatabaseUrl.parse(given))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("must be like postgresql://user@host:5432/database");
+                .hasMessageContaining("must be like postgresql://host:5432/database?user=name")
+                .satisfies(refused -> assertThat(Passwords.hidden(refused.getMessage()))
+                        .isEqualTo(refused.getMessage()));
     }
 
     @Test
