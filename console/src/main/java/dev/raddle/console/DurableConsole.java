@@ -106,7 +106,7 @@ public final class DurableConsole {
                 List<RunState> states = states(view, isCut ? Set.copyOf(ORDER) : counts.keySet());
                 String id = view.text("filter");
                 return page(counts, isCut, id.isEmpty() ? list(all, states, view) : listOf(id, all, states));
-            } catch (IllegalArgumentException | NoSuchElementException none) { // no run has such an id or flow
+            } catch (IllegalArgumentException notStorable) { // no run has such an id or flow
                 return page(Map.of(), false, List.of());
             }
         }
@@ -138,10 +138,18 @@ public final class DurableConsole {
                 isBehind |= isCursor;
                 if (isBehind && found.size() <= PAGE) {
                     RunFilter filter = all.in(state).limit(PAGE + 1 - found.size());
-                    found.addAll(service.list(isCursor ? filter.after(cursor[1]) : filter));
+                    found.addAll(isCursor ? listBehind(cursor[1], filter) : service.list(filter));
                 }
             }
             return found;
+        }
+
+        private List<StoredRun> listBehind(String run, RunFilter filter) {
+            try {
+                return service.list(filter.after(run));
+            } catch (NoSuchElementException removed) {
+                return List.of(); // those of the next states follow
+            }
         }
 
         private Map<String, Durable.ScheduleRow> schedules() {
