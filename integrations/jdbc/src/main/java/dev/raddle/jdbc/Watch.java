@@ -73,9 +73,9 @@ final class Watch implements AutoCloseable {
             watchClaimed();
             watchAwaited();
             isAway = false;
-        } catch (SQLException | RuntimeException failure) {
+        } catch (SQLException | RuntimeException | Error failure) { // an Error, such as of memory, would end the timer
             if (!isAway) {
-                LOG.warn("the database is unavailable, will try again: {}", failure.getMessage());
+                LOG.warn("the database is unavailable, will try again: {}", failure.toString());
             }
             isAway = true;
         } finally {

@@ -530,6 +530,26 @@ class RequestTest {
     }
 
     @Test
+    void a_request_is_followed_although_an_error_was_thrown_while_the_worker_looked_for_requests() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        try (TestPool pool = new TestPool(database.url(), 12, sql -> {
+                    if (sql.startsWith("SELECT id, epoch, cancel_reason") && looks.incrementAndGet() == 1) {
+                        throw new OutOfMemoryError("of another thread's making");
+                    }
+                    return sql;
+                });
+                FlowService service = database.service(pool)
+                        .register(approval(), "1", FlowCodec.text())
+                        .start()) {
+            service.submit("approval", "run-1", "p");
+            Await.until("the worker has looked", () -> looks.get() > 0);
+
+            assertThat(service.cancel("run-1", "test")).isTrue();
+            assertThat(service.await("run-1", Await.BOUND).state()).isEqualTo(RunState.CANCELLED);
+        }
+    }
+
+    @Test
     void a_begun_run_whose_version_is_gone_waits_for_it_to_compensate_and_says_so() throws Exception {
         try (FlowService service = database.service()
                 .register(approval(), "1", FlowCodec.text())
