@@ -695,8 +695,9 @@ class RequestTest {
                 f.returning(f.signal("order/approved", String.class).needs(order(placed)));
         try (FlowService service = started(plan)) {
             service.submit("flow", "run-1", "p");
-            Await.until("the other node has ended", () -> service.entries("run-1").stream()
-                    .anyMatch(entry -> "order".equals(entry.node())));
+            Await.until(
+                    "the other node has ended",
+                    () -> service.entries("run-1").stream().anyMatch(entry -> "order".equals(entry.node())));
 
             assertThat(service.signal("run-1", "order/approved", "Ann")).isTrue();
             assertThat(valueOf(service, "run-1")).isEqualTo("Ann");
