@@ -41,7 +41,7 @@ final class PeriodicRun extends ScopeRun<Object> {
 
     /** Begins a periodic job. */
     static PeriodicRun submit(ScopeTasks scope, Duration delay, Runnable job, Duration period, Rhythm rhythm) {
-        Deadline first = Deadline.after(scope.time, delay);
+        Deadline first = scope.momentAfter(delay);
         PeriodicRun run = new PeriodicRun(scope, job, first, period, rhythm);
         scope.schedule(run, run::schedule);
         return run;

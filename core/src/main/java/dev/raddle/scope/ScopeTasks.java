@@ -278,9 +278,14 @@ final class ScopeTasks {
 
     // Scheduling.
 
+    /** Returns the moment after a delay, which is the present one if the delay is negative. */
+    Deadline momentAfter(Duration delay) {
+        return Deadline.after(time, delay.isNegative() ? Duration.ZERO : delay);
+    }
+
     /** Submits a task that is admitted after a delay. Until then it is only counted and listed. */
     <T> ScopeRun<T> schedule(Duration delay, Callable<? extends T> callable) {
-        Deadline moment = Deadline.after(time, delay);
+        Deadline moment = momentAfter(delay);
         ScopeRun<T> run = new ScopeRun<>(this, nextId(), null, callable, defaultSettings(), moment.nanoTime());
         run.arm(moment, () -> {
             if (!run.isDecided()) {

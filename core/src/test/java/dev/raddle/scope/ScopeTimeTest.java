@@ -326,6 +326,12 @@ class ScopeTimeTest {
             assertThat(scope.schedule(Duration.ZERO, () -> 1).await()).isEqualTo(1);
             assertThat(scope.schedule(Duration.ofSeconds(-1), () -> 2).await()).isEqualTo(2);
         }
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
+            Task<Integer> task = scope.schedule(Duration.ofSeconds(-1), () -> 3);
+            time.advance(Duration.ZERO);
+            assertThat(task.await()).isEqualTo(3);
+            assertThat(scope.metrics().totalWait()).isZero();
+        }
     }
 
     @Test

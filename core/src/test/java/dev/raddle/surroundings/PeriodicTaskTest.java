@@ -33,10 +33,14 @@ class PeriodicTaskTest {
         DELAY;
 
         Task<?> schedule(ThreadScope scope, Runnable job) {
+            return schedule(scope, SECOND, job);
+        }
+
+        Task<?> schedule(ThreadScope scope, Duration delay, Runnable job) {
             return switch (this) {
-                case RATE -> scope.scheduleAtFixedRate(SECOND, SECOND, job);
-                case RATE_SKIPPING -> scope.scheduleAtFixedRateSkippingMissed(SECOND, SECOND, job);
-                case DELAY -> scope.scheduleWithFixedDelay(SECOND, SECOND, job);
+                case RATE -> scope.scheduleAtFixedRate(delay, SECOND, job);
+                case RATE_SKIPPING -> scope.scheduleAtFixedRateSkippingMissed(delay, SECOND, job);
+                case DELAY -> scope.scheduleWithFixedDelay(delay, SECOND, job);
             };
         }
     }
@@ -87,6 +91,22 @@ class PeriodicTaskTest {
         time.time.advance(length);
         while (steps.runNext()) {
             time.time.advance(Duration.ZERO);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void with_a_negative_delay_the_first_round_begins_now_and_none_was_missed(Rhythm rhythm) {
+        try (ThreadScope scope = ThreadScope.open("heart", options)) {
+            rhythm.schedule(scope, Duration.ofMillis(-2500), rounds::incrementAndGet);
+            advance(Duration.ZERO);
+            assertThat(rounds).hasValue(1);
+            advance(SECOND.minusNanos(1));
+            assertThat(rounds).hasValue(1);
+            advance(Duration.ofNanos(1));
+
+            assertThat(rounds).hasValue(2);
+            assertThat(scope.metrics().totalWait()).isZero();
         }
     }
 
