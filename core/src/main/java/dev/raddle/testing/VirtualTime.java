@@ -80,7 +80,8 @@ public final class VirtualTime implements TimeSource {
      * Advances the clock and fires every alarm that becomes due, including those that are created meanwhile. When this
      * method returns, everything that was due has happened: tasks, nodes and runs that timed out have ended and their
      * listeners are notified, slow tasks and stragglers are reported, and tasks that could start as a result are placed
-     * on their schedulers. An action or callback of an alarm may call this method, too.
+     * on their schedulers. An action or callback of an alarm may call this method, too. If that advances the clock
+     * beyond the given length, what becomes due after the length fires at the next call.
      *
      * @param length the time to advance, not negative
      * @throws IllegalArgumentException if the time is negative
