@@ -57,8 +57,8 @@ class DatabaseUrlTest {
         assertThatThrownBy(() -> DatabaseUrl.parse(given))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("must be like postgresql://host:5432/database?user=name")
-                .satisfies(refused -> assertThat(Passwords.hidden(refused.getMessage()))
-                        .isEqualTo(refused.getMessage()));
+                .satisfies(refused ->
+                        assertThat(Passwords.hidden(refused.getMessage())).isEqualTo(refused.getMessage()));
     }
 
     @Test

@@ -117,7 +117,8 @@ class GroupScreensTest extends InChromium {
     @Test
     void what_waits_has_its_priority_and_its_cost_if_one_is_not_that_of_all() throws Exception {
         Program program = start(new Program());
-        GroupExecutor executor = program.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2));
+        GroupExecutor executor =
+                program.executor("orders", GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2));
         program.submit(executor, "plain", "task", 3);
         program.submit(executor, "mixed", "task", 3);
         open(program.console, "#/group?executor=orders&key=plain");
@@ -126,7 +127,8 @@ class GroupScreensTest extends InChromium {
 
         open(program.console, "#/group?executor=orders&key=mixed");
         awaitCount(heads, 4);
-        executor.submit("mixed", TaskSpec.named("urgent", program::work).priority(7).cost(2));
+        executor.submit(
+                "mixed", TaskSpec.named("urgent", program::work).priority(7).cost(2));
 
         awaitCount(heads, 6);
         assertThat(heads.allInnerTexts()).containsSubsequence("Before it", "Priority", "Needs slots", "Why");
