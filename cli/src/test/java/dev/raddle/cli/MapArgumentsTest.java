@@ -94,7 +94,7 @@ class MapArgumentsTest {
         Path file = directory.resolve("file");
         Ended ended = Ended.raddle("map", "--joblog", "/dev/full", "touch", ":::", file.toString());
 
-        assertThat(ended.err()).isEqualTo("raddle: No space left on device\n");
+        assertThat(ended.err()).isEqualTo("raddle: /dev/full cannot be written: No space left on device\n");
         assertThat(ended.exitCode()).isEqualTo(70);
         assertThat(file).doesNotExist();
     }

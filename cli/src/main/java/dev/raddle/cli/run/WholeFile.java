@@ -23,8 +23,8 @@ public final class WholeFile {
     }
 
     /**
-     * Writes or replaces a file that the user named. What is there and is no regular file, such as a pipe, a device or a
-     * link, stays, and is written into: {@code /dev/stdout} must not become a file.
+     * Writes or replaces a file that the user named. What is there and is no regular file, such as a pipe, a device or
+     * a link, stays, and is written into: {@code /dev/stdout} must not become a file.
      */
     public static void writeNamed(Path file, Content content) throws IOException {
         if (!Files.exists(file) || Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
