@@ -48,8 +48,8 @@ final class FlowsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-        throw wrong(
-                "Name a command: list, show, cancel, rerun, schedules, pause-schedule, resume-schedule or remove-schedule");
+        throw wrong("Name a command: list, show, cancel, rerun, schedules, pause-schedule, resume-schedule"
+                + " or remove-schedule");
     }
 
     /** Sends a request of a subcommand, prints the answer, and returns the exit code. */
