@@ -27,7 +27,7 @@ public final class WholeFile {
      * a link, stays, and is written into: {@code /dev/stdout} must not become a file.
      */
     public static void writeNamed(Path file, Content content) throws IOException {
-        if (!Files.exists(file) || Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS) || Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
             write(file, content);
             return;
         }

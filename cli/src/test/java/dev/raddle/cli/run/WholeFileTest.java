@@ -55,5 +55,9 @@ class WholeFileTest {
 
         assertThat(file()).isSymbolicLink();
         assertThat(target).hasContent("new");
+        Files.delete(target);
+        WholeFile.writeNamed(file(), writer -> writer.write("again"));
+        assertThat(file()).isSymbolicLink(); // also if its target is yet to be created
+        assertThat(target).hasContent("again");
     }
 }
