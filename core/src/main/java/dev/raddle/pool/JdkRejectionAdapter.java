@@ -132,8 +132,18 @@ final class JdkRejectionAdapter implements RejectionHandler {
         }
 
         @Override
+        public long getKeepAliveTime(TimeUnit unit) {
+            return pool.getKeepAliveTime(unit);
+        }
+
+        @Override
         public void allowCoreThreadTimeOut(boolean value) {
             pool.allowCoreThreadTimeOut(value);
+        }
+
+        @Override
+        public boolean allowsCoreThreadTimeOut() {
+            return pool.allowsCoreThreadTimeOut();
         }
 
         @Override
@@ -142,8 +152,18 @@ final class JdkRejectionAdapter implements RejectionHandler {
         }
 
         @Override
+        public ThreadFactory getThreadFactory() {
+            return pool.getThreadFactory();
+        }
+
+        @Override
         public void setRejectedExecutionHandler(RejectedExecutionHandler handler) {
             pool.setRejectedExecutionHandler(handler);
+        }
+
+        @Override
+        public RejectedExecutionHandler getRejectedExecutionHandler() {
+            return pool.getRejectedExecutionHandler();
         }
 
         @Override

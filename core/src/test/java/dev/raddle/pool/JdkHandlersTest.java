@@ -110,6 +110,8 @@ class JdkHandlersTest {
             executor.setKeepAliveTime(2, TimeUnit.HOURS);
             executor.allowCoreThreadTimeOut(true);
             executor.setRejectedExecutionHandler(new ThreadPoolExecutor.AbortPolicy());
+            ran.add(executor.getKeepAliveTime(TimeUnit.HOURS) + " " + executor.allowsCoreThreadTimeOut() + " "
+                    + executor.getRejectedExecutionHandler().getClass().getSimpleName());
         };
         ThreadPool pool = pools.keep(new ThreadPool(
                 1,
@@ -130,6 +132,7 @@ class JdkHandlersTest {
         pool.execute(() -> ran.add("never"));
 
         waiting.awaitBegun();
+        assertThat(ran).containsExactly("2 true AbortPolicy"); // the handler reads what it has set
         assertThat(threads).hasSize(3);
         assertThat(pool.stats())
                 .returns(2, ThreadPool.Stats::active)
