@@ -154,8 +154,11 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
                 }
                 if (!engine.runInJoiner(runner) && !joiner.runSubmitted()) {
                     engine.exitJoiner(runner); // a run whose threads only wait may be abandoned
-                    LockSupport.park(this);
-                    engine.enterJoiner(runner);
+                    try {
+                        LockSupport.park(this);
+                    } finally {
+                        engine.enterJoiner(runner);
+                    }
                 }
             }
         } finally {
