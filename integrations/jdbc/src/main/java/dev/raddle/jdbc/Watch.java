@@ -75,7 +75,7 @@ final class Watch implements AutoCloseable {
             isAway = false;
         } catch (SQLException | RuntimeException | Error failure) { // an Error, such as of memory, would end the timer
             if (!isAway) {
-                LOG.warn("the database is unavailable, will try again: {}", failure.toString());
+                LOG.warn("requests could not be read from the database, will try again: {}", failure.toString());
             }
             isAway = true;
         } finally {
