@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The breaker counts tasks, with their retries inside, when their slots become free. A task that ran into its
  * timeout, or gave up because its next attempt would begin too late, has failed, and so has one that has thrown an
  * exception that {@link #countWhen} accepts; after another exception it has succeeded, because the callee has answered.
- * These do not count: a task that was cancelled,
- * interrupted or rejected; one that has failed with a {@link java.util.concurrent.RejectedExecutionException} of
- * something that it called; one that had waited for more than half of its timeout when that passed, because its
- * callee need not be slow; and one that had begun before the latest change of the state.
+ * These do not count: a task that was cancelled, interrupted or rejected; one that has failed with a {@link
+ * java.util.concurrent.RejectedExecutionException} of something that it called; one that had waited for more than half
+ * of its timeout when that passed, because its callee need not be slow; and one that had begun before the latest
+ * change of the state.
  *
  * @see <a href="https://pragprog.com/titles/mnee2/release-it-second-edition/">M. Nygard, "Release It!", 2018</a>
  */

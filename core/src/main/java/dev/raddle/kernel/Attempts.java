@@ -136,7 +136,6 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     @Override
-    @SuppressWarnings({"unchecked", "NullAway"}) // the value that an attempt has returned
     public T call() throws Exception {
         List<Throwable> earlier = new ArrayList<>();
         Thread self = Thread.currentThread();
@@ -150,7 +149,9 @@ public final class Attempts<T> implements Callable<T> {
             } catch (Exception failure) {
                 boolean isLast = isDecided.getAsBoolean();
                 if (isLast && failure instanceof UnacceptedValueException last) {
-                    return (T) last.value();
+                    @SuppressWarnings({"unchecked", "NullAway"}) // an attempt has returned it
+                    T value = (T) last.value();
+                    return value;
                 }
                 long delay = isLast ? -1 : delayAfter(policy, number, failure, earlier);
                 if (delay < 0) {

@@ -29,9 +29,8 @@ public final class FairCap {
      *
      * While backlog is zero, a permit takes slots by one compare-and-set (tryTake), and so does one that comes first in
      * the only ready gate. Otherwise only the ready gates receive slots, from one thread at a time, the combiner, so no
-     * newcomer overtakes. The invariant, whenever no
-     * thread is the combiner or about to become it: backlog is zero, or the permit of the first gate does not fit into
-     * max - used.
+     * newcomer overtakes. The invariant, whenever no thread is the combiner or about to become it: backlog is zero, or
+     * the permit of the first gate does not fit into max - used.
      *
      * A thread that has released slots or made a gate ready calls serve() afterwards. serve() reads the word and
      * returns unless a gate is ready and a slot is free; because both numbers are in one word, the later of the two
