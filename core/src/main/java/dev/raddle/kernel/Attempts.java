@@ -136,6 +136,7 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     @Override
+    @SuppressWarnings({"unchecked", "NullAway"}) // the value that an attempt has returned
     public T call() throws Exception {
         List<Throwable> earlier = new ArrayList<>();
         Thread self = Thread.currentThread();
@@ -149,9 +150,7 @@ public final class Attempts<T> implements Callable<T> {
             } catch (Exception failure) {
                 boolean isLast = isDecided.getAsBoolean();
                 if (isLast && failure instanceof UnacceptedValueException last) {
-                    @SuppressWarnings({"unchecked", "NullAway"}) // an attempt has returned it
-                    T value = (T) last.value();
-                    return value;
+                    return (T) last.value();
                 }
                 long delay = isLast ? -1 : delayAfter(policy, number, failure, earlier);
                 if (delay < 0) {
