@@ -564,7 +564,7 @@ final class GroupEngine implements Function<String, Group> {
      * @throws IllegalStateException if the wait could never end
      */
     boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
-        if (run.isTimeBounded() || !run.group.isSubjectToLimits(run)) {
+        if (run.isTimeBounded()) {
             return false;
         }
         awaitedRuns.put(waiter, run);

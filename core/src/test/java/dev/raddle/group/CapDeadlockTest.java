@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -275,6 +276,41 @@ class CapDeadlockTest {
             assertRefused(inAll(
                     executor, cap, () -> executor.submit("b", "z", () -> 1).await()));
             assertRefused(inAll(executor, cap, () -> executor.call("b", () -> 1)));
+        }
+    }
+
+    @Test
+    void a_wait_for_a_task_whose_groups_limit_is_being_looked_up_counts() throws InterruptedException {
+        CompletableFuture<Thread> waiter = new CompletableFuture<>();
+        CountDownLatch lookup = new CountDownLatch(1);
+        GroupPolicy policy = GroupPolicy.builder()
+                .globalMaxInFlight(2)
+                .concurrencyResolver(key -> {
+                    if (key.equals("free")) {
+                        lookup.countDown();
+                        Wait.until(() -> waiter.join().getState() == Thread.State.WAITING);
+                    }
+                    return 10;
+                })
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            List<TaskHandle<?>> outer = List.of(
+                    executor.submit(
+                            "a",
+                            "looks up",
+                            () -> executor.submit("free", () -> 1).await()),
+                    executor.submit("b", "waits", () -> {
+                        lookup.await();
+                        TaskHandle<Integer> inner = executor.submit("free", () -> 1);
+                        waiter.complete(Thread.currentThread());
+                        return inner.await();
+                    }));
+            List<GroupResult<?>> results = new ArrayList<>();
+            for (TaskHandle<?> task : outer) {
+                results.add(task.await());
+            }
+
+            assertRefused(results);
         }
     }
 
