@@ -34,12 +34,15 @@ final class BasicCodecs {
         }
     }
 
-    static final FlowCodec TEXT =
-            new Typed<>(BasicCodecs::utf8, bytes -> new String(bytes, StandardCharsets.UTF_8), String.class);
-
-    static final FlowCodec BYTES = new Typed<>(bytes -> bytes.clone(), bytes -> bytes, byte[].class);
-
     private BasicCodecs() {}
+
+    static FlowCodec text() {
+        return new Typed<>(BasicCodecs::utf8, bytes -> new String(bytes, StandardCharsets.UTF_8), String.class);
+    }
+
+    static FlowCodec bytes() {
+        return new Typed<>(bytes -> bytes.clone(), bytes -> bytes, byte[].class);
+    }
 
     /** Encodes a value; a checked exception that the codec does not declare becomes an IOException. */
     static byte[] encode(FlowCodec codec, Object value) throws IOException {

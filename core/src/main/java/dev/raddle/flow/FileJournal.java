@@ -85,7 +85,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         lines = new EntryLines(codec);
         int whole = read(bytes);
         wasBegun = !entries.isEmpty();
-        records = new ForcedFile(bytes, whole, MAX_BYTES, ForcedFile.SYNC);
+        records = new ForcedFile(bytes, whole, MAX_BYTES, open -> open.getFD().sync());
         if (whole == 0) {
             protect(file);
             records.append((HEADER + "\n").getBytes(StandardCharsets.UTF_8));

@@ -39,7 +39,7 @@ public interface FlowCodec {
      * @return the same codec at every call
      */
     static FlowCodec text() {
-        return BasicCodecs.TEXT;
+        return BasicCodecs.text();
     }
 
     /**
@@ -48,7 +48,7 @@ public interface FlowCodec {
      * @return the same codec at every call
      */
     static FlowCodec bytes() {
-        return BasicCodecs.BYTES;
+        return BasicCodecs.bytes();
     }
 
     /**

@@ -12,8 +12,6 @@ final class ForcedFile {
         void force(RandomAccessFile bytes) throws IOException;
     }
 
-    static final Force SYNC = bytes -> bytes.getFD().sync();
-
     private final RandomAccessFile bytes; // not its channel, which an interrupt would close
     private final Force force;
     private final long limit;

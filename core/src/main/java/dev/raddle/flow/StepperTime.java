@@ -5,14 +5,13 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.TreeSet;
 
 /** The time of a stepper: what its driver has reported. Alarms fire in the thread that reports the time. */
 final class StepperTime implements TimeSource {
 
     /** A moment at which something takes effect. */
-    static final class Moment implements Alarm {
+    static final class Moment implements Alarm, Comparable<Moment> {
         private final StepperTime time;
         final long nanos;
         final long sequence; // the order of moments that are equal
@@ -29,12 +28,14 @@ final class StepperTime implements TimeSource {
         public boolean cancel() {
             return time.moments.remove(this);
         }
+
+        @Override
+        public int compareTo(Moment other) {
+            return nanos == other.nanos ? Long.compare(sequence, other.sequence) : Long.compare(nanos, other.nanos);
+        }
     }
 
-    private static final Comparator<Moment> BY_TIME =
-            Comparator.<Moment>comparingLong(moment -> moment.nanos).thenComparingLong(moment -> moment.sequence);
-
-    private final TreeSet<Moment> moments = new TreeSet<>(BY_TIME);
+    private final TreeSet<Moment> moments = new TreeSet<>();
     private long made;
     private volatile long now; // written by the driver's thread, read by the threads of actions
     private volatile Instant origin = Instant.EPOCH;

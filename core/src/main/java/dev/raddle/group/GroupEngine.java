@@ -157,6 +157,7 @@ final class GroupEngine implements Function<String, Group> {
             Callable<? extends T> task,
             @Nullable TaskSpec<?> spec,
             @Nullable CallerThread caller) {
+        StackRoom.ensure();
         TaskContext context = TaskContext.current();
         EnclosingScope scope = EnclosingScope.innermost(context);
         boolean isOutermost = scope == null && context.isEmpty();
@@ -166,8 +167,7 @@ final class GroupEngine implements Function<String, Group> {
         boolean isPlain =
                 spec == null && scope == null && caller == null && queueTimeout == null && submitters == loader;
         RunSettings settings =
-                isPlain ? null : settings(spec == null ? RunSettings.DEFAULTS : spec, scope, caller, submitters);
-        StackRoom.ensure();
+                isPlain ? null : settings(spec == null ? TaskSpec.named(id, task) : spec, scope, caller, submitters);
         GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
         if (caller != null) {
             run.whenSettled(caller.grantedOrSettled()::set);
@@ -208,6 +208,7 @@ final class GroupEngine implements Function<String, Group> {
 
     /** Lets a task of another API enter a group, and returns its run. */
     GroupRun<Object> place(String key, Runnable task, PlacedTask placed) {
+        StackRoom.ensure();
         Objects.requireNonNull(task, "task");
         if (isShutdown()) {
             throw new RejectedTaskException(
@@ -239,7 +240,6 @@ final class GroupEngine implements Function<String, Group> {
         RunSettings settings = new RunSettings(priority, 1, null, queueTimeout, null, placed, submitters);
         String name = PlacedTask.nameOf(task);
         long submitted = submitNanos();
-        StackRoom.ensure();
         GroupRun<Object> run = new GroupRun<>(groupOf(key), name, context.around(placed), submitted, settings);
         if (events != null) {
             events.onSubmitted(run);

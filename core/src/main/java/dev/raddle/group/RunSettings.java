@@ -3,7 +3,6 @@ package dev.raddle.group;
 import dev.raddle.kernel.PendingAlarm;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.RetryPolicy;
-import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Alarm;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  * entering it.
  */
 final class RunSettings extends PendingAlarm {
-
-    /** The options of a task that is submitted without any. */
-    static final TaskSpec<?> DEFAULTS = TaskSpec.named("any", () -> {});
 
     final int priority;
     final int cost;

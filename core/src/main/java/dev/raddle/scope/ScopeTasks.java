@@ -5,7 +5,6 @@ import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
@@ -238,7 +237,6 @@ final class ScopeTasks {
 
     /** Submits a run. If its alarm cannot be armed, throws before that has an effect. */
     void submit(ScopeRun<?> run) {
-        StackRoom.ensure(); // a counted run must be admitted or ended
         run.armLimit();
         if (add(run)) {
             admit(run);

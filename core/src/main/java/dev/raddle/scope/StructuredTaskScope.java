@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.ScopeControl;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -144,6 +145,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
      *     no fork
      */
     public <U extends T> Subtask<U> fork(Callable<? extends U> task) {
+        StackRoom.ensure();
         Objects.requireNonNull(task, "task");
         boolean owned = Thread.currentThread() == owner.thread;
         if (state == CLOSED) {

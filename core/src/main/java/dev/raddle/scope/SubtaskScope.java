@@ -5,7 +5,6 @@ import dev.raddle.kernel.GuardedListener;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.OverdueReports;
 import dev.raddle.kernel.Recorder;
-import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimerUse;
 import dev.raddle.lock.Fields;
 import dev.raddle.task.TaskContext;
@@ -114,7 +113,6 @@ abstract class SubtaskScope {
         if (state != OPEN) {
             return false; // not counted and not listed
         }
-        StackRoom.ensure(); // a counted subtask must be started or abandoned
         pending.add(subtask, byOwner);
         if (state != OPEN || severed) {
             subtask.abandon();

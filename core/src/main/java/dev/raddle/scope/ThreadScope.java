@@ -417,8 +417,9 @@ public final class ThreadScope implements AutoCloseable {
                 spec.timeout());
     }
 
-    /** Checks that this scope is open, and takes a lease of the scheduler before the first task. */
+    /** Ensures the room of a submission and that this scope is open, and takes a lease before the first task. */
     private void begin(@Nullable String taskName) {
+        StackRoom.ensure();
         if (tasks.ended) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
@@ -613,7 +614,6 @@ public final class ThreadScope implements AutoCloseable {
      */
     public <T> Task<T> schedule(Duration delay, Callable<? extends T> callable) {
         beginWith("a scheduled task");
-        StackRoom.ensure();
         return tasks.schedule(delay, callable);
     }
 
@@ -682,7 +682,6 @@ public final class ThreadScope implements AutoCloseable {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
         }
         beginWith("a repeated job");
-        StackRoom.ensure();
         return PeriodicRun.submit(tasks, delay, job, period, rhythm);
     }
 

@@ -37,6 +37,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -362,9 +363,19 @@ class FlowDeadlinesTest {
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
+    /** Loads the classes of a call and links it, while there is room. */
+    private static void link(Consumer<FlowRun<Void>> call) {
+        FlowBuilder<Void> nodes = FlowPlan.define("linked");
+        nodes.node("first", () -> new BlockingTask().call());
+        try (FlowRun<Void> run = nodes.build().start(null)) {
+            call.accept(run);
+        }
+    }
+
     @Test
     @Timeout(300)
     void a_cancel_near_the_end_of_the_stack_cancels_all_nodes_or_none() throws Exception {
+        link(run -> run.cancel("deep"));
         int overflows = 0;
         for (int trial = 0; trial < 20; trial++) {
             FlowBuilder<Void> nodes = FlowPlan.define("deep");
@@ -390,6 +401,7 @@ class FlowDeadlinesTest {
     @Test
     @Timeout(60)
     void an_abandon_near_the_end_of_the_stack_ends_the_run_as_lost_or_has_no_effect() throws Exception {
+        link(run -> run.abandon("deep"));
         int overflows = 0;
         for (int trial = 0; trial < 20; trial++) {
             BlockingTask action = new BlockingTask();

@@ -83,6 +83,7 @@ class ExhaustedStackTest {
                 executor.submit("g", "warm", () -> "v").await();
             }
             TaskHandle<?>[] handles = new TaskHandle<?>[CALLS];
+            use.call(executor, handles, 0); // loads classes and links calls, while there is room
             FutureTask<Integer> dive =
                     new FutureTask<>(() -> StackEnd.call(CALLS, call -> use.call(executor, handles, call)));
             new Thread(null, dive, "diver", STACK + 1024L * trial).start();

@@ -8,8 +8,16 @@ import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.testing.Jvm;
+import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +68,30 @@ class StackRoomTest {
     void a_section_that_follows_the_check_of_the_stack_does_not_overflow() throws Exception {
         assertThat(returnsAtTheEnd(StackRoom::ensure, () -> callThen(() -> {}, SECTION)))
                 .isTrue();
+    }
+
+    /**
+     * A class whose initializer fails is unusable until the JVM ends. The first call of a lambda's expression links it,
+     * for which no check leaves enough room.
+     */
+    @Test
+    void no_class_links_a_lambda_when_it_is_initialized() throws Exception {
+        try (Stream<Path> files = Files.walk(Jvm.classes())) {
+            List<Path> classes =
+                    files.filter(file -> file.toString().endsWith(".class")).toList();
+            assertThat(classes).hasSizeGreaterThan(400);
+            assertThat(classes)
+                    .allSatisfy(file -> assertThat(initializerOf(file))
+                            .as(file.toString())
+                            .noneMatch(InvokeDynamicInstruction.class::isInstance));
+        }
+    }
+
+    private static List<CodeElement> initializerOf(Path file) throws IOException {
+        return ClassFile.of().parse(file).methods().stream()
+                .filter(method -> method.methodName().equalsString("<clinit>"))
+                .flatMap(method -> method.code().orElseThrow().elementStream())
+                .toList();
     }
 
     /** What is opened, with room, before the first use at the end of a stack. */
