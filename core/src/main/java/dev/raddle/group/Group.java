@@ -759,13 +759,15 @@ class Group extends TaskGate {
     }
 
     /**
-     * Records that a thread awaits a run of this group, if the wait may keep this run or others from running.
+     * Records that a thread awaits a run of this group, if the wait may keep this run or others from running: here, or
+     * in all groups that share the cap.
      *
      * @return whether the wait was recorded, so that {@link #endWait} must be called
      * @throws IllegalStateException if the wait could never end
      */
     boolean noteWait(Thread waiter, GroupRun<?> run) {
-        return beginWait(waiter, run) || (engine.cap.isFull() && engine.noteWaitForCap(waiter, run));
+        boolean noted = beginWait(waiter, run);
+        return engine.noteWaitForCap(waiter, run) || noted;
     }
 
     // Monitoring.

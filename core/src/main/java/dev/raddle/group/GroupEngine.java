@@ -88,7 +88,7 @@ final class GroupEngine implements Function<String, Group> {
     final CarrierHandoff<GroupRun<?>> carrierHandoff = new CarrierHandoff<>();
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
 
-    /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
+    /** Maps threads to the runs that they await without a timeout: those of the same group; with a cap, all. */
     final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
 
     final AtomicLong groupsCreated = new AtomicLong(); // so that awaitIdle notices short-lived groups
@@ -557,18 +557,19 @@ final class GroupEngine implements Function<String, Group> {
     }
 
     /**
-     * Records that a thread awaits a run while the cap is full. If the tasks that fill the cap all wait, the last one
-     * of them to call this method finds the deadlock.
+     * Records that a thread awaits a run, if there is a cap. It need not be full yet, and the limit of the run's group
+     * may still be looked up: if the tasks that fill the cap later all wait, the last one of them to call this method
+     * finds the deadlock.
      *
      * @return whether the wait was recorded
      * @throws IllegalStateException if the wait could never end
      */
     boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
-        if (run.isTimeBounded()) {
+        if (cap.max() == FairCap.UNLIMITED || run.isTimeBounded()) {
             return false;
         }
         awaitedRuns.put(waiter, run);
-        if (new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
+        if (cap.isFull() && new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
             awaitedRuns.remove(waiter, run);
             throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
                     + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"

@@ -75,7 +75,7 @@ public record CapDeadlockDetector(
     private boolean addIfWaiting(TaskRun<?> run, List<Held> all) {
         Thread runner = run.runnerThread();
         TaskRun<?> awaited = runner == null ? null : awaitedRuns.get(runner);
-        if (runner == null || awaited == null || run.isTimeBounded()) {
+        if (runner == null || awaited == null || awaited.isDecided() || run.isTimeBounded()) {
             return false;
         }
         all.add(new Held(run, runner, awaited));

@@ -276,6 +276,37 @@ class CapDeadlockTest {
             assertRefused(inAll(
                     executor, cap, () -> executor.submit("b", "z", () -> 1).await()));
             assertRefused(inAll(executor, cap, () -> executor.call("b", () -> 1)));
+            assertRefused(inAll(
+                    executor, cap, () -> executor.submit("a", "own", () -> 1).await()));
+            assertRefused(inAll(executor, cap, () -> executor.call("a", () -> 1)));
+        }
+    }
+
+    @Test
+    void a_wait_that_began_before_the_cap_was_full_counts() throws InterruptedException {
+        try (GroupExecutor executor = capped(3)) {
+            CountDownLatch full = new CountDownLatch(1);
+            TaskHandle<Integer> outer = executor.submit("a", "outer", () -> {
+                return executor.submit("b", "middle", () -> {
+                            full.await();
+                            return executor.submit("c", "inner", () -> 1)
+                                    .await()
+                                    .value();
+                        })
+                        .await()
+                        .value();
+            });
+            Wait.until(() -> executor.engine.awaitedRuns.values().stream()
+                    .anyMatch(run -> run.name().equals("middle")));
+            TaskHandle<Integer> last = executor.submit("d", "last", () -> {
+                full.countDown();
+                Wait.until(() -> executor.engine.awaitedRuns.values().stream()
+                        .anyMatch(run -> run.name().equals("inner")));
+                return executor.submit("e", "never", () -> 1).await().value();
+            });
+
+            assertRefused(List.of(last.await()));
+            assertThat(outer.await().status()).isEqualTo(TaskStatus.SUCCESS);
         }
     }
 
