@@ -568,6 +568,9 @@ final class GroupEngine implements Function<String, Group> {
         if (cap.max() == FairCap.UNLIMITED || run.isTimeBounded()) {
             return false;
         }
+        if (cap.used() <= 1 && run.group.holds(run)) {
+            return false; // the run has the only slot, so the waiter has none
+        }
         awaitedRuns.put(waiter, run);
         if (cap.isFull() && new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
             awaitedRuns.remove(waiter, run);
