@@ -36,7 +36,7 @@ public interface FlowCodec {
     /**
      * Returns a codec for values that are strings, which are stored in UTF-8.
      *
-     * @return the same codec at every call
+     * @return the codec
      */
     static FlowCodec text() {
         return BasicCodecs.text();
@@ -45,7 +45,7 @@ public interface FlowCodec {
     /**
      * Returns a codec for values that are byte arrays, which are stored as they are.
      *
-     * @return the same codec at every call
+     * @return the codec
      */
     static FlowCodec bytes() {
         return BasicCodecs.bytes();

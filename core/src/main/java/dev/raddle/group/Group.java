@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.Entry;
+import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.RateLimit;
@@ -767,7 +768,14 @@ class Group extends TaskGate {
      */
     boolean noteWait(Thread waiter, GroupRun<?> run) {
         boolean noted = beginWait(waiter, run);
-        return engine.noteWaitForCap(waiter, run) || noted;
+        if (engine.cap.max() == FairCap.UNLIMITED || run.isTimeBounded()) {
+            return noted;
+        }
+        if (!noted && engine.cap.used() <= 1 && holds(run)) {
+            return false; // the run has the only slot, so the waiter has none
+        }
+        engine.noteWaitForCap(waiter, run);
+        return true;
     }
 
     // Monitoring.

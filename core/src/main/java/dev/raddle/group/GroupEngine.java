@@ -557,20 +557,13 @@ final class GroupEngine implements Function<String, Group> {
     }
 
     /**
-     * Records that a thread awaits a run, if there is a cap. It need not be full yet, and the limit of the run's group
+     * Records that a thread awaits a run under the cap. The cap need not be full yet, and the limit of the run's group
      * may still be looked up: if the tasks that fill the cap later all wait, the last one of them to call this method
      * finds the deadlock.
      *
-     * @return whether the wait was recorded
      * @throws IllegalStateException if the wait could never end
      */
-    boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
-        if (cap.max() == FairCap.UNLIMITED || run.isTimeBounded()) {
-            return false;
-        }
-        if (cap.used() <= 1 && run.group.holds(run)) {
-            return false; // the run has the only slot, so the waiter has none
-        }
+    void noteWaitForCap(Thread waiter, GroupRun<?> run) {
         awaitedRuns.put(waiter, run);
         if (cap.isFull() && new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
             awaitedRuns.remove(waiter, run);
@@ -578,7 +571,6 @@ final class GroupEngine implements Function<String, Group> {
                     + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
                     + " raise globalMaxInFlight, or do not wait");
         }
-        return true;
     }
 
     // Ending.

@@ -283,6 +283,18 @@ class CapDeadlockTest {
     }
 
     @Test
+    void a_task_that_awaits_itself_at_a_full_cap_is_refused() throws InterruptedException {
+        try (GroupExecutor executor = capped(1)) {
+            CompletableFuture<TaskHandle<?>> self = new CompletableFuture<>();
+            TaskHandle<?> task = executor.submit("a", "self", () -> self.join().await());
+            executor.submit("a", "behind it", () -> 1);
+            self.complete(task);
+
+            assertRefused(List.of(task.await()));
+        }
+    }
+
+    @Test
     void a_wait_that_began_before_the_cap_was_full_counts() throws InterruptedException {
         try (GroupExecutor executor = capped(3)) {
             CountDownLatch full = new CountDownLatch(1);
